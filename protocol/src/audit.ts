@@ -1,0 +1,43 @@
+import { type Static, Type } from 'typebox'
+import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+
+/** What is worth looking up later: who changed access, and how. */
+export const auditActions = [
+  'workspace.created',
+  'workspace.updated',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'invitation.created',
+  'invitation.withdrawn',
+  'team.created',
+  'team.updated',
+  'team.member_added',
+  'team.member_removed',
+] as const
+
+export const AuditAction = Type.Enum(auditActions)
+export type AuditAction = Static<typeof AuditAction>
+
+export const AuditEntry = Type.Object(
+  {
+    id: id('aud'),
+    action: AuditAction,
+    actor: nullable(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
+    subject_id: Type.String(),
+    details: Type.Record(Type.String(), Type.Unknown()),
+    created_at: Timestamp,
+  },
+  { ...closed, title: 'AuditEntry' },
+)
+export type AuditEntry = Static<typeof AuditEntry>
+
+export const audit = {
+  listAuditEntries: operation(routes.listAuditEntries, {
+    summary: 'Who changed what in the workspace, newest first',
+    query: Type.Object({ ...paging, action: Type.Optional(AuditAction) }, closed),
+    returns: { 200: list(AuditEntry) },
+  }),
+}

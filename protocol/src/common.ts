@@ -1,0 +1,52 @@
+import { type TSchema, Type } from 'typebox'
+import { limits } from './limits.ts'
+
+/** No key beyond those named: unknown ones are refused, not dropped. */
+export const closed = { additionalProperties: false } as const
+
+/** `x-message` is what a caller reads when the value does not fit. */
+export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
+
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: limits.name,
+  pattern: '\\S',
+  'x-message': `must have 1 to ${limits.name} characters, and not only spaces`,
+})
+
+export const Guidance = Type.String({ maxLength: limits.guidance })
+
+export const Email = Type.String({
+  format: 'email',
+  maxLength: limits.email,
+  'x-message': 'must be an e-mail address',
+})
+
+export const Timestamp = Type.String({
+  format: 'date-time',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+})
+
+/** The id of a record we answer: its prefix and 26 lowercase Crockford characters. */
+export const id = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$` })
+
+export const Role = Type.Enum(['owner', 'admin', 'member'], { 'x-message': 'must be owner, admin or member' })
+
+export const paging = {
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.pageMax,
+      default: limits.pageDefault,
+      'x-message': `must be a whole number from 1 to ${limits.pageMax}`,
+    }),
+  ),
+}
+
+export const Page = Type.Object(paging, closed)
+
+export const list = <Item extends TSchema>(item: Item) =>
+  Type.Object({ data: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) }, closed)
+
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])

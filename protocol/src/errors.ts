@@ -1,0 +1,40 @@
+/** Every error the API answers: its HTTP status and the sentence a caller reads. */
+export const errors = {
+  INVALID_JSON: { status: 400, message: 'The request body is not a well-formed JSON document.' },
+  INVALID_REQUEST: { status: 400, message: 'The request is not valid HTTP.' },
+  WORKSPACE_REQUIRED: { status: 400, message: 'Send the header X-Workspace-ID with the id of a workspace of yours.' },
+
+  UNAUTHORIZED: { status: 401, message: 'The token is missing, expired or revoked. Sign in again.' },
+  INVALID_CREDENTIALS: { status: 401, message: 'The e-mail or the password is wrong.' },
+
+  FORBIDDEN: { status: 403, message: 'Your role does not allow this.' },
+  CSRF_REFUSED: {
+    status: 403,
+    message: 'A write that is authenticated by the cookie must come from the same origin.',
+  },
+  SESSION_ONLY_ROUTE: {
+    status: 403,
+    message: "This route needs a person's login; OAuth and app tokens cannot use it.",
+  },
+  WORKSPACE_ACCESS_DENIED: { status: 403, message: 'X-Workspace-ID names a workspace you do not belong to.' },
+
+  RESOURCE_NOT_FOUND: { status: 404, message: 'There is nothing here that you can see.' },
+  ROUTE_NOT_FOUND: { status: 404, message: 'There is no such route; the API is described in openapi.json.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not answer to that method; see the Allow header.' },
+  REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
+
+  ALREADY_MEMBER: { status: 409, message: 'You are a member of that workspace already.' },
+  LAST_OWNER: { status: 409, message: 'A workspace needs an owner; make somebody else owner first.' },
+
+  BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
+  URI_TOO_LONG: { status: 414, message: 'The address of the request is too long.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
+  VALIDATION_ERROR: { status: 422, message: 'Some fields are not valid; details names each of them.' },
+  RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait for the seconds in Retry-After.' },
+  HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },
+
+  INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side; details.request_id helps to find it.' },
+  NOT_READY: { status: 503, message: 'The service is starting, stopping or has lost its database.' },
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type ErrorCode = keyof typeof errors

@@ -1,0 +1,26 @@
+/** Every number a caller can run into, in one place. Lengths count Unicode characters. */
+export const limits = {
+  bodyBytes: 1024 * 1024,
+  bodyDepth: 32,
+  idsInArray: 100,
+
+  pageDefault: 50,
+  pageMax: 100,
+
+  name: 80,
+  guidance: 10_000,
+  email: 254,
+  passwordMin: 8,
+  passwordMax: 200,
+  url: 2048,
+  repository: 200,
+  repositoriesPerTeam: 50,
+
+  loginLifetimeDays: 30,
+  invitationLifetimeDays: 7,
+
+  /** Failed sign-ins that may come at once; they are forgiven evenly over the period. */
+  signInFailuresPerEmail: 10,
+  signInFailuresPerAddress: 60,
+  signInPeriodSeconds: 600,
+} as const

@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox'
+import { closed, Email, id, Name, Role, text } from './common.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+
+export const Person = Type.Object(
+  {
+    id: id('usr'),
+    display_name: Type.String(),
+    email: Type.String(),
+    user_kind: Type.Literal('human'),
+    agent_kind: Type.Null(),
+  },
+  { ...closed, title: 'Person' },
+)
+export type Person = Static<typeof Person>
+
+const Password = text(limits.passwordMin, limits.passwordMax)
+
+const Login = Type.Object(
+  { user: Person, token: Type.String({ description: 'Begins psn_; send it as Authorization: Bearer' }) },
+  { ...closed, title: 'Login' },
+)
+
+export const NewPerson = Type.Object({ email: Email, password: Password, name: Name }, closed)
+export type NewPerson = Static<typeof NewPerson>
+
+export const login = {
+  signUp: operation(routes.signUp, {
+    summary: 'Create an account and sign in',
+    body: NewPerson,
+    returns: { 201: Login },
+    errors: ['FORBIDDEN'],
+  }),
+  signIn: operation(routes.signIn, {
+    summary: 'Sign in with e-mail and password',
+    body: Type.Object({ email: text(1, limits.email), password: text(1, limits.passwordMax) }, closed),
+    returns: { 200: Login },
+    errors: ['INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
+  }),
+  signOut: operation(routes.signOut, {
+    summary: 'End this login',
+    returns: { 204: null },
+  }),
+  changePassword: operation(routes.changePassword, {
+    summary: 'Change the password; every other login of the person ends',
+    body: Type.Object({ current_password: text(1, limits.passwordMax), new_password: Password }, closed),
+    returns: { 204: null },
+    errors: ['RATE_LIMIT_EXCEEDED'],
+  }),
+  getMe: operation(routes.getMe, {
+    summary: 'Who is calling',
+    returns: {
+      200: Type.Object(
+        {
+          user: Person,
+          workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String(), role: Role }, closed)),
+        },
+        closed,
+      ),
+    },
+  }),
+}

@@ -1,0 +1,55 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import { type ErrorCode, errors } from './errors.ts'
+import { inWorkspace, type PathParams, pathParams, type Route } from './routes.ts'
+
+/** What a call takes and answers. A status without a schema answers no body. */
+export interface Shape {
+  summary: string
+  query?: TObject
+  body?: TSchema
+  returns: { readonly [status: number]: TSchema | null }
+  /** Media type of the answer where it is not JSON. */
+  produces?: string
+  /** Refusals of its own; those that follow from its caller, body and path are added by `errorsOf`. */
+  errors?: readonly ErrorCode[]
+}
+
+/** One operation of the API as a value: the server mounts it, checks with it and describes it. */
+export type Operation<R extends Route = Route, S extends Shape = Shape> = { route: R } & S
+
+export const operation = <const R extends Route, const S extends Shape>(route: R, shape: S): Operation<R, S> => ({
+  route,
+  ...shape,
+})
+
+export type ParamsOf<O extends Operation> = PathParams<O['route']['path']>
+export type QueryOf<O extends Operation> = O extends { query: infer Q extends TSchema }
+  ? Static<Q>
+  : Record<string, never>
+export type BodyOf<O extends Operation> = O extends { body: infer B extends TSchema } ? Static<B> : undefined
+export type AnswerOf<O extends Operation> = {
+  [Status in keyof O['returns']]: O['returns'][Status] extends TSchema ? Static<O['returns'][Status]> : void
+}[keyof O['returns']]
+
+/** The status of an ordinary answer: the first one declared. */
+export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
+
+/** Every error the operation can answer, so that its description is complete. */
+export function errorsOf({ route, body, query, errors: own = [] }: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(own)
+  codes.add('INTERNAL_ERROR')
+  if (route.caller !== 'anyone') codes.add('UNAUTHORIZED')
+  if (inWorkspace(route.caller)) codes.add('WORKSPACE_REQUIRED').add('WORKSPACE_ACCESS_DENIED')
+  if (route.caller === 'manager') codes.add('FORBIDDEN')
+  if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {
+    codes.add('SESSION_ONLY_ROUTE')
+  }
+  if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
+  if (query) codes.add('VALIDATION_ERROR')
+  if (route.method !== 'GET') {
+    if (route.caller !== 'anyone') codes.add('CSRF_REFUSED')
+    codes.add('INVALID_JSON').add('VALIDATION_ERROR').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  }
+  if (body) codes.add('INVALID_JSON').add('VALIDATION_ERROR')
+  return [...codes].sort((a, b) => errors[a].status - errors[b].status || a.localeCompare(b))
+}

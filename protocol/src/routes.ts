@@ -1,0 +1,83 @@
+/**
+ * The whole surface of the API and who may call it, one line each. This file imports nothing, so that
+ * browsers can use it without the schemas; what a call takes and answers stands in the file of its noun.
+ */
+export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/**
+ * - `anyone`         no credentials are looked at
+ * - `person`         a person's login
+ * - `member`         a person's login, in the workspace that X-Workspace-ID names
+ * - `manager`        the same, and owner or admin there
+ * - `person or app`  a login or any token, outside a workspace
+ * - `member or app`  a login or any token, in a workspace; tokens need the scope
+ */
+export type Caller = 'anyone' | 'person' | 'member' | 'manager' | 'person or app' | 'member or app'
+
+export type Route = {
+  method: Method
+  path: `/${string}`
+  /** `root` stands outside the versioned API, at {root_url}. */
+  at?: 'root'
+} & (
+  | { caller: Exclude<Caller, 'person or app' | 'member or app'> }
+  | { caller: 'person or app' | 'member or app'; scope: Scope | null }
+)
+
+export const routes = {
+  // The service itself
+  getHome: { method: 'GET', path: '/', at: 'root', caller: 'anyone' },
+  getHealth: { method: 'GET', path: '/healthz', at: 'root', caller: 'anyone' },
+  getReadiness: { method: 'GET', path: '/readyz', at: 'root', caller: 'anyone' },
+  getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
+  getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
+
+  // Login
+  signUp: { method: 'POST', path: '/auth/sign-up', caller: 'anyone' },
+  signIn: { method: 'POST', path: '/auth/sign-in', caller: 'anyone' },
+  signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
+  changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
+  getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
+
+  // Workspaces
+  createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
+  getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
+  updateWorkspace: { method: 'PATCH', path: '/workspaces/me', caller: 'manager' },
+
+  // Members and invitations
+  listMembers: { method: 'GET', path: '/workspaces/me/members', caller: 'member or app', scope: 'read' },
+  updateMember: { method: 'PATCH', path: '/workspaces/me/members/:user_id', caller: 'manager' },
+  removeMember: { method: 'DELETE', path: '/workspaces/me/members/:user_id', caller: 'member' },
+  listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
+  createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
+  deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
+
+  // Teams
+  listTeams: { method: 'GET', path: '/teams', caller: 'member or app', scope: 'read' },
+  createTeam: { method: 'POST', path: '/teams', caller: 'manager' },
+  getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
+  updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
+  addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
+  removeTeamMember: { method: 'DELETE', path: '/teams/:team_id/members/:user_id', caller: 'member' },
+
+  // What managers can look up
+  listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
+} as const satisfies Record<string, Route>
+
+export type RouteName = keyof typeof routes
+
+/** The caller's workspace must be known before such a route runs. */
+export const inWorkspace = (caller: Caller) => caller === 'member' || caller === 'manager' || caller === 'member or app'
+
+/** `/teams/:team_id` has the parameter `team_id`. */
+export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { [K in Name]: string } & PathParams<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? { [K in Name]: string }
+    : unknown
+
+export const pathParams = (path: string): string[] => [...path.matchAll(/:(\w+)/g)].map((match) => match[1] as string)

@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { closed, Guidance, id, list, Name, nullable, Page, Timestamp, text } from './common.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+
+/** Where a team's work happens; the source of `<repository-hint>` in an agent's context. */
+export const Repository = Type.Object(
+  {
+    repository: text(1, limits.repository),
+    url: Type.Optional(
+      Type.String({
+        maxLength: limits.url,
+        pattern: '^https?://[^\\s/]',
+        format: 'uri',
+        'x-message': 'must be an http or https address',
+      }),
+    ),
+  },
+  closed,
+)
+export type Repository = Static<typeof Repository>
+
+export const Team = Type.Object(
+  {
+    id: id('team'),
+    name: Type.String(),
+    key: Type.String(),
+    guidance: Type.String(),
+    repositories: Type.Array(Repository),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { ...closed, title: 'Team' },
+)
+export type Team = Static<typeof Team>
+
+export const NewTeam = Type.Object(
+  {
+    name: Name,
+    key: Type.String({
+      pattern: '^[A-Z][A-Z0-9]{1,5}$',
+      'x-message': 'must be 2 to 6 capital letters or digits, beginning with a letter',
+    }),
+  },
+  closed,
+)
+export type NewTeam = Static<typeof NewTeam>
+
+export const TeamChange = Type.Partial(
+  Type.Object({
+    name: Name,
+    guidance: Guidance,
+    repositories: Type.Array(Repository, { maxItems: limits.repositoriesPerTeam }),
+  }),
+  closed,
+)
+export type TeamChange = Static<typeof TeamChange>
+
+export const TeamMember = Type.Object(
+  { id: id('usr'), display_name: Type.String(), email: nullable(Type.String()), joined_at: Timestamp },
+  { ...closed, title: 'TeamMember' },
+)
+export type TeamMember = Static<typeof TeamMember>
+
+export const teams = {
+  listTeams: operation(routes.listTeams, {
+    summary: 'Every team the caller may see, newest first',
+    query: Page,
+    returns: { 200: list(Team) },
+  }),
+  createTeam: operation(routes.createTeam, {
+    summary: 'Create a team; its creator becomes a member of it',
+    body: NewTeam,
+    returns: { 201: Team },
+  }),
+  getTeam: operation(routes.getTeam, {
+    summary: 'One team',
+    returns: { 200: Team },
+  }),
+  updateTeam: operation(routes.updateTeam, {
+    summary: 'Change the name, the guidance for agents or the repositories of a team',
+    body: TeamChange,
+    returns: { 200: Team },
+  }),
+  listTeamMembers: operation(routes.listTeamMembers, {
+    summary: 'Members of a team, newest first',
+    query: Page,
+    returns: { 200: list(TeamMember) },
+  }),
+  addTeamMember: operation(routes.addTeamMember, {
+    summary: 'Make a member of the workspace a member of the team',
+    returns: { 200: TeamMember },
+  }),
+  removeTeamMember: operation(routes.removeTeamMember, {
+    summary: 'Take somebody out of the team (managers), or leave it',
+    returns: { 204: null },
+    errors: ['FORBIDDEN'],
+  }),
+}

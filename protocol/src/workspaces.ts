@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox'
+import { closed, Email, Guidance, id, list, Name, nullable, Page, Role, Timestamp, text } from './common.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+
+export type Role = Static<typeof Role>
+
+export const Workspace = Type.Object(
+  { id: id('wsp'), name: Type.String(), guidance: Type.String(), created_at: Timestamp, updated_at: Timestamp },
+  { ...closed, title: 'Workspace' },
+)
+export type Workspace = Static<typeof Workspace>
+
+export const WorkspaceChange = Type.Partial(Type.Object({ name: Name, guidance: Guidance }), closed)
+export type WorkspaceChange = Static<typeof WorkspaceChange>
+
+export const Member = Type.Object(
+  {
+    id: id('usr'),
+    display_name: Type.String(),
+    email: nullable(Type.String()),
+    role: Role,
+    joined_at: Timestamp,
+  },
+  { ...closed, title: 'Member' },
+)
+export type Member = Static<typeof Member>
+
+export const Invitation = Type.Object(
+  {
+    id: id('inv'),
+    email: Type.String(),
+    role: Role,
+    invited_by: nullable(id('usr')),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+  },
+  { ...closed, title: 'Invitation' },
+)
+export type Invitation = Static<typeof Invitation>
+
+export const NewInvitation = Type.Object({ email: Email, role: Role }, closed)
+export type NewInvitation = Static<typeof NewInvitation>
+
+export const workspaces = {
+  createWorkspace: operation(routes.createWorkspace, {
+    summary: 'Create a workspace; the caller becomes its owner',
+    body: Type.Object({ name: Name }, closed),
+    returns: { 201: Workspace },
+  }),
+  getWorkspace: operation(routes.getWorkspace, {
+    summary: 'The workspace that X-Workspace-ID names',
+    returns: { 200: Workspace },
+  }),
+  updateWorkspace: operation(routes.updateWorkspace, {
+    summary: 'Change the name or the guidance that every agent of the workspace gets',
+    body: WorkspaceChange,
+    returns: { 200: Workspace },
+  }),
+
+  listMembers: operation(routes.listMembers, {
+    summary: 'Members of the workspace, newest first',
+    query: Page,
+    returns: { 200: list(Member) },
+  }),
+  updateMember: operation(routes.updateMember, {
+    summary: "Change a member's role; only an owner makes or unmakes owners",
+    body: Type.Object({ role: Role }, closed),
+    returns: { 200: Member },
+    errors: ['LAST_OWNER'],
+  }),
+  removeMember: operation(routes.removeMember, {
+    summary: 'Remove a member (managers), or leave the workspace',
+    returns: { 204: null },
+    errors: ['FORBIDDEN', 'LAST_OWNER'],
+  }),
+
+  listInvitations: operation(routes.listInvitations, {
+    summary: 'Invitations that can still be accepted, newest first',
+    query: Page,
+    returns: { 200: list(Invitation) },
+  }),
+  createInvitation: operation(routes.createInvitation, {
+    summary: 'Invite somebody; the token works once and for 7 days. Only an owner invites an owner',
+    body: NewInvitation,
+    returns: { 201: Type.Object({ invitation: Invitation, token: Type.String() }, closed) },
+  }),
+  deleteInvitation: operation(routes.deleteInvitation, {
+    summary: 'Withdraw an invitation',
+    returns: { 204: null },
+  }),
+  acceptInvitation: operation(routes.acceptInvitation, {
+    summary: 'Join a workspace with the token of an invitation',
+    body: Type.Object({ token: text(1, 200) }, closed),
+    returns: { 200: Type.Object({ workspace: Workspace, role: Role }, closed) },
+    errors: ['RESOURCE_NOT_FOUND', 'ALREADY_MEMBER'],
+  }),
+}

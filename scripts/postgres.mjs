@@ -1,0 +1,98 @@
+// A PostgreSQL server of our own on a free loopback port, in a temporary directory, gone when the work is done.
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StepFailed, step } from './setup.mjs'
+
+const debian = '/usr/lib/postgresql'
+const isRoot = process.getuid?.() === 0
+
+export async function withPostgres(work, { fsync = false } = {}) {
+  const bin = await findPostgres()
+  const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
+  const port = await freePort()
+  // PostgreSQL refuses to run as root, so root hands it to the user that Debian made for it.
+  const owner = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
+  if (isRoot) chownSync(dir, idOf('-u'), idOf('-g'))
+  const command = (name, ...args) => [...owner, join(bin, name), ...args]
+
+  const [initdb, ...initdbArgs] = command(
+    'initdb',
+    '-D',
+    join(dir, 'data'),
+    '-U',
+    'baton',
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--no-sync',
+  )
+  await step('Creating a PostgreSQL server', initdb, initdbArgs, { env: { LC_ALL: 'C.UTF-8' } })
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: dir,
+    fsync: fsync ? 'on' : 'off',
+    max_connections: 200,
+  }
+  const [postgres, ...postgresArgs] = command(
+    'postgres',
+    '-D',
+    join(dir, 'data'),
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  )
+  const server = spawn(postgres, postgresArgs, { stdio: 'ignore', cwd: dir })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  try {
+    for (
+      let tries = 0;
+      spawnSync(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', port]).status !== 0;
+      tries++
+    ) {
+      if (tries > 100) throw new StepFailed('PostgreSQL did not start')
+      await sleep(100)
+    }
+    return await work(`postgres://baton@127.0.0.1:${port}/postgres`)
+  } finally {
+    server.kill('SIGINT') // fast shutdown
+    await ended
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function findPostgres() {
+  const installed = () =>
+    existsSync(debian)
+      ? readdirSync(debian)
+          .sort((a, b) => b - a)
+          .map((version) => join(debian, version, 'bin'))
+      : []
+  const found = () =>
+    [...installed(), ...(process.env.PATH ?? '').split(':')].find((dir) => existsSync(join(dir, 'initdb')))
+  if (!found() && isRoot && existsSync('/usr/bin/apt-get')) {
+    await step('Reading package lists', 'apt-get', ['update', '-qq'])
+    await step('Installing PostgreSQL', 'apt-get', ['install', '-y', '-qq', 'postgresql'], {
+      env: { DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  }
+  const dir = found()
+  if (!dir)
+    throw new StepFailed(
+      'PostgreSQL is not installed (looked for initdb); install it or run the tests without --postgres',
+    )
+  return dir
+}
+
+const idOf = (flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim())
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })

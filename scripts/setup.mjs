@@ -1,0 +1,84 @@
+// What both commands need before anything of ours can run. Node's own modules only: nothing is installed yet.
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+const oldestNode = [20, 19]
+
+export class StepFailed extends Error {}
+
+/** Runs a command, telling what it is for and how long it took; its output is shown when it fails. */
+export async function step(title, command, args, { env = {}, timeoutMs, show = false } = {}) {
+  const started = Date.now()
+  process.stdout.write(`▸ ${title} … ${show ? '\n' : ''}`)
+  const { code, output } = await run(command, args, { env, timeoutMs, show })
+  const took = `${((Date.now() - started) / 1000).toFixed(1)} s`
+  if (code === 0) {
+    console.log(show ? `  ${title}: ${took}` : took)
+    return output
+  }
+  console.log(`failed after ${took}`)
+  if (!show) console.error(output)
+  throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
+}
+
+export function run(command, args, { env = {}, timeoutMs, show = false } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+      shell: process.platform === 'win32',
+    })
+    let output = ''
+    child.stdout?.on('data', (text) => {
+      output += text
+    })
+    child.stderr?.on('data', (text) => {
+      output += text
+    })
+    const timer = timeoutMs && setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+    child.on('error', (error) => resolve({ code: 1, output: error.message }))
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      const overtime = signal === 'SIGKILL' && timeoutMs ? `\nstopped: it took longer than ${timeoutMs / 1000} s` : ''
+      if (overtime) console.error(overtime)
+      resolve({ code: code ?? 1, output: output + overtime })
+    })
+  })
+}
+
+/** A program that came with a dependency. */
+export const bin = (name) => join(root, 'node_modules', '.bin', name)
+
+export async function install() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])) {
+    throw new StepFailed(`Baton needs Node ${oldestNode.join('.')} or later; this is ${process.versions.node}`)
+  }
+  const stamp = join(root, 'node_modules', '.baton-installed')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  await step('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund'])
+  writeFileSync(stamp, lock)
+}
+
+/** The compiler looks for itself what is stale. */
+export const build = (title, project) => step(title, bin('tsc'), ['-b', project])
+
+/** Runs a command of ours: what fails is said in one line, not as a stack. */
+export async function main(work) {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,8 @@
+// npm start: installs and builds what is needed, then runs the service in this process.
+import { build, install, main } from './setup.mjs'
+
+await main(async () => {
+  await install()
+  await build('Building', 'server')
+  await import('../server/dist/main.js')
+})

@@ -1,0 +1,82 @@
+// npm test: installs what is needed, checks the tree, runs every test, and counts.
+//   --postgres     the server's tests on a PostgreSQL server that this starts itself
+//   --checks-only  no tests
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { withPostgres } from './postgres.mjs'
+import { bin, build, install, main, root, run, StepFailed, step } from './setup.mjs'
+
+const budgetSeconds = { embedded: 420, postgres: 420 }
+const flags = new Set(process.argv.slice(2))
+const total = { passed: 0, failed: 0, skipped: 0 }
+
+await main(async () => {
+  await install()
+  await build('Building and checking types', '.')
+  if (flags.has('--postgres')) {
+    await withPostgres((url) => suite('postgres', { DATABASE_URL: url }))
+  } else {
+    await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
+    await check('Import order', () => step('Import order', process.execPath, ['scripts/check-imports.mjs']))
+    if (!flags.has('--checks-only')) {
+      const cited = await suite('embedded', { DATABASE_URL: '' })
+      await check('Requirements', () => requirements(cited))
+    }
+  }
+})
+
+const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
+console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
+if (total.failed > 0) process.exitCode = 1
+
+/** A check that fails counts as a failure and lets the rest go on. */
+async function check(title, work) {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error
+    total.failed++
+    console.error(`✗ ${title}: ${error.message}`)
+  }
+}
+
+/** Runs the tests and returns the requirements that they showed to hold. */
+async function suite(name, env) {
+  const results = join(root, 'node_modules', '.cache', `tests-${name}.json`)
+  rmSync(results, { force: true })
+  const started = Date.now()
+  console.log(`▸ Tests on the ${name} database`)
+  const budgetMs = budgetSeconds[name] * 1000
+  const { code } = await run(bin('vitest'), ['run'], {
+    env: { ...env, BATON_TEST_RESULTS: results },
+    show: true,
+    timeoutMs: budgetMs,
+  })
+  const summary = existsSync(results)
+    ? JSON.parse(readFileSync(results, 'utf8'))
+    : { passed: 0, failed: 1, skipped: 0, cited: [] }
+  if (code !== 0 && summary.failed === 0) summary.failed = 1
+  for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
+  const seconds = Math.round((Date.now() - started) / 1000)
+  console.log(
+    `  ${name}: ${summary.passed} passed, ${summary.failed} failed in ${seconds} s (budget ${budgetSeconds[name]} s)`,
+  )
+  return summary.cited
+}
+
+/** Every requirement is either shown by a passing test or listed as not built yet, and never both. */
+async function requirements(cited) {
+  const read = (name) => JSON.parse(readFileSync(join(root, 'conformance', name), 'utf8'))
+  const all = Object.keys(read('requirements.json'))
+  const notYet = read('not-yet.json')
+  const shown = new Set(cited)
+  const problems = [
+    ...all.filter((id) => !shown.has(id) && !notYet.includes(id)).map((id) => `no passing test cites ${id}`),
+    ...notYet.filter((id) => shown.has(id)).map((id) => `${id} is cited: take it off conformance/not-yet.json`),
+    ...notYet
+      .filter((id) => !all.includes(id))
+      .map((id) => `conformance/not-yet.json names ${id}, which does not exist`),
+  ]
+  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
+  console.log(`▸ Requirements: ${shown.size} of ${all.length} shown by tests, ${notYet.length} not built yet`)
+}

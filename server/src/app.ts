@@ -1,0 +1,24 @@
+import { api } from '@baton/protocol'
+import type { FastifyInstance } from 'fastify'
+import { auditRoutes } from './audit/routes.ts'
+import type { Context } from './context.ts'
+import { Door } from './http/invoke.ts'
+import { Metrics } from './http/metrics.ts'
+import { createHttpServer } from './http/server.ts'
+import { resolveCaller } from './login/caller.ts'
+import { loginRoutes } from './login/routes.ts'
+import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { workspaceRoutes } from './workspaces/routes.ts'
+
+/** Every feature, in one visible list. */
+export function createApp(ctx: Context, lifecycle: Lifecycle): Promise<FastifyInstance> {
+  const metrics = new Metrics()
+  const door = new Door(ctx, api, [
+    ...serviceRoutes(ctx.config, metrics, lifecycle),
+    ...loginRoutes,
+    ...workspaceRoutes,
+    ...auditRoutes,
+  ])
+  const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
+  return createHttpServer(ctx, door, operations, metrics, (credentials) => resolveCaller(ctx, credentials))
+}

@@ -1,0 +1,20 @@
+import type { AuditAction } from '@baton/protocol'
+import type { Queryable } from '../db/database.ts'
+import { json, sql } from '../db/sql.ts'
+import { newId } from '../ids.ts'
+
+export interface AuditRecord {
+  workspaceId: string
+  actorId: string
+  action: AuditAction
+  /** What was changed: a person, a team, an invitation, the workspace. */
+  subjectId: string
+  details?: Record<string, unknown>
+}
+
+/** Written in the transaction of the change itself: there is no change without its entry. */
+export const recordAudit = (tx: Queryable, now: Date, record: AuditRecord) =>
+  tx.run(sql`
+    insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
+    values (${newId('aud')}, ${record.workspaceId}, ${record.action}, ${record.actorId}, ${record.subjectId},
+      ${json(record.details ?? {})}, ${now})`)

@@ -1,0 +1,9 @@
+/** Time is an argument: everything that asks what time it is asks the clock it was given. */
+export interface Clock {
+  now(): Date
+}
+
+export const systemClock: Clock = { now: () => new Date() }
+
+export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
+export const days = (count: number) => count * 24 * 60 * 60 * 1000

@@ -1,0 +1,184 @@
+import ipaddr from 'ipaddr.js'
+
+export interface Config {
+  host: string
+  port: number
+  rootUrl: string
+  baseUrl: string
+  mcpUrl: string
+  appUrl: string
+  database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
+  /** Null: generated into the data directory. */
+  secretKey: Buffer | null
+  previousSecretKeys: Buffer[]
+  role: 'all' | 'api' | 'worker'
+  webhookAllow: AllowedTarget[]
+  retryDelaysMs: number[]
+  staleAfterMs: number
+  stoppingTimeoutMs: number
+  unresponsiveAfterMs: number
+  sessionRatePerSecond: number
+  installationRatePerMinute: number
+  apiRatePerMinute: number
+  webhookLimit: number
+  demo: boolean
+  signup: 'open' | 'invite'
+  trustProxy: string[]
+  model: { url: string; name: string; key: string | null } | null
+}
+
+/** An operator's exception to the rule that webhooks go to public addresses only. */
+export type AllowedTarget = { host: string; port: number | null } | { range: string }
+
+export class ConfigError extends Error {}
+
+type Env = Record<string, string | undefined>
+
+/** The only reader of the environment. A bad value stops the start with one line that names its variable. */
+export function readConfig(env: Env): Config {
+  const port = read(env, 'PORT', 3000, wholeNumber(0, 65_535))
+  const rootUrl = read(env, 'BATON_ROOT_URL', `http://localhost:${port}`, rootAddress)
+  const local = isLoopback(new URL(rootUrl).hostname)
+  const databaseUrl = read(env, 'DATABASE_URL', null, postgresUrl)
+  const secretKey = read(env, 'BATON_SECRET_KEY', null, key)
+  if (databaseUrl && !secretKey) {
+    throw new ConfigError(
+      'BATON_SECRET_KEY is required with DATABASE_URL: 32 bytes in base64 (openssl rand -base64 32)',
+    )
+  }
+  const demo = read(env, 'BATON_DEMO', local && !databaseUrl, oneOf({ 0: false, 1: true }))
+  if (demo && !local) {
+    throw new ConfigError('BATON_DEMO=1 needs a loopback BATON_ROOT_URL, because the demo passwords are public')
+  }
+  return {
+    host: read(env, 'HOST', '127.0.0.1', String),
+    port,
+    rootUrl,
+    baseUrl: `${rootUrl}/api/v1`,
+    mcpUrl: `${rootUrl}/mcp`,
+    appUrl: rootUrl,
+    database: databaseUrl
+      ? { kind: 'postgres', url: databaseUrl }
+      : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
+    secretKey,
+    previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(key)),
+    role: read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' })),
+    webhookAllow: read(env, 'BATON_WEBHOOK_ALLOW', [], listOf(allowedTarget)),
+    retryDelaysMs: read(env, 'BATON_RETRY_DELAYS', [60_000, 3_600_000, 21_600_000], retryDelays),
+    staleAfterMs: read(env, 'BATON_STALE_AFTER', 1_800_000, seconds),
+    stoppingTimeoutMs: read(env, 'BATON_STOPPING_TIMEOUT', 60_000, seconds),
+    unresponsiveAfterMs: read(env, 'BATON_UNRESPONSIVE_AFTER', 10_000, seconds),
+    sessionRatePerSecond: read(env, 'BATON_SESSION_RATE', 10, wholeNumber(1, 1_000_000)),
+    installationRatePerMinute: read(env, 'BATON_INSTALLATION_RATE', 600, wholeNumber(1, 1_000_000)),
+    apiRatePerMinute: read(env, 'BATON_API_RATE', 1200, wholeNumber(1, 1_000_000)),
+    webhookLimit: read(env, 'BATON_WEBHOOK_LIMIT', 20, wholeNumber(0, 1_000_000)),
+    demo,
+    signup: read(env, 'BATON_SIGNUP', local ? 'open' : 'invite', oneOf({ open: 'open', invite: 'invite' })),
+    trustProxy: read(env, 'BATON_TRUST_PROXY', [], listOf(addressOrRange)),
+    model: model(env),
+  }
+}
+
+/** Thrown by the parsers below; `read` puts the variable's name in front. */
+class BadValue extends Error {}
+
+function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) => T): T | D {
+  const text = env[name]?.trim()
+  if (!text) return fallback
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof BadValue) throw new ConfigError(`${name} ${error.message}`)
+    throw error
+  }
+}
+
+const wholeNumber = (min: number, max: number) => (text: string) => {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`)
+  return value
+}
+
+const secondsInYear = 31_536_000
+const seconds = (text: string) => wholeNumber(1, secondsInYear)(text) * 1000
+
+const oneOf =
+  <T>(values: Record<string, T>) =>
+  (text: string): T => {
+    if (!Object.hasOwn(values, text)) throw new BadValue(`must be one of: ${Object.keys(values).join(', ')}`)
+    return values[text] as T
+  }
+
+const listOf =
+  <T>(parse: (text: string) => T) =>
+  (text: string) =>
+    text.split(',').map((part) => parse(part.trim()))
+
+function retryDelays(text: string) {
+  const delays = listOf(wholeNumber(0, secondsInYear))(text)
+  if (delays.length > 10) throw new BadValue('must have at most 10 delays')
+  return delays.map((delay) => delay * 1000)
+}
+
+function key(text: string) {
+  const bytes = Buffer.from(text, 'base64')
+  const canonical = bytes.toString('base64').replace(/=+$/, '')
+  const given = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+  if (bytes.length !== 32 || canonical !== given) throw new BadValue('must be 32 bytes in base64')
+  return bytes
+}
+
+function url(text: string) {
+  if (!URL.canParse(text)) throw new BadValue('must be a URL')
+  return new URL(text)
+}
+
+function rootAddress(text: string) {
+  const { protocol, origin, hostname, href } = url(text)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new BadValue('must be an http or https URL')
+  if (href !== `${origin}/`)
+    throw new BadValue('must be an origin without path, query or user, like https://baton.example')
+  if (protocol === 'http:' && !isLoopback(hostname)) throw new BadValue('must be https unless its host is loopback')
+  return origin
+}
+
+export const isLoopback = (hostname: string) =>
+  hostname === 'localhost' ||
+  hostname.endsWith('.localhost') ||
+  hostname === '[::1]' ||
+  (ipaddr.IPv4.isValidFourPartDecimal(hostname) && ipaddr.IPv4.parse(hostname).range() === 'loopback')
+
+function postgresUrl(text: string) {
+  if (!['postgres:', 'postgresql:'].includes(url(text).protocol)) {
+    throw new BadValue('must be a postgres:// URL')
+  }
+  return text
+}
+
+function addressOrRange(text: string) {
+  if (!ipaddr.isValid(text) && !isRange(text)) throw new BadValue('must hold IP addresses or CIDR ranges')
+  return text
+}
+
+const isRange = (text: string) => text.includes('/') && ipaddr.isValidCIDR(text)
+
+function allowedTarget(text: string): AllowedTarget {
+  if (isRange(text)) return { range: text }
+  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
+  const bare = host?.replace(/^\[|\]$/g, '')
+  if (!host || !bare || (host.startsWith('[') && !ipaddr.IPv6.isValid(bare)) || Number(port ?? 1) > 65_535) {
+    throw new BadValue('must hold entries of the form host, host:port or CIDR range')
+  }
+  return { host: host.toLowerCase(), port: port ? Number(port) : null }
+}
+
+function model(env: Env): Config['model'] {
+  const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
+    if (!/^https?:$/.test(url(text).protocol)) throw new BadValue('must be an http or https URL')
+    return text.replace(/\/+$/, '')
+  })
+  const name = read(env, 'BATON_MODEL', null, String)
+  if (endpoint && !name) throw new ConfigError('BATON_MODEL is required with BATON_MODEL_URL')
+  if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
+  return endpoint && name ? { url: endpoint, name, key: read(env, 'BATON_MODEL_KEY', null, String) } : null
+}

@@ -1,0 +1,14 @@
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Keyring } from './crypto.ts'
+import type { Db } from './db/database.ts'
+import type { Logger } from './log.ts'
+
+/** What every verb is given. */
+export interface Context {
+  config: Config
+  clock: Clock
+  keys: Keyring
+  log: Logger
+  db: Db
+}

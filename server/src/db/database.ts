@@ -1,0 +1,120 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Sql } from './sql.ts'
+
+export interface Result {
+  rows: unknown[]
+  count: number
+}
+
+/** What PGlite and PostgreSQL have in common. */
+export interface Driver {
+  readonly kind: 'embedded' | 'postgres'
+  query(statement: Sql): Promise<Result>
+  transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Runs several statements without parameters, as migrations are. */
+export type Script = (text: string) => Promise<void>
+
+export interface Queryable {
+  rows<Row>(statement: Sql): Promise<Row[]>
+  row<Row>(statement: Sql): Promise<Row | undefined>
+  /** Runs a statement and says how many rows it touched. */
+  run(statement: Sql): Promise<number>
+}
+
+export interface Tx extends Queryable {
+  script: Script
+  /** Runs when, and only when, the transaction has committed. It must not throw and is not waited for. */
+  afterCommit(work: () => void): void
+}
+
+const retriesOnConflict = 3
+
+/**
+ * A query outside the open transaction would wait for ever on the embedded database, which has a single
+ * connection, and would not see the transaction's changes on PostgreSQL. It fails loudly on both.
+ */
+export class Db implements Queryable {
+  readonly #driver: Driver
+  readonly #open = new AsyncLocalStorage<{ active: boolean }>()
+
+  constructor(driver: Driver) {
+    this.#driver = driver
+  }
+
+  get kind() {
+    return this.#driver.kind
+  }
+
+  async rows<Row>(statement: Sql): Promise<Row[]> {
+    this.#refuseInsideTransaction()
+    return (await this.#driver.query(statement)).rows as Row[]
+  }
+
+  async row<Row>(statement: Sql): Promise<Row | undefined> {
+    return (await this.rows<Row>(statement))[0]
+  }
+
+  async run(statement: Sql): Promise<number> {
+    this.#refuseInsideTransaction()
+    return (await this.#driver.query(statement)).count
+  }
+
+  /** Commits what `work` did, or nothing of it. Deadlocks and serialisation conflicts are tried again. */
+  async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#refuseInsideTransaction()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work)
+      } catch (error) {
+        if (!isConflict(error) || attempt > retriesOnConflict) throw error
+      }
+    }
+  }
+
+  async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const state = { active: true }
+    const afterCommit: (() => void)[] = []
+    const result = await this.#open.run(state, () =>
+      this.#driver
+        .transaction((query, script) => {
+          const guarded = (statement: Sql) => {
+            if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
+            return query(statement)
+          }
+          return work({
+            script,
+            rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
+            row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
+            run: async (statement) => (await guarded(statement)).count,
+            afterCommit: (then) => afterCommit.push(then),
+          })
+        })
+        .finally(() => {
+          state.active = false
+        }),
+    )
+    for (const then of afterCommit) then()
+    return result
+  }
+
+  close() {
+    return this.#driver.close()
+  }
+
+  #refuseInsideTransaction() {
+    if (this.#open.getStore()?.active) {
+      throw new Error('query outside the open transaction: use the tx that was handed to you')
+    }
+  }
+}
+
+const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
+
+const isConflict = (error: unknown) => sqlState(error) === '40P01' || sqlState(error) === '40001'
+
+/** A row that a unique index or key refused, by the name of that index. */
+export const isDuplicate = (error: unknown, constraint: string) =>
+  sqlState(error) === '23505' && (error as { constraint?: unknown }).constraint === constraint

@@ -1,0 +1,61 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../config.ts'
+import type { DataDir } from './data-dir.ts'
+import { Db } from './database.ts'
+import { openEmbedded } from './embedded.ts'
+import { connectPostgres } from './postgres.ts'
+import { sql } from './sql.ts'
+
+/**
+ * Opens the database of a data directory. A new one is made beside its place and moved there when it is whole,
+ * so that a process killed half-way leaves nothing that looks like a database.
+ */
+export async function openDataDirDatabase({ database, unfinished }: DataDir, say: (line: string) => void): Promise<Db> {
+  rmSync(unfinished, { recursive: true, force: true })
+  if (!existsSync(join(database, 'PG_VERSION'))) {
+    say(`Creating the database in ${database} …`)
+    rmSync(database, { recursive: true, force: true })
+    await (await openEmbedded({ dataDir: unfinished })).close()
+    renameSync(unfinished, database)
+  }
+  return new Db(await openEmbedded({ dataDir: database }))
+}
+
+const oldestServer = 15
+const secondsToWait = 30
+
+/** Connects to PostgreSQL. Both are often started together, so a database that is not there yet is waited for. */
+export async function openPostgres(
+  url: string,
+  onError: (error: Error) => void,
+  say: (line: string) => void,
+): Promise<Db> {
+  const db = new Db(connectPostgres(url, onError))
+  for (let second = 0; ; second++) {
+    try {
+      const server = await db.row<{ version: number }>(
+        sql`select current_setting('server_version_num')::int / 10000 as version`,
+      )
+      if (server && server.version >= oldestServer) return db
+      throw new ConfigError(
+        `DATABASE_URL leads to PostgreSQL ${server?.version}; version ${oldestServer} or later is needed`,
+      )
+    } catch (error) {
+      if (error instanceof ConfigError || !isStarting(error) || second >= secondsToWait) {
+        await db.close()
+        throw error instanceof ConfigError ? error : new ConfigError(`DATABASE_URL cannot be used: ${reason(error)}`)
+      }
+      if (second === 0) say(`Waiting for the database: ${reason(error)}`)
+      await sleep(1000)
+    }
+  }
+}
+
+const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
+
+/** Refused while the server is not up, or 57P03 while it starts. */
+const isStarting = (error: unknown) => ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(codeOf(error))
+
+const reason = (error: unknown) => (error as Error).message || codeOf(error)

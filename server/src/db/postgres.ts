@@ -1,0 +1,61 @@
+import pg from 'pg'
+import type { Driver, Result } from './database.ts'
+import { isoTimestamp, type Sql, statementName } from './sql.ts'
+
+const parsers: Record<number, (text: string) => unknown> = {
+  20: Number, // bigint: our counters stay below 2^53
+  1184: isoTimestamp,
+}
+
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format),
+} as pg.CustomTypesConfig
+
+export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    max: 20,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    application_name: 'baton',
+    keepAlive: true,
+  })
+  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  pool.on('error', onError)
+
+  return {
+    kind: 'postgres',
+    query: (statement) => send(pool, statement),
+    async transaction(work) {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      client.on('error', onError)
+      try {
+        await client.query('begin')
+        const result = await work(
+          (statement) => send(client, statement),
+          async (text) => void (await client.query(text)),
+        )
+        await client.query('commit')
+        return result
+      } catch (error) {
+        await client.query('rollback').catch((failure) => {
+          broken = failure
+        })
+        throw error
+      } finally {
+        client.off('error', onError)
+        client.release(broken)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+async function send(client: pg.Pool | pg.PoolClient, { text, values }: Sql): Promise<Result> {
+  const name = statementName(text)
+  const result = await client.query(name ? { name, text, values: [...values] } : { text, values: [...values] })
+  return { rows: result.rows, count: result.rowCount ?? 0 }
+}

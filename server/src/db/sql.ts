@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+
+/** A statement and its values. Values only ever travel as parameters, never inside the text. */
+export class Sql {
+  readonly text: string
+  readonly values: readonly unknown[]
+  constructor(text: string, values: readonly unknown[]) {
+    this.text = text
+    this.values = values
+  }
+}
+
+/** sql`select … where id = ${id}`; a fragment made with `sql` may be used as a value of another. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  let text = strings[0] as string
+  const flat: unknown[] = []
+  values.forEach((value, index) => {
+    if (value instanceof Sql) {
+      text += value.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + flat.length}`)
+      flat.push(...value.values)
+    } else {
+      if (value === undefined) throw new Error(`undefined value in statement: ${text}`)
+      text += `$${flat.push(value)}`
+    }
+    text += strings[index + 1]
+  })
+  return new Sql(text, flat)
+}
+
+export const none = sql``
+
+/** A value for a jsonb parameter: drivers would send a JavaScript array as a PostgreSQL array. */
+export const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
+
+const names = new Map<string, string>()
+const namesKept = 2000
+
+/** The name under which PostgreSQL keeps a statement prepared; undefined when there are too many to keep. */
+export function statementName(text: string): string | undefined {
+  let name = names.get(text)
+  if (!name && names.size < namesKept) {
+    name = `b_${createHash('sha256').update(text).digest('base64url').slice(0, 16)}`
+    names.set(text, name)
+  }
+  return name
+}
+
+/** timestamptz as we show it everywhere: ISO 8601, UTC, three fractional digits. */
+export const isoTimestamp = (text: string) => new Date(text).toISOString()

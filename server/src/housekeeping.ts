@@ -1,0 +1,21 @@
+import type { Context } from './context.ts'
+import { sweepRateLimits } from './http/rate-limit.ts'
+import { sweepLogins } from './login/logins.ts'
+import { sweepInvitations } from './workspaces/invitations.ts'
+
+const everyMs = 10 * 60 * 1000
+
+/** Removes what no longer means anything. Every process may do it; none depends on it having been done. */
+export async function sweep({ db, clock }: Context) {
+  const now = clock.now()
+  await sweepRateLimits(db, now)
+  await sweepLogins(db, now)
+  await sweepInvitations(db, now)
+}
+
+export function startHousekeeping(ctx: Context): () => void {
+  const timer = setInterval(() => {
+    sweep(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'housekeeping failed'))
+  }, everyMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,40 @@
+import { type ErrorCode, errors } from '@baton/protocol'
+
+/** A refusal. What it looks like on the wire is decided here and nowhere else. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly details: Record<string, unknown>
+  readonly headers: Record<string, string>
+
+  constructor(
+    code: ErrorCode,
+    details: Record<string, unknown> = {},
+    { message = errors[code].message as string, headers = {} as Record<string, string> } = {},
+  ) {
+    super(message)
+    this.code = code
+    this.details = details
+    this.headers = errors[code].status === 401 ? { 'www-authenticate': challenge(message), ...headers } : headers
+  }
+
+  get status() {
+    return errors[this.code].status
+  }
+
+  get body() {
+    return { code: this.code, message: this.message, details: this.details }
+  }
+}
+
+const challenge = (message: string) => `Bearer error="invalid_token", error_description="${message}"`
+
+/** One message for each bad field, by its dotted path. */
+export const invalid = (fields: Record<string, string>) => new ApiError('VALIDATION_ERROR', fields)
+
+export const notFound = () => new ApiError('RESOURCE_NOT_FOUND')
+
+/** The row that was asked for, or 404. */
+export function found<T>(row: T | undefined): T {
+  if (row === undefined) throw notFound()
+  return row
+}

@@ -1,0 +1,76 @@
+import { type Operation, successStatus } from '@baton/protocol'
+import { Type } from 'typebox'
+import type { Context } from '../context.ts'
+import { admit, type Caller } from './caller.ts'
+import { ApiError, notFound } from './errors.ts'
+import { type Mounted, Reply } from './route.ts'
+import { bodyCheck, type Check, queryCheck, textProblem } from './validate.ts'
+
+export interface Input {
+  params: Record<string, string>
+  query: Record<string, unknown>
+  /** Undefined: none was sent. */
+  body: unknown
+  address: string
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: unknown
+}
+
+const Nothing = Type.Object({}, { additionalProperties: false })
+
+/**
+ * The one door. Whoever wants something done, over HTTP or from inside, comes through `invoke`: it checks the caller
+ * and the input against what the operation declares and only then runs it, so no way in is weaker than another.
+ */
+export class Door {
+  readonly #ctx: Context
+  readonly #mounted: Map<Operation, { handler: Mounted['handler']; checkQuery: Check; checkBody: Check }>
+
+  constructor(ctx: Context, declared: Record<string, Operation>, mounted: readonly Mounted[]) {
+    refuseMismatch(declared, mounted)
+    this.#ctx = ctx
+    this.#mounted = new Map(
+      mounted.map(({ operation, handler }) => [
+        operation,
+        {
+          handler,
+          checkQuery: queryCheck(operation.query ?? Nothing),
+          checkBody: bodyCheck(operation.body ?? Nothing),
+        },
+      ]),
+    )
+  }
+
+  async invoke(operation: Operation, caller: Caller, { params, query, body, address }: Input): Promise<Answer> {
+    const mounted = this.#mounted.get(operation)
+    if (!mounted) throw new Error(`not mounted: ${operation.route.method} ${operation.route.path}`)
+    admit(operation.route, caller)
+    if (Object.values(params).some(textProblem)) throw notFound()
+    mounted.checkQuery(query)
+    if (body === undefined && operation.body) {
+      throw new ApiError('INVALID_JSON', {}, { message: 'The request needs a JSON body.' })
+    }
+    mounted.checkBody(body ?? (body === null ? null : {}))
+    const call = { ctx: this.#ctx, caller, params, query, body, address } as never
+    const result = await mounted.handler(call)
+    const reply = result instanceof Reply ? result : new Reply(result, {})
+    return { status: successStatus(operation), headers: reply.headers, body: reply.body }
+  }
+}
+
+/** A route that is not declared, or declared and not mounted, is a mistake that must not reach a user. */
+function refuseMismatch(declared: Record<string, Operation>, mounted: readonly Mounted[]) {
+  const declaredOperations = new Set(Object.values(declared))
+  const mountedOperations = new Set(mounted.map(({ operation }) => operation))
+  const name = ({ route }: Operation) => `${route.method} ${route.path}`
+  const problems = [
+    ...[...mountedOperations].filter((it) => !declaredOperations.has(it)).map((it) => `not declared: ${name(it)}`),
+    ...[...declaredOperations].filter((it) => !mountedOperations.has(it)).map((it) => `not mounted: ${name(it)}`),
+  ]
+  if (mountedOperations.size < mounted.length) problems.push('an operation is mounted twice')
+  if (problems.length > 0) throw new Error(`routes do not match the protocol: ${problems.join('; ')}`)
+}

@@ -1,0 +1,31 @@
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+/** Figures of one process. Labels are routes and statuses, never ids, so their number is bounded. */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #requests = new Histogram({
+    name: 'baton_http_request_duration_seconds',
+    help: 'Time to answer a request',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.#registry],
+  })
+  readonly #failures = new Counter({
+    name: 'baton_internal_errors_total',
+    help: 'Requests that ended in 500',
+    registers: [this.#registry],
+  })
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  request(method: string, route: string, status: number, durationMs: number) {
+    this.#requests.observe({ method, route, status }, durationMs / 1000)
+    if (status === 500) this.#failures.inc()
+  }
+
+  text() {
+    return this.#registry.metrics()
+  }
+}

@@ -1,0 +1,113 @@
+import { type ErrorCode, errors, errorsOf, inWorkspace, type Operation, pathParams, type Route } from '@baton/protocol'
+import type { TSchema } from 'typebox'
+import type { Config } from '../config.ts'
+
+type Json = { [key: string]: unknown }
+
+/** OpenAPI 3.1 from the operations themselves, so it cannot disagree with what the server checks. */
+export function openApi(operations: Record<string, Operation>, config: Config): Json {
+  const schemas: Json = {
+    Error: {
+      type: 'object',
+      required: ['code', 'message', 'details'],
+      properties: { code: { type: 'string' }, message: { type: 'string' }, details: { type: 'object' } },
+      additionalProperties: false,
+    },
+  }
+  const paths: { [path: string]: Json } = {}
+  for (const [name, operation] of Object.entries(operations)) {
+    const path = operation.route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] ??= operation.route.at === 'root' ? { servers: [{ url: config.rootUrl }] } : {}
+    paths[path][operation.route.method.toLowerCase()] = describe(name, operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Baton', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: config.baseUrl }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: "A person's login (psn_…) or an access token" },
+        cookie: { type: 'apiKey', in: 'cookie', name: 'baton_session', description: "A person's login in a browser" },
+      },
+    },
+  }
+}
+
+function describe(name: string, operation: Operation, schemas: Json): Json {
+  const { route, summary, query, body } = operation
+  return {
+    operationId: name,
+    summary,
+    description: callers(route),
+    ...(route.caller === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { cookie: [] }] }),
+    parameters: [
+      ...pathParams(route.path).map((param) => ({
+        name: param,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+      })),
+      ...(inWorkspace(route.caller)
+        ? [{ name: 'X-Workspace-ID', in: 'header', required: true, schema: { type: 'string' } }]
+        : []),
+      ...Object.entries(query?.properties ?? {}).map(([param, schema]) => ({
+        name: param,
+        in: 'query',
+        required: query?.required?.includes(param) ?? false,
+        schema: named(schema, schemas),
+      })),
+    ],
+    ...(body ? { requestBody: { required: true, content: content(named(body, schemas)) } } : {}),
+    responses: { ...answers(operation, schemas), ...refusals(errorsOf(operation)) },
+  }
+}
+
+function callers(route: Route): string {
+  const scope = 'scope' in route ? (route.scope ? `; tokens need the scope ${route.scope}` : '; no scope needed') : ''
+  return `Who may call it: ${route.caller}${scope}.`
+}
+
+const headers = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in the log' } }
+const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
+
+function answers({ returns, produces }: Operation, schemas: Json): Json {
+  return Object.fromEntries(
+    Object.entries(returns).map(([status, schema]) => [
+      status,
+      { description: 'Done', headers, ...(schema ? { content: content(named(schema, schemas), produces) } : {}) },
+    ]),
+  )
+}
+
+function refusals(codes: ErrorCode[]): Json {
+  const statuses = [...new Set(codes.map((code) => errors[code].status))]
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const group = codes.filter((code) => errors[code].status === status)
+      const description = group.map((code) => `\`${code}\`: ${errors[code].message}`).join('\n\n')
+      const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
+      return [status, { description, headers, content: content(schema) }]
+    }),
+  )
+}
+
+/** A schema with a title becomes a component that others refer to. */
+function named(schema: TSchema, schemas: Json): unknown {
+  const { title } = schema as { title?: string }
+  if (!title) return inner(schema, schemas)
+  schemas[title] ??= inner(schema, schemas)
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+function inner(value: unknown, schemas: Json): unknown {
+  if (Array.isArray(value)) return value.map((item) => nested(item, schemas))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, nested(item, schemas)]))
+}
+
+const nested = (value: unknown, schemas: Json): unknown =>
+  value !== null && typeof value === 'object' && 'title' in value && typeof value.title === 'string'
+    ? named(value as TSchema, schemas)
+    : inner(value, schemas)

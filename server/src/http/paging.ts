@@ -1,0 +1,47 @@
+import { limits } from '@baton/protocol'
+import type { Keyring } from '../crypto.ts'
+import { sameBytes } from '../crypto.ts'
+import { invalid } from './errors.ts'
+
+const macBytes = 9
+
+/** Where the next page begins: the sort key of the last row shown, in the order of the list's ORDER BY. */
+export type Position = readonly string[]
+
+export interface PageQuery {
+  cursor?: string
+  limit?: number
+}
+
+/**
+ * A page of a list. `read` is given the position to go on after and how many rows to fetch: one more than is shown,
+ * so that the last page is known without counting. `list` names it, so that its cursors fit no other list.
+ */
+export async function page<Row>(
+  keys: Keyring,
+  list: string,
+  { cursor, limit = limits.pageDefault }: PageQuery,
+  positionOf: (row: Row) => Position,
+  read: (after: Position | null, count: number) => Promise<Row[]>,
+) {
+  const rows = await read(cursor === undefined ? null : openCursor(keys, list, cursor), limit + 1)
+  const data = rows.slice(0, limit)
+  const last = data.at(-1)
+  return { data, next_cursor: rows.length > limit && last ? sealCursor(keys, list, positionOf(last)) : null }
+}
+
+function sealCursor(keys: Keyring, list: string, position: Position) {
+  const text = JSON.stringify(position)
+  return Buffer.concat([cursorMac(keys, list, text), Buffer.from(text)]).toString('base64url')
+}
+
+function openCursor(keys: Keyring, list: string, cursor: string): Position {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const text = bytes.subarray(macBytes).toString()
+  if (!sameBytes(bytes.subarray(0, macBytes), cursorMac(keys, list, text))) {
+    throw invalid({ cursor: 'is not a cursor of this list; begin again without it' })
+  }
+  return JSON.parse(text)
+}
+
+const cursorMac = (keys: Keyring, list: string, text: string) => keys.mac(`cursor ${list}`, text).subarray(0, macBytes)

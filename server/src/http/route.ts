@@ -1,0 +1,34 @@
+import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { CallerFor } from './caller.ts'
+
+export interface Call<O extends Operation = Operation> {
+  ctx: Context
+  caller: CallerFor<O['route']['caller']>
+  params: ParamsOf<O>
+  query: QueryOf<O>
+  body: BodyOf<O>
+  /** The caller's network address, as far as it can be believed. */
+  address: string
+}
+
+/** An answer that needs more than its body. */
+export class Reply<Body> {
+  readonly body: Body
+  readonly headers: Record<string, string>
+  constructor(body: Body, headers: Record<string, string>) {
+    this.body = body
+    this.headers = headers
+  }
+}
+
+type Answer<O extends Operation> = AnswerOf<O> | Reply<AnswerOf<O>>
+export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Promise<Answer<O>>
+
+/** An operation and the code that answers it. */
+export interface Mounted {
+  operation: Operation
+  handler: (call: never) => unknown
+}
+
+export const route = <O extends Operation>(operation: O, handler: Handler<O>): Mounted => ({ operation, handler })

@@ -1,0 +1,17 @@
+import { uuidv7obj } from 'uuidv7'
+
+const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
+
+export type IdPrefix = 'usr' | 'wsp' | 'inv' | 'team' | 'aud' | 'req'
+
+/** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
+export function newId(prefix: IdPrefix): string {
+  let bits = 0n
+  for (const byte of uuidv7obj().bytes) bits = (bits << 8n) | BigInt(byte)
+  let id = ''
+  for (let i = 0; i < 26; i++) {
+    id = crockford[Number(bits & 31n)] + id
+    bits >>= 5n
+  }
+  return `${prefix}_${id}`
+}

@@ -1,0 +1,24 @@
+import { ConfigError } from './config.ts'
+import type { Keyring } from './crypto.ts'
+import type { Db } from './db/database.ts'
+import { sql } from './db/sql.ts'
+
+const name = 'secret_key_proof'
+
+/**
+ * The first start seals a word with its key; every later start must be able to open it. So a wrong key stops the
+ * start, and is not found out when the first webhook cannot be signed.
+ */
+export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
+  await db.run(
+    sql`insert into settings (name, value) values (${name}, ${keys.seal('baton', name)}) on conflict do nothing`,
+  )
+  const proof = await db.row<{ value: string }>(sql`select value from settings where name = ${name}`)
+  try {
+    keys.open(proof?.value ?? '', name)
+  } catch {
+    throw new ConfigError(
+      'BATON_SECRET_KEY is not the key this database was set up with; put the old one in BATON_SECRET_KEY_PREVIOUS',
+    )
+  }
+}

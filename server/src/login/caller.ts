@@ -1,0 +1,52 @@
+import { limits, type Role } from '@baton/protocol'
+import { days, plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { sha256 } from '../crypto.ts'
+import { sql } from '../db/sql.ts'
+import type { Caller } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Credentials } from '../http/server.ts'
+
+/** A login's last use is written down once a minute, not at every request. */
+const lastUseGrainMs = 60_000
+
+export const loginLifetimeMs = days(limits.loginLifetimeDays)
+
+/** Who is calling: one query finds the login, the person and their role in the workspace asked for. */
+export async function resolveCaller({ db, clock, config }: Context, credentials: Credentials): Promise<Caller> {
+  const token = bearerOf(credentials.authorization) ?? cookieOf(credentials, config.rootUrl)
+  if (token === undefined) return { kind: 'nobody' }
+  if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
+
+  const now = clock.now()
+  const tokenHash = sha256(token)
+  const workspaceId = credentials.workspaceId ?? null
+  const found = await db.row<{ id: string; name: string; email: string; role: Role | null; last_used_at: string }>(sql`
+    select u.id, u.display_name as name, u.email, m.role, l.last_used_at
+    from logins l
+    join users u on u.id = l.user_id
+    left join memberships m on m.user_id = u.id and m.workspace_id = ${workspaceId}
+    where l.token_hash = ${tokenHash} and l.last_used_at >= ${plus(now, -loginLifetimeMs)}`)
+  if (!found) throw new ApiError('UNAUTHORIZED')
+
+  const { last_used_at, ...person } = found
+  if (now.getTime() - Date.parse(last_used_at) >= lastUseGrainMs) {
+    await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)
+  }
+  return { kind: 'person', ...person, tokenHash, workspaceId }
+}
+
+function bearerOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined
+  const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1]
+  if (!token) throw new ApiError('UNAUTHORIZED')
+  return token
+}
+
+/** A browser sends the cookie by itself, so a write must prove that a page of ours asked for it. */
+function cookieOf({ cookie, method, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
+  if (!cookie || method === 'GET' || method === 'HEAD') return cookie || undefined
+  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : origin === rootUrl
+  if (!sameOrigin) throw new ApiError('CSRF_REFUSED')
+  return cookie
+}

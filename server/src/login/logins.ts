@@ -1,0 +1,23 @@
+import { plus } from '../clock.ts'
+import { newSecret, sha256 } from '../crypto.ts'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { loginLifetimeMs } from './caller.ts'
+
+/** Only the token's hash is stored; the token itself is shown this once. */
+export async function startLogin(db: Queryable, userId: string, now: Date): Promise<string> {
+  const token = newSecret('psn_')
+  await db.run(sql`
+    insert into logins (token_hash, user_id, created_at, last_used_at)
+    values (${sha256(token)}, ${userId}, ${now}, ${now})`)
+  return token
+}
+
+export const endLogin = (db: Queryable, tokenHash: Buffer) =>
+  db.run(sql`delete from logins where token_hash = ${tokenHash}`)
+
+export const endOtherLogins = (db: Queryable, userId: string, keep: Buffer) =>
+  db.run(sql`delete from logins where user_id = ${userId} and token_hash <> ${keep}`)
+
+export const sweepLogins = (db: Queryable, now: Date) =>
+  db.run(sql`delete from logins where last_used_at < ${plus(now, -loginLifetimeMs)}`)

@@ -1,0 +1,69 @@
+import { limits } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { sha256 } from '../crypto.ts'
+import { sql } from '../db/sql.ts'
+import type { Person } from '../http/caller.ts'
+import { ApiError, invalid } from '../http/errors.ts'
+import { type Allowance, giveBackOne, takeOne } from '../http/rate-limit.ts'
+import { endOtherLogins, startLogin } from './logins.ts'
+import { hashPassword, passwordMatches } from './passwords.ts'
+import { lowerCase, person } from './sign-up.ts'
+
+const periodMs = limits.signInPeriodSeconds * 1000
+const perEmail: Allowance = { limit: limits.signInFailuresPerEmail, periodMs }
+const perAddress: Allowance = { limit: limits.signInFailuresPerAddress, periodMs }
+
+// An e-mail is somebody's data and may be long; its hash will do to count.
+const emailKey = (email: string) => `sign-in e-mail ${sha256(email).toString('base64url')}`
+const addressKey = (address: string) => `sign-in address ${address}`
+
+export async function signIn(ctx: Context, address: string, typed: { email: string; password: string }) {
+  const email = lowerCase(typed.email)
+  const found = await guessing(ctx, address, email, async () => {
+    const user = await ctx.db.row<{ id: string; name: string; email: string; password_hash: string }>(sql`
+      select id, display_name as name, email, password_hash from users where email = ${email}`)
+    return (await passwordMatches(user?.password_hash, typed.password)) ? user : undefined
+  })
+  if (!found) throw new ApiError('INVALID_CREDENTIALS')
+  return { user: person(found), token: await startLogin(ctx.db, found.id, ctx.clock.now()) }
+}
+
+export async function changePassword(
+  ctx: Context,
+  caller: Person,
+  address: string,
+  typed: { current_password: string; new_password: string },
+) {
+  const right = await guessing(ctx, address, caller.email, async () => {
+    const user = await ctx.db.row<{ password_hash: string }>(
+      sql`select password_hash from users where id = ${caller.id}`,
+    )
+    return (await passwordMatches(user?.password_hash, typed.current_password)) || undefined
+  })
+  if (!right) throw invalid({ current_password: 'is not your current password' })
+  const passwordHash = await hashPassword(typed.new_password)
+  await ctx.db.tx(async (tx) => {
+    await tx.run(sql`update users set password_hash = ${passwordHash} where id = ${caller.id}`)
+    await endOtherLogins(tx, caller.id, caller.tokenHash)
+  })
+}
+
+/**
+ * Runs a check of a password. Each costs one of the allowance beforehand, so that many at once cannot slip through;
+ * a right one is given back, so that only failures count.
+ */
+async function guessing<T>(
+  { db, clock }: Context,
+  address: string,
+  email: string,
+  check: () => Promise<T | undefined>,
+) {
+  await takeOne(db, addressKey(address), perAddress, clock.now())
+  await takeOne(db, emailKey(email), perEmail, clock.now())
+  const found = await check()
+  if (found !== undefined) {
+    await giveBackOne(db, addressKey(address), perAddress)
+    await giveBackOne(db, emailKey(email), perEmail)
+  }
+  return found
+}

@@ -1,0 +1,49 @@
+import type { NewPerson, Person } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { isDuplicate, type Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError, invalid } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { startLogin } from './logins.ts'
+import { hashPassword } from './passwords.ts'
+
+/** Any number of our own: the first account is decided by one process at a time. */
+const firstAccountLock = 7_226_867
+
+export const lowerCase = (email: string) => email.toLowerCase()
+
+export async function signUp(ctx: Context, { email: typed, password, name }: NewPerson) {
+  const email = lowerCase(typed)
+  const now = ctx.clock.now()
+  const passwordHash = await hashPassword(password)
+  const id = newId('usr')
+  try {
+    return await ctx.db.tx(async (tx) => {
+      if (ctx.config.signup === 'invite') await refuseUninvited(tx, email, now)
+      await tx.run(sql`
+        insert into users (id, user_kind, display_name, email, password_hash, created_at)
+        values (${id}, 'human', ${name}, ${email}, ${passwordHash}, ${now})`)
+      return { user: person({ id, name, email }), token: await startLogin(tx, id, now) }
+    })
+  } catch (error) {
+    if (isDuplicate(error, 'users_email')) throw invalid({ email: 'has an account already; sign in instead' })
+    throw error
+  }
+}
+
+/** decisions 1: with BATON_SIGNUP=invite only the first account and invited people can sign up. */
+async function refuseUninvited(tx: Tx, email: string, now: Date) {
+  await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
+  const allowed = await tx.row(sql`
+    select 1 where not exists (select 1 from users where user_kind = 'human')
+      or exists (select 1 from invitations where email = ${email} and expires_at > ${now})`)
+  if (!allowed) throw new ApiError('FORBIDDEN', {}, { message: 'You need an invitation to sign up here.' })
+}
+
+export const person = ({ id, name, email }: { id: string; name: string; email: string }): Person => ({
+  id,
+  display_name: name,
+  email,
+  user_kind: 'human',
+  agent_kind: null,
+})

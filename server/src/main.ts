@@ -1,0 +1,28 @@
+import { ConfigError, readConfig } from './config.ts'
+import { createLog } from './log.ts'
+import { start } from './start.ts'
+
+// A person at a terminal reads the lines below; a log collector gets one JSON line per request.
+const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
+
+try {
+  const config = readConfig(process.env)
+  const running = await start(config, log, console.log)
+  console.log(`Baton is ready at ${config.rootUrl}`)
+  console.log(`The API is described at ${config.baseUrl}/openapi.json`)
+
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      if (asked) process.exit(1)
+      asked = true
+      console.log('Stopping …')
+      await running.stop()
+      process.exit(0)
+    })
+  }
+} catch (error) {
+  if (error instanceof ConfigError) console.error(error.message)
+  else console.error('Baton could not start:', error)
+  process.exit(1)
+}

@@ -1,0 +1,52 @@
+import { api } from '@baton/protocol'
+import type { Config } from './config.ts'
+import { sql } from './db/sql.ts'
+import { ApiError } from './http/errors.ts'
+import type { Metrics } from './http/metrics.ts'
+import { openApi } from './http/openapi.ts'
+import { Reply, route } from './http/route.ts'
+
+/** Set when the process has been asked to stop, so that nobody sends it new work. */
+export interface Lifecycle {
+  stopping: boolean
+}
+
+/** What a process says about itself. */
+export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifecycle) {
+  const description = openApi(api, config) as { openapi: string }
+  return [
+    route(api.getHome, () => new Reply(home(config), { 'content-type': 'text/html; charset=utf-8' })),
+
+    route(api.getHealth, () => ({ status: 'ok' })),
+
+    route(api.getReadiness, async ({ ctx }) => {
+      if (lifecycle.stopping) throw new ApiError('NOT_READY')
+      await ctx.db.row(sql`select 1`).catch((error: Error) => {
+        ctx.log.warn({ message: error.message }, 'the database does not answer')
+        throw new ApiError('NOT_READY')
+      })
+      return { status: 'ready' }
+    }),
+
+    route(
+      api.getMetrics,
+      async () => new Reply(await metrics.text(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+    ),
+
+    route(api.getOpenApi, () => description),
+  ]
+}
+
+/** The operations that a process without the API answers too. */
+export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]
+
+const home = ({ baseUrl }: Config) => `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Baton</title></head>
+<body>
+<h1>Baton</h1>
+<p>A work tracker whose teammates include agents. This instance is running.</p>
+<p>Its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
+</body>
+</html>
+`

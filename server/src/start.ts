@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import { createApp } from './app.ts'
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError } from './config.ts'
+import type { Context } from './context.ts'
+import { Keyring } from './crypto.ts'
+import { openDataDir } from './db/data-dir.ts'
+import type { Db } from './db/database.ts'
+import { migrate } from './db/migrate.ts'
+import { openDataDirDatabase, openPostgres } from './db/open.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { checkSecretKey } from './key-check.ts'
+import type { Logger } from './log.ts'
+
+/** How long requests under way may take once the process has been asked to stop. */
+const drainMs = 10_000
+
+export interface Running {
+  stop(): Promise<void>
+}
+
+/** Starts the roles that the configuration asks for. `say` tells the person who watches what takes its time. */
+export async function start(config: Config, log: Logger, say: (line: string) => void): Promise<Running> {
+  const { database } = config
+  if (database.kind === 'postgres') {
+    const db = await openPostgres(
+      database.url,
+      (error) => log.warn({ message: error.message }, 'a connection broke'),
+      say,
+    )
+    return startOn(db, config, config.secretKey as Buffer, log)
+  }
+  const dataDir = openDataDir(database.dataDir)
+  try {
+    const db = await openDataDirDatabase(dataDir, say)
+    const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
+    return {
+      async stop() {
+        await running.stop()
+        dataDir.unlock()
+      },
+    }
+  } catch (error) {
+    dataDir.unlock()
+    throw error
+  }
+}
+
+async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): Promise<Running> {
+  try {
+    for (const name of await migrate(db)) log.info({ migration: name }, 'applied')
+    const keys = new Keyring(secretKey, config.previousSecretKeys)
+    await checkSecretKey(db, keys)
+
+    const ctx: Context = { config, clock: systemClock, keys, log, db }
+    const lifecycle = { stopping: false }
+    const http = await createApp(ctx, lifecycle)
+    await listen(http, config)
+    const stopHousekeeping = config.role === 'api' ? () => {} : startHousekeeping(ctx)
+
+    return {
+      async stop() {
+        lifecycle.stopping = true
+        stopHousekeeping()
+        const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs)
+        await http.close()
+        clearTimeout(cutOff)
+        await db.close()
+      },
+    }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+async function listen(http: FastifyInstance, { host, port }: Config) {
+  try {
+    await http.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new ConfigError(`PORT ${port} on ${host} is in use by another program`)
+    throw new ConfigError(`HOST ${host} and PORT ${port} cannot be listened on: ${message}`)
+  }
+}

@@ -1,0 +1,90 @@
+import { type Invitation, limits, type NewInvitation, type Role } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import { days, plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { newSecret, sha256 } from '../crypto.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import type { Member, Person } from '../http/caller.ts'
+import { ApiError, found, notFound } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+import { addMember } from './members.ts'
+import { readWorkspace } from './workspaces.ts'
+
+const columns = sql`id, email, role, invited_by, created_at, expires_at`
+
+export const listInvitations = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
+  page<Invitation>(
+    ctx.keys,
+    'invitations',
+    query,
+    (invitation) => [invitation.id],
+    (after, count) =>
+      ctx.db.rows(sql`
+      select ${columns} from invitations
+      where workspace_id = ${workspaceId} and expires_at > ${ctx.clock.now()}
+        ${after ? sql`and id < ${after[0]}` : none}
+      order by id desc limit ${count}`),
+  )
+
+export async function invite(ctx: Context, caller: Member, { email: typed, role }: NewInvitation) {
+  if (role === 'owner' && caller.role !== 'owner') {
+    throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner invites an owner.' })
+  }
+  const { id: actorId, workspaceId } = caller
+  const email = typed.toLowerCase()
+  const token = newSecret('')
+  const invitation = await ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const id = newId('inv')
+    const created = await tx.row<Invitation>(sql`
+      insert into invitations (id, workspace_id, email, role, token_hash, invited_by, created_at, expires_at)
+      values (${id}, ${workspaceId}, ${email}, ${role}, ${sha256(token)}, ${actorId}, ${now},
+        ${plus(now, days(limits.invitationLifetimeDays))})
+      returning ${columns}`)
+    const details = { email, role }
+    await recordAudit(tx, now, { workspaceId, actorId, action: 'invitation.created', subjectId: id, details })
+    return found(created)
+  })
+  return { invitation, token }
+}
+
+export const withdrawInvitation = (ctx: Context, { id: actorId, workspaceId }: Member, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const { email, role } = found(
+      await tx.row<Invitation>(sql`
+        delete from invitations where id = ${id} and workspace_id = ${workspaceId} returning ${columns}`),
+    )
+    const details = { email, role }
+    await recordAudit(tx, ctx.clock.now(), {
+      workspaceId,
+      actorId,
+      action: 'invitation.withdrawn',
+      subjectId: id,
+      details,
+    })
+  })
+
+/** The token is the invitation: whoever holds it joins, once. Using it up is one DELETE, so two cannot. */
+export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const invitation = await tx.row<{ workspace_id: string; role: Role }>(sql`
+      delete from invitations where token_hash = ${sha256(token)} and expires_at > ${now}
+      returning workspace_id, role`)
+    if (!invitation) throw notFound()
+    const { workspace_id: workspaceId, role } = invitation
+    if ((await addMember(tx, workspaceId, caller.id, role, now)) === 0) throw new ApiError('ALREADY_MEMBER')
+    await recordAudit(tx, now, {
+      workspaceId,
+      actorId: caller.id,
+      action: 'member.joined',
+      subjectId: caller.id,
+      details: { role },
+    })
+    return { workspace: await readWorkspace(tx, workspaceId), role }
+  })
+
+export const sweepInvitations = (db: Queryable, now: Date) =>
+  db.run(sql`delete from invitations where expires_at <= ${now}`)

@@ -1,0 +1,84 @@
+import type { Member as MemberRecord, Role } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import type { Queryable, Tx } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import { isManager, type Member } from '../http/caller.ts'
+import { ApiError, found } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+
+const columns = sql`u.id, u.display_name, u.email, m.role, m.joined_at`
+
+export const listMembers = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
+  page<MemberRecord>(
+    ctx.keys,
+    'members',
+    query,
+    (member) => [member.joined_at, member.id],
+    (after, count) =>
+      ctx.db.rows(sql`
+      select ${columns}
+      from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = ${workspaceId}
+        ${after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none}
+      order by m.joined_at desc, m.user_id desc limit ${count}`),
+  )
+
+export const addMember = (tx: Tx, workspaceId: string, userId: string, role: Role, now: Date) =>
+  tx.run(sql`
+    insert into memberships (workspace_id, user_id, role, joined_at)
+    values (${workspaceId}, ${userId}, ${role}, ${now})
+    on conflict do nothing`)
+
+export const changeRole = (ctx: Context, caller: Member, userId: string, role: Role) =>
+  ctx.db.tx(async (tx) => {
+    const member = await lockedMember(tx, caller.workspaceId, userId)
+    await guardOwners(tx, caller, member.role, role)
+    await tx.run(sql`
+      update memberships set role = ${role} where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
+    await recordAudit(tx, ctx.clock.now(), {
+      workspaceId: caller.workspaceId,
+      actorId: caller.id,
+      action: 'member.role_changed',
+      subjectId: userId,
+      details: { from: member.role, to: role },
+    })
+    return { ...member, role }
+  })
+
+export const removeMember = (ctx: Context, caller: Member, userId: string) =>
+  ctx.db.tx(async (tx) => {
+    if (userId !== caller.id && !isManager(caller)) throw new ApiError('FORBIDDEN')
+    const member = await lockedMember(tx, caller.workspaceId, userId)
+    await guardOwners(tx, caller, member.role, null)
+    await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
+    await recordAudit(tx, ctx.clock.now(), {
+      workspaceId: caller.workspaceId,
+      actorId: caller.id,
+      action: 'member.removed',
+      subjectId: userId,
+      details: { role: member.role },
+    })
+  })
+
+/** Changes of members take turns by the workspace's row, so that two owners cannot both be the one that stays. */
+async function lockedMember(tx: Tx, workspaceId: string, userId: string): Promise<MemberRecord> {
+  await tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
+  return found(
+    await tx.row<MemberRecord>(sql`
+      select ${columns}
+      from memberships m join users u on u.id = m.user_id
+      where m.workspace_id = ${workspaceId} and m.user_id = ${userId}`),
+  )
+}
+
+/** decisions 2: only an owner makes or unmakes owners, and the last one stays. `to` is null for somebody who leaves. */
+async function guardOwners(tx: Queryable, caller: Member, from: Role, to: Role | null) {
+  if (from !== 'owner' && to !== 'owner') return
+  if (caller.role !== 'owner')
+    throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner makes or unmakes owners.' })
+  if (from !== 'owner' || to === 'owner') return
+  const owners = await tx.rows(sql`
+    select 1 from memberships where workspace_id = ${caller.workspaceId} and role = 'owner' limit 2`)
+  if (owners.length === 1) throw new ApiError('LAST_OWNER')
+}

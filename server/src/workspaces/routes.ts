@@ -1,0 +1,39 @@
+import { api } from '@baton/protocol'
+import { route } from '../http/route.ts'
+import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './invitations.ts'
+import { changeRole, listMembers, removeMember } from './members.ts'
+import {
+  addTeamMember,
+  createTeam,
+  listTeamMembers,
+  listTeams,
+  readTeam,
+  removeTeamMember,
+  updateTeam,
+} from './teams.ts'
+import { createWorkspace, readWorkspace, updateWorkspace } from './workspaces.ts'
+
+export const workspaceRoutes = [
+  route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name)),
+  route(api.getWorkspace, ({ ctx, caller }) => readWorkspace(ctx.db, caller.workspaceId)),
+  route(api.updateWorkspace, ({ ctx, caller, body }) => updateWorkspace(ctx, caller, body)),
+
+  route(api.listMembers, ({ ctx, caller, query }) => listMembers(ctx, caller, query)),
+  route(api.updateMember, ({ ctx, caller, params, body }) => changeRole(ctx, caller, params.user_id, body.role)),
+  route(api.removeMember, ({ ctx, caller, params }) => removeMember(ctx, caller, params.user_id)),
+
+  route(api.listInvitations, ({ ctx, caller, query }) => listInvitations(ctx, caller, query)),
+  route(api.createInvitation, ({ ctx, caller, body }) => invite(ctx, caller, body)),
+  route(api.deleteInvitation, ({ ctx, caller, params }) => withdrawInvitation(ctx, caller, params.invitation_id)),
+  route(api.acceptInvitation, ({ ctx, caller, body }) => acceptInvitation(ctx, caller, body.token)),
+
+  route(api.listTeams, ({ ctx, caller, query }) => listTeams(ctx, caller, query)),
+  route(api.createTeam, ({ ctx, caller, body }) => createTeam(ctx, caller, body)),
+  route(api.getTeam, ({ ctx, caller, params }) => readTeam(ctx.db, caller.workspaceId, params.team_id)),
+  route(api.updateTeam, ({ ctx, caller, params, body }) => updateTeam(ctx, caller, params.team_id, body)),
+  route(api.listTeamMembers, ({ ctx, caller, params, query }) => listTeamMembers(ctx, caller, params.team_id, query)),
+  route(api.addTeamMember, ({ ctx, caller, params }) => addTeamMember(ctx, caller, params.team_id, params.user_id)),
+  route(api.removeTeamMember, ({ ctx, caller, params }) =>
+    removeTeamMember(ctx, caller, params.team_id, params.user_id),
+  ),
+]

@@ -1,0 +1,126 @@
+import type { NewTeam, Team, TeamChange, TeamMember } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import { isDuplicate, type Queryable, type Tx } from '../db/database.ts'
+import { json, none, sql } from '../db/sql.ts'
+import { isManager, type Member } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+
+const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
+
+export const listTeams = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
+  page<Team>(
+    ctx.keys,
+    'teams',
+    query,
+    (team) => [team.id],
+    (after, count) =>
+      ctx.db.rows(sql`
+      select ${columns} from teams
+      where workspace_id = ${workspaceId} ${after ? sql`and id < ${after[0]}` : none}
+      order by id desc limit ${count}`),
+  )
+
+export const readTeam = async (db: Queryable, workspaceId: string, id: string) =>
+  found(await db.row<Team>(sql`select ${columns} from teams where workspace_id = ${workspaceId} and id = ${id}`))
+
+export async function createTeam(ctx: Context, { id: actorId, workspaceId }: Member, { name, key }: NewTeam) {
+  try {
+    return await ctx.db.tx(async (tx) => {
+      const now = ctx.clock.now()
+      const id = newId('team')
+      const team = await tx.row<Team>(sql`
+        insert into teams (id, workspace_id, name, key, created_at, updated_at)
+        values (${id}, ${workspaceId}, ${name}, ${key}, ${now}, ${now})
+        returning ${columns}`)
+      await joinTeam(tx, workspaceId, id, actorId, now)
+      const details = { name, key }
+      await recordAudit(tx, now, { workspaceId, actorId, action: 'team.created', subjectId: id, details })
+      return found(team)
+    })
+  } catch (error) {
+    if (isDuplicate(error, 'teams_key')) throw invalid({ key: 'is taken by another team' })
+    throw error
+  }
+}
+
+export const updateTeam = (ctx: Context, { id: actorId, workspaceId }: Member, id: string, change: TeamChange) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const team = await tx.row<Team>(sql`
+      update teams set
+        name = coalesce(${change.name ?? null}, name),
+        guidance = coalesce(${change.guidance ?? null}, guidance),
+        repositories = ${change.repositories ? json(change.repositories) : sql`repositories`},
+        updated_at = ${now}
+      where workspace_id = ${workspaceId} and id = ${id}
+      returning ${columns}`)
+    const updated = found(team)
+    const details = { fields: Object.keys(change) }
+    await recordAudit(tx, now, { workspaceId, actorId, action: 'team.updated', subjectId: id, details })
+    return updated
+  })
+
+export async function listTeamMembers(ctx: Context, { workspaceId }: Member, teamId: string, query: PageQuery) {
+  await readTeam(ctx.db, workspaceId, teamId)
+  return page<TeamMember>(
+    ctx.keys,
+    `members of ${teamId}`,
+    query,
+    (one) => [one.joined_at, one.id],
+    (after, count) =>
+      ctx.db.rows(sql`
+      select u.id, u.display_name, u.email, m.joined_at
+      from team_members m join users u on u.id = m.user_id
+      where m.team_id = ${teamId}
+        ${after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none}
+      order by m.joined_at desc, m.user_id desc limit ${count}`),
+  )
+}
+
+export const addTeamMember = (ctx: Context, { id: actorId, workspaceId }: Member, teamId: string, userId: string) =>
+  ctx.db.tx(async (tx) => {
+    await readTeam(tx, workspaceId, teamId)
+    const now = ctx.clock.now()
+    found(
+      await tx.row(
+        sql`select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${userId} for key share`,
+      ),
+    )
+    if (await joinTeam(tx, workspaceId, teamId, userId, now)) {
+      const details = { user_id: userId }
+      await recordAudit(tx, now, { workspaceId, actorId, action: 'team.member_added', subjectId: teamId, details })
+    }
+    return found(
+      await tx.row<TeamMember>(sql`
+        select u.id, u.display_name, u.email, m.joined_at
+        from team_members m join users u on u.id = m.user_id
+        where m.team_id = ${teamId} and m.user_id = ${userId}`),
+    )
+  })
+
+export const removeTeamMember = (ctx: Context, caller: Member, teamId: string, userId: string) =>
+  ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = caller
+    await readTeam(tx, workspaceId, teamId)
+    if (userId !== actorId && !isManager(caller)) throw new ApiError('FORBIDDEN')
+    const removed = await tx.row(sql`
+      delete from team_members where team_id = ${teamId} and user_id = ${userId} returning 1`)
+    found(removed)
+    const details = { user_id: userId }
+    await recordAudit(tx, ctx.clock.now(), {
+      workspaceId,
+      actorId,
+      action: 'team.member_removed',
+      subjectId: teamId,
+      details,
+    })
+  })
+
+const joinTeam = (tx: Tx, workspaceId: string, teamId: string, userId: string, now: Date) =>
+  tx.run(sql`
+    insert into team_members (workspace_id, team_id, user_id, joined_at)
+    values (${workspaceId}, ${teamId}, ${userId}, ${now})
+    on conflict do nothing`)

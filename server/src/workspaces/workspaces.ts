@@ -1,0 +1,52 @@
+import type { Workspace, WorkspaceChange } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Member, Person } from '../http/caller.ts'
+import { found } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { addMember } from './members.ts'
+
+const columns = sql`id, name, guidance, created_at, updated_at`
+
+export const readWorkspace = async (db: Queryable, id: string) =>
+  found(await db.row<Workspace>(sql`select ${columns} from workspaces where id = ${id}`))
+
+export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const workspaceId = newId('wsp')
+    const workspace = await tx.row<Workspace>(sql`
+      insert into workspaces (id, name, created_at, updated_at) values (${workspaceId}, ${name}, ${now}, ${now})
+      returning ${columns}`)
+    await addMember(tx, workspaceId, caller.id, 'owner', now)
+    await recordAudit(tx, now, {
+      workspaceId,
+      actorId: caller.id,
+      action: 'workspace.created',
+      subjectId: workspaceId,
+      details: { name },
+    })
+    return found(workspace)
+  })
+
+export const updateWorkspace = (ctx: Context, { id: actorId, workspaceId }: Member, change: WorkspaceChange) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const workspace = await tx.row<Workspace>(sql`
+      update workspaces set
+        name = coalesce(${change.name ?? null}, name),
+        guidance = coalesce(${change.guidance ?? null}, guidance),
+        updated_at = ${now}
+      where id = ${workspaceId}
+      returning ${columns}`)
+    await recordAudit(tx, now, {
+      workspaceId,
+      actorId,
+      action: 'workspace.updated',
+      subjectId: workspaceId,
+      details: { fields: Object.keys(change) },
+    })
+    return found(workspace)
+  })

@@ -1,0 +1,70 @@
+import type { Contract } from './contract.ts'
+
+export interface Response {
+  status: number
+  headers: Headers
+  // Tests reach into answers freely; the contract has checked their shape already.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  body: any
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>
+  /** Sent as it is, where JSON.stringify would not do. */
+  raw?: string | Uint8Array
+}
+
+/** Calls the API over a real socket, as one caller. */
+export class Client {
+  readonly rootUrl: string
+  readonly #contract: Contract
+  readonly #headers: Record<string, string>
+
+  constructor(rootUrl: string, contract: Contract, headers: Record<string, string> = {}) {
+    this.rootUrl = rootUrl
+    this.#contract = contract
+    this.#headers = headers
+  }
+
+  with(headers: Record<string, string>) {
+    return new Client(this.rootUrl, this.#contract, { ...this.#headers, ...headers })
+  }
+
+  get = (path: string, options?: RequestOptions) => this.request('GET', path, undefined, options)
+  post = (path: string, body?: unknown, options?: RequestOptions) => this.request('POST', path, body, options)
+  put = (path: string, body?: unknown, options?: RequestOptions) => this.request('PUT', path, body, options)
+  patch = (path: string, body?: unknown, options?: RequestOptions) => this.request('PATCH', path, body, options)
+  delete = (path: string, options?: RequestOptions) => this.request('DELETE', path, undefined, options)
+
+  request(method: string, path: string, body?: unknown, options?: RequestOptions) {
+    return this.#send(method, path, `${this.rootUrl}/api/v1${path}`, body, options)
+  }
+
+  /** Outside the versioned API. */
+  getRoot(path: string, options?: RequestOptions) {
+    return this.#send('GET', path, `${this.rootUrl}${path}`, undefined, options)
+  }
+
+  async #send(method: string, path: string, url: string, body: unknown, { headers, raw }: RequestOptions = {}) {
+    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const response = await fetch(url, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+        ...this.#headers,
+        ...headers,
+      },
+      ...(content === undefined ? {} : { body: content }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('application/json')
+    const answer: Response = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
+    }
+    this.#contract.check({ method, path, ...answer })
+    return answer
+  }
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { test as base } from 'vitest'
+import { createApp } from '../src/app.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import type { Context } from '../src/context.ts'
+import { Keyring } from '../src/crypto.ts'
+import { sql } from '../src/db/sql.ts'
+import { createLog } from '../src/log.ts'
+import { Client } from './client.ts'
+import { TestClock } from './clock.ts'
+import { Contract } from './contract.ts'
+import { openTestDatabase } from './database.ts'
+
+export { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
+
+export interface TestPerson extends Client {
+  user: { id: string; display_name: string; email: string }
+  token: string
+  password: string
+}
+
+export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
+
+let people = 0
+
+/** A whole service on a database of its own, listening on a real port, with a clock that the test moves. */
+export class TestApp {
+  readonly ctx: Context
+  readonly clock: TestClock
+  readonly rootUrl: string
+  /** Nobody in particular. */
+  readonly nobody: Client
+  readonly stop: () => Promise<void>
+
+  private constructor(ctx: Context, clock: TestClock, rootUrl: string, contract: Contract, stop: () => Promise<void>) {
+    this.ctx = ctx
+    this.clock = clock
+    this.rootUrl = rootUrl
+    this.nobody = new Client(rootUrl, contract)
+    this.stop = stop
+  }
+
+  static async start(env: Record<string, string> = {}): Promise<TestApp> {
+    const clock = new TestClock()
+    const config: Config = readConfig(env)
+    const db = await openTestDatabase()
+    const ctx = { config, clock, keys: new Keyring(randomBytes(32)), log: createLog('silent'), db }
+    const http = await createApp(ctx, { stopping: false })
+    await http.listen({ host: '127.0.0.1', port: 0 })
+    const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
+    const document = await (await fetch(`${rootUrl}/api/v1/openapi.json`)).json()
+    return new TestApp(ctx, clock, rootUrl, new Contract(document as never), async () => {
+      await http.close()
+      await db.close()
+    })
+  }
+
+  /** Somebody who has just signed up. */
+  async person(name = `Person ${++people}`): Promise<TestPerson> {
+    const password = 'correct horse'
+    const email = `person-${++people}@example.com`
+    const { body } = await this.nobody.post('/auth/sign-up', { email, password, name })
+    const client = this.nobody.with({ authorization: `Bearer ${body.token}` })
+    return Object.assign(client, { user: body.user, token: body.token as string, password })
+  }
+
+  /** A workspace with an owner, an admin and a member, each a client that calls within it. */
+  async workspace(name = 'Acme') {
+    const founder = await this.person()
+    const { body: workspace } = await founder.post('/workspaces', { name })
+    const owner = within(founder, workspace.id)
+    const join = async (role: 'owner' | 'admin' | 'member') => {
+      const person = await this.person()
+      const invited = await owner.post('/workspaces/me/invitations', { email: person.user.email, role })
+      await person.post('/invitations/accept', { token: invited.body.token })
+      return within(person, workspace.id)
+    }
+    return { id: workspace.id as string, owner, admin: await join('admin'), member: await join('member'), join }
+  }
+
+  /** Everything that is stored, to show that a refusal changed nothing. Logins and limits count attempts and uses. */
+  async everything(): Promise<string> {
+    const tables = await this.ctx.db.rows<{ name: string }>(sql`
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_name not in ('rate_limits', 'logins') order by 1`)
+    const dumps: unknown[] = []
+    for (const { name } of tables) {
+      // The name comes from the catalogue, so it can stand in the text.
+      const statement = sql([`select to_jsonb(t) as row from ${name} t order by to_jsonb(t)::text`] as never)
+      dumps.push(name, await this.ctx.db.rows(statement))
+    }
+    return JSON.stringify(dumps)
+  }
+}
+
+export function within(person: TestPerson, workspaceId: string): TestPerson {
+  const { user, token, password } = person
+  return Object.assign(person.with({ 'x-workspace-id': workspaceId }), { user, token, password })
+}
+
+/** `app` is shared by the tests of a file; each makes its own people and workspaces in it. */
+export const test = base.extend<{ app: TestApp }>({
+  app: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      const app = await TestApp.start()
+      await use(app)
+      await app.stop()
+    },
+    { scope: 'file' },
+  ],
+})

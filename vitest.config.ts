@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config'
+import { ConformanceReporter } from './conformance/reporter.ts'
+
+const results = process.env.BATON_TEST_RESULTS
+
+export default defineConfig({
+  // Tests run on the sources; only whole processes are started from the build.
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    globalSetup: 'server/test/template.ts',
+    include: ['protocol/**/*.test.ts', 'server/**/*.test.ts', 'conformance/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    reporters: results ? ['dot', new ConformanceReporter(results)] : ['default'],
+  },
+})
