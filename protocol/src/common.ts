@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
 
 /** No key beyond those named: unknown ones are refused, not dropped. */
@@ -31,6 +31,7 @@ export const Timestamp = Type.String({
 export const id = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$` })
 
 export const Role = Type.Enum(['owner', 'admin', 'member'], { 'x-message': 'must be owner, admin or member' })
+export type Role = Static<typeof Role>
 
 export const paging = {
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),

@@ -28,6 +28,7 @@ export type QueryOf<O extends Operation> = O extends { query: infer Q extends TS
   : Record<string, never>
 export type BodyOf<O extends Operation> = O extends { body: infer B extends TSchema } ? Static<B> : undefined
 export type AnswerOf<O extends Operation> = {
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that answers no body returns nothing
   [Status in keyof O['returns']]: O['returns'][Status] extends TSchema ? Static<O['returns'][Status]> : void
 }[keyof O['returns']]
 

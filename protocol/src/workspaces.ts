@@ -3,8 +3,6 @@ import { closed, Email, Guidance, id, list, Name, nullable, Page, Role, Timestam
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-export type Role = Static<typeof Role>
-
 export const Workspace = Type.Object(
   { id: id('wsp'), name: Type.String(), guidance: Type.String(), created_at: Timestamp, updated_at: Timestamp },
   { ...closed, title: 'Workspace' },

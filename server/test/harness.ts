@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { test as base } from 'vitest'
+import { test as base, expect } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring } from '../src/crypto.ts'
 import { sql } from '../src/db/sql.ts'
 import { createLog } from '../src/log.ts'
+import { hashPassword } from '../src/login/passwords.ts'
+import { createAccount } from '../src/login/sign-up.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
@@ -23,6 +25,8 @@ export interface TestPerson extends Client {
 export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
 
 let people = 0
+const password = 'correct horse'
+let passwordHash: Promise<string> | undefined
 
 /** A whole service on a database of its own, listening on a real port, with a clock that the test moves. */
 export class TestApp {
@@ -56,13 +60,12 @@ export class TestApp {
     })
   }
 
-  /** Somebody who has just signed up. */
+  /** Somebody who has just signed up. All have one password, because hashing it takes longer than all the rest. */
   async person(name = `Person ${++people}`): Promise<TestPerson> {
-    const password = 'correct horse'
+    passwordHash ??= hashPassword(password)
     const email = `person-${++people}@example.com`
-    const { body } = await this.nobody.post('/auth/sign-up', { email, password, name })
-    const client = this.nobody.with({ authorization: `Bearer ${body.token}` })
-    return Object.assign(client, { user: body.user, token: body.token as string, password })
+    const { user, token } = await createAccount(this.ctx, { email, name, passwordHash: await passwordHash })
+    return Object.assign(this.nobody.with({ authorization: `Bearer ${token}` }), { user, token, password })
   }
 
   /** A workspace with an owner, an admin and a member, each a client that calls within it. */
@@ -77,6 +80,14 @@ export class TestApp {
       return within(person, workspace.id)
     }
     return { id: workspace.id as string, owner, admin: await join('admin'), member: await join('member'), join }
+  }
+
+  /** Runs what ought to be refused and shows that it changed nothing. */
+  async unchanged<T>(work: () => Promise<T>): Promise<T> {
+    const before = await this.everything()
+    const result = await work()
+    expect(await this.everything()).toBe(before)
+    return result
   }
 
   /** Everything that is stored, to show that a refusal changed nothing. Logins and limits count attempts and uses. */

@@ -12,18 +12,21 @@ const firstAccountLock = 7_226_867
 
 export const lowerCase = (email: string) => email.toLowerCase()
 
-export async function signUp(ctx: Context, { email: typed, password, name }: NewPerson) {
-  const email = lowerCase(typed)
+export async function signUp(ctx: Context, { email, password, name }: NewPerson) {
+  return createAccount(ctx, { email, name, passwordHash: await hashPassword(password) })
+}
+
+export async function createAccount(ctx: Context, account: { email: string; name: string; passwordHash: string }) {
+  const email = lowerCase(account.email)
   const now = ctx.clock.now()
-  const passwordHash = await hashPassword(password)
   const id = newId('usr')
   try {
     return await ctx.db.tx(async (tx) => {
       if (ctx.config.signup === 'invite') await refuseUninvited(tx, email, now)
       await tx.run(sql`
         insert into users (id, user_kind, display_name, email, password_hash, created_at)
-        values (${id}, 'human', ${name}, ${email}, ${passwordHash}, ${now})`)
-      return { user: person({ id, name, email }), token: await startLogin(tx, id, now) }
+        values (${id}, 'human', ${account.name}, ${email}, ${account.passwordHash}, ${now})`)
+      return { user: person({ id, name: account.name, email }), token: await startLogin(tx, id, now) }
     })
   } catch (error) {
     if (isDuplicate(error, 'users_email')) throw invalid({ email: 'has an account already; sign in instead' })

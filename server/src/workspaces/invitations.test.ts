@@ -1,0 +1,122 @@
+import { describe, expect } from 'vitest'
+import { type TestWorkspace, test, verifies, within } from '../../test/harness.ts'
+
+const invite = async (workspace: TestWorkspace, email: string, role = 'member') =>
+  (await workspace.owner.post('/workspaces/me/invitations', { email, role })).body as {
+    token: string
+    invitation: { id: string }
+  }
+
+describe('inviting', () => {
+  test('a manager gets a token to hand on', verifies('workspace.invitation-201'), async ({ app }) => {
+    const { admin } = await app.workspace()
+    const { status, body } = await admin.post('/workspaces/me/invitations', {
+      email: 'New@Example.com',
+      role: 'member',
+    })
+    expect(status).toBe(201)
+    expect(body.invitation).toMatchObject({ email: 'new@example.com', role: 'member', invited_by: admin.user.id })
+    expect(Buffer.from(body.token, 'base64url')).toHaveLength(32)
+    expect((await admin.get('/workspaces/me/invitations')).body.data).toEqual([body.invitation])
+    expect(await app.everything()).not.toContain(body.token)
+  })
+
+  test('for one of the three roles', verifies('workspace.invitation-role-values'), async ({ app }) => {
+    const { owner } = await app.workspace()
+    for (const role of ['owner', 'admin', 'member']) {
+      expect((await owner.post('/workspaces/me/invitations', { email: 'a@b.example', role })).status).toBe(201)
+    }
+    for (const role of ['guest', 'Owner', '', null]) {
+      const response = await app.unchanged(() =>
+        owner.post('/workspaces/me/invitations', { email: 'a@b.example', role }),
+      )
+      expect(response).toMatchObject({ status: 422, body: { details: { role: 'must be owner, admin or member' } } })
+    }
+  })
+
+  test('only an owner invites an owner', verifies('workspace.admin-cannot-invite-owner'), async ({ app }) => {
+    const { admin } = await app.workspace()
+    const body = { email: 'boss@example.com', role: 'owner' }
+    expect(await app.unchanged(() => admin.post('/workspaces/me/invitations', body))).toMatchObject({
+      status: 403,
+      body: { code: 'FORBIDDEN' },
+    })
+    expect((await admin.post('/workspaces/me/invitations', { ...body, role: 'admin' })).status).toBe(201)
+  })
+
+  test('a plain member neither invites, lists nor withdraws', async ({ app }) => {
+    const workspace = await app.workspace()
+    const { invitation } = await invite(workspace, 'new@example.com')
+    for (const refused of [
+      () => workspace.member.post('/workspaces/me/invitations', { email: 'a@b.example', role: 'member' }),
+      () => workspace.member.get('/workspaces/me/invitations'),
+      () => workspace.member.delete(`/workspaces/me/invitations/${invitation.id}`),
+    ]) {
+      expect(await app.unchanged(refused)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    }
+  })
+})
+
+describe('accepting', () => {
+  test('makes a member with the invited role', verifies('workspace.invitation-accept'), async ({ app }) => {
+    const workspace = await app.workspace()
+    for (const role of ['owner', 'admin', 'member']) {
+      const person = await app.person()
+      const { token } = await invite(workspace, person.user.email, role)
+      expect(await person.post('/invitations/accept', { token })).toMatchObject({
+        status: 200,
+        body: { role, workspace: { id: workspace.id } },
+      })
+      expect((await person.get('/auth/me')).body.workspaces).toMatchObject([{ id: workspace.id, role }])
+    }
+  })
+
+  test('works once', verifies('workspace.invitation-single-use'), async ({ app }) => {
+    const workspace = await app.workspace()
+    const [first, second] = [await app.person(), await app.person()]
+    const { token } = await invite(workspace, first.user.email)
+    expect((await first.post('/invitations/accept', { token })).status).toBe(200)
+    const again = await app.unchanged(() => second.post('/invitations/accept', { token }))
+    expect(again).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
+  })
+
+  test('works for 7 days and not longer', verifies('workspace.invitation-single-use'), async ({ app }) => {
+    const workspace = await app.workspace()
+    const [inTime, late] = [await app.person(), await app.person()]
+    const tokens = [await invite(workspace, inTime.user.email), await invite(workspace, late.user.email)]
+    app.clock.advance({ days: 7, milliseconds: -1 })
+    expect((await inTime.post('/invitations/accept', { token: tokens[0]?.token })).status).toBe(200)
+    app.clock.advance({ milliseconds: 1 })
+    const response = await app.unchanged(() => late.post('/invitations/accept', { token: tokens[1]?.token }))
+    expect(response.status).toBe(404)
+    expect((await workspace.owner.get('/workspaces/me/invitations')).body.data).toEqual([])
+  })
+
+  test('somebody who is a member already keeps role and invitation', async ({ app }) => {
+    const workspace = await app.workspace()
+    const { token } = await invite(workspace, 'new@example.com')
+    const response = await app.unchanged(() => workspace.owner.post('/invitations/accept', { token }))
+    expect(response).toMatchObject({ status: 409, body: { code: 'ALREADY_MEMBER' } })
+    expect((await (await app.person()).post('/invitations/accept', { token })).status).toBe(200)
+  })
+})
+
+describe('withdrawing', () => {
+  test('ends the invitation', async ({ app }) => {
+    const workspace = await app.workspace()
+    const { invitation, token } = await invite(workspace, 'new@example.com')
+    expect((await workspace.admin.delete(`/workspaces/me/invitations/${invitation.id}`)).status).toBe(204)
+    expect((await (await app.person()).post('/invitations/accept', { token })).status).toBe(404)
+  })
+
+  test('of another workspace is refused', async ({ app }) => {
+    const workspace = await app.workspace()
+    const { invitation } = await invite(workspace, 'new@example.com')
+    const stranger = within((await app.workspace()).owner, (await app.workspace()).id)
+    const elsewhere = (await app.workspace()).owner
+    expect((await app.unchanged(() => elsewhere.delete(`/workspaces/me/invitations/${invitation.id}`))).status).toBe(
+      404,
+    )
+    expect((await app.unchanged(() => stranger.delete(`/workspaces/me/invitations/${invitation.id}`))).status).toBe(403)
+  })
+})
