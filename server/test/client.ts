@@ -37,17 +37,17 @@ export class Client {
   delete = (path: string, options?: RequestOptions) => this.request('DELETE', path, undefined, options)
 
   request(method: string, path: string, body?: unknown, options?: RequestOptions) {
-    return this.#send(method, path, `${this.rootUrl}/api/v1${path}`, body, options)
+    return this.#send(method, `/api/v1${path}`, body, options)
   }
 
   /** Outside the versioned API. */
   getRoot(path: string, options?: RequestOptions) {
-    return this.#send('GET', path, `${this.rootUrl}${path}`, undefined, options)
+    return this.#send('GET', path, undefined, options)
   }
 
-  async #send(method: string, path: string, url: string, body: unknown, { headers, raw }: RequestOptions = {}) {
+  async #send(method: string, path: string, body: unknown, { headers, raw }: RequestOptions = {}) {
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-    const response = await fetch(url, {
+    const response = await fetch(`${this.rootUrl}${path}`, {
       method,
       redirect: 'manual',
       headers: {

@@ -1,13 +1,17 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 
+interface Described {
+  responses?: Record<string, { content?: Record<string, unknown> }>
+}
+
 interface Document {
-  paths: Record<string, Record<string, { responses?: Record<string, { content?: Record<string, unknown> }> }>>
+  paths: Record<string, { servers?: unknown } & Record<string, Described>>
 }
 
 export interface Exchange {
   method: string
-  /** Below {base_url}, or below {root_url} for the few routes that stand there. */
+  /** Below {root_url}. */
   path: string
   status: number
   headers: Headers
@@ -26,7 +30,10 @@ export class Contract {
     this.#paths = Object.entries(document.paths)
       // Fixed words before parameters, as the router does.
       .sort(([a], [b]) => a.split('{').length - b.split('{').length)
-      .map(([path, methods]) => ({ path, methods, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
+      .map(([path, methods]) => {
+        const base = methods.servers ? '' : '/api/v1'
+        return { path, methods, pattern: new RegExp(`^${base}${path.replace(/\{\w+\}/g, '[^/]+')}$`) }
+      })
   }
 
   check({ method, path, status, headers, body }: Exchange) {

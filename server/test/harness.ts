@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import { api } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring } from '../src/crypto.ts'
 import { sql } from '../src/db/sql.ts'
+import { openApi } from '../src/http/openapi.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
@@ -53,8 +55,8 @@ export class TestApp {
     const http = await createApp(ctx, { stopping: false })
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
-    const document = await (await fetch(`${rootUrl}/api/v1/openapi.json`)).json()
-    return new TestApp(ctx, clock, rootUrl, new Contract(document as never), async () => {
+    const contract = new Contract(openApi(api, config) as never)
+    return new TestApp(ctx, clock, rootUrl, contract, async () => {
       await http.close()
       await db.close()
     })
@@ -110,8 +112,11 @@ export function within(person: TestPerson, workspaceId: string): TestPerson {
   return Object.assign(person.with({ 'x-workspace-id': workspaceId }), { user, token, password })
 }
 
-/** `app` is shared by the tests of a file; each makes its own people and workspaces in it. */
-export const test = base.extend<{ app: TestApp }>({
+/**
+ * `app` is shared by the tests of a file; each makes its own people and workspaces in it. `startApp` gives a test one
+ * of its own, with its own settings.
+ */
+export const test = base.extend<{ app: TestApp; startApp: (env?: Record<string, string>) => Promise<TestApp> }>({
   app: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
@@ -121,4 +126,14 @@ export const test = base.extend<{ app: TestApp }>({
     },
     { scope: 'file' },
   ],
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  startApp: async ({}, use) => {
+    const started: TestApp[] = []
+    await use(async (env) => {
+      const app = await TestApp.start(env)
+      started.push(app)
+      return app
+    })
+    for (const app of started) await app.stop()
+  },
 })

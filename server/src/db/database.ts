@@ -39,6 +39,7 @@ const retriesOnConflict = 3
 export class Db implements Queryable {
   readonly #driver: Driver
   readonly #open = new AsyncLocalStorage<{ active: boolean }>()
+  #closed: Promise<void> | undefined
 
   constructor(driver: Driver) {
     this.#driver = driver
@@ -100,8 +101,9 @@ export class Db implements Queryable {
     return result
   }
 
-  close() {
-    return this.#driver.close()
+  close(): Promise<void> {
+    this.#closed ??= this.#driver.close()
+    return this.#closed
   }
 
   #refuseInsideTransaction() {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { TestApp, test, verifies } from '../../test/harness.ts'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -67,29 +67,25 @@ describe('sign up', () => {
     }
   })
 
-  test('by invitation only, but for the first account', verifies('login.signup-invite-mode'), async () => {
-    const app = await TestApp.start({ BATON_SIGNUP: 'invite' })
-    try {
-      const first = await app.nobody.post('/auth/sign-up', newcomer())
-      expect(first.status).toBe(201)
-      const invited = newcomer()
-      const refused = await app.unchanged(() => app.nobody.post('/auth/sign-up', invited))
-      expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+  test('by invitation only, but for the first account', verifies('login.signup-invite-mode'), async ({ startApp }) => {
+    const app = await startApp({ BATON_SIGNUP: 'invite' })
+    const first = await app.nobody.post('/auth/sign-up', newcomer())
+    expect(first.status).toBe(201)
+    const invited = newcomer()
+    const refused = await app.unchanged(() => app.nobody.post('/auth/sign-up', invited))
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
 
-      const owner = app.nobody.with({ authorization: `Bearer ${first.body.token}` })
-      const { id } = (await owner.post('/workspaces', { name: 'Acme' })).body
-      const inWorkspace = owner.with({ 'x-workspace-id': id })
-      await inWorkspace.post('/workspaces/me/invitations', { email: invited.email, role: 'member' })
-      expect((await app.unchanged(() => app.nobody.post('/auth/sign-up', newcomer()))).status).toBe(403)
-      expect((await app.nobody.post('/auth/sign-up', invited)).status).toBe(201)
+    const owner = app.nobody.with({ authorization: `Bearer ${first.body.token}` })
+    const { id } = (await owner.post('/workspaces', { name: 'Acme' })).body
+    const inWorkspace = owner.with({ 'x-workspace-id': id })
+    await inWorkspace.post('/workspaces/me/invitations', { email: invited.email, role: 'member' })
+    expect((await app.unchanged(() => app.nobody.post('/auth/sign-up', newcomer()))).status).toBe(403)
+    expect((await app.nobody.post('/auth/sign-up', invited)).status).toBe(201)
 
-      const late = newcomer()
-      await inWorkspace.post('/workspaces/me/invitations', { email: late.email, role: 'member' })
-      app.clock.advance({ days: 7 })
-      expect((await app.nobody.post('/auth/sign-up', late)).status).toBe(403)
-    } finally {
-      await app.stop()
-    }
+    const late = newcomer()
+    await inWorkspace.post('/workspaces/me/invitations', { email: late.email, role: 'member' })
+    app.clock.advance({ days: 7 })
+    expect((await app.nobody.post('/auth/sign-up', late)).status).toBe(403)
   })
 })
 
@@ -148,71 +144,59 @@ describe('guessing', () => {
   test(
     'is limited per e-mail, forgiven with time, and a right password does not count',
     verifies('login.sign-in-limited-per-email', 'login.sign-in-429-code-and-retry-after'),
-    async () => {
-      const app = await TestApp.start()
-      try {
-        const { user, password } = await app.person()
-        for (let i = 0; i < 20; i++) expect((await attempt(app, user.email, password)).status).toBe(200)
-        for (let i = 0; i < 10; i++) expect((await attempt(app, user.email)).status).toBe(401)
-        const refused = await attempt(app, user.email, password)
-        expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
-        const seconds = Number(refused.headers.get('retry-after'))
-        expect(seconds).toBe(60)
-        expect((await attempt(app, (await app.person()).user.email, password)).status).toBe(200)
-        app.clock.advance({ seconds: seconds - 1 })
-        expect((await attempt(app, user.email, password)).status).toBe(429)
-        app.clock.advance({ seconds: 1 })
-        expect((await attempt(app, user.email, password)).status).toBe(200)
-      } finally {
-        await app.stop()
-      }
+    async ({ startApp }) => {
+      const app = await startApp()
+      const { user, password } = await app.person()
+      for (let i = 0; i < 20; i++) expect((await attempt(app, user.email, password)).status).toBe(200)
+      for (let i = 0; i < 10; i++) expect((await attempt(app, user.email)).status).toBe(401)
+      const refused = await attempt(app, user.email, password)
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
+      const seconds = Number(refused.headers.get('retry-after'))
+      expect(seconds).toBe(60)
+      expect((await attempt(app, (await app.person()).user.email, password)).status).toBe(200)
+      app.clock.advance({ seconds: seconds - 1 })
+      expect((await attempt(app, user.email, password)).status).toBe(429)
+      app.clock.advance({ seconds: 1 })
+      expect((await attempt(app, user.email, password)).status).toBe(200)
     },
   )
 
-  test('is limited for a password change too', async () => {
-    const app = await TestApp.start()
-    try {
-      const person = await app.person()
-      const guess = { current_password: 'a guess', new_password: 'a new password' }
-      for (let i = 0; i < 10; i++) expect((await person.post('/auth/password', guess)).status).toBe(422)
-      expect((await person.post('/auth/password', guess)).status).toBe(429)
-      expect((await attempt(app, person.user.email, person.password)).status).toBe(429)
-    } finally {
-      await app.stop()
-    }
+  test('is limited for a password change too', async ({ startApp }) => {
+    const app = await startApp()
+    const person = await app.person()
+    const guess = { current_password: 'a guess', new_password: 'a new password' }
+    for (let i = 0; i < 10; i++) expect((await person.post('/auth/password', guess)).status).toBe(422)
+    expect((await person.post('/auth/password', guess)).status).toBe(429)
+    expect((await attempt(app, person.user.email, person.password)).status).toBe(429)
   })
 
   test(
     'is limited per address, and no header escapes that',
     verifies('login.sign-in-limited-per-address', 'config.trust-proxy'),
-    async () => {
-      const app = await TestApp.start()
-      try {
-        for (let i = 0; i < 60; i++) {
-          const response = await attempt(app, `guess-${i}@example.com`, 'a guess', {
-            'x-forwarded-for': `198.51.100.${i}`,
-          })
-          expect(response.status).toBe(401)
-        }
-        const refused = await attempt(app, 'guess-60@example.com', 'a guess', { 'x-forwarded-for': '203.0.113.9' })
-        expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
-      } finally {
-        await app.stop()
+    async ({ startApp }) => {
+      const app = await startApp()
+      for (let i = 0; i < 60; i++) {
+        const response = await attempt(app, `guess-${i}@example.com`, 'a guess', {
+          'x-forwarded-for': `198.51.100.${i}`,
+        })
+        expect(response.status).toBe(401)
       }
+      const refused = await attempt(app, 'guess-60@example.com', 'a guess', { 'x-forwarded-for': '203.0.113.9' })
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
     },
   )
 
-  test('behind a trusted proxy counts the address that the proxy names', verifies('config.trust-proxy'), async () => {
-    const app = await TestApp.start({ BATON_TRUST_PROXY: '127.0.0.0/8' })
-    try {
+  test(
+    'behind a trusted proxy counts the address that the proxy names',
+    verifies('config.trust-proxy'),
+    async ({ startApp }) => {
+      const app = await startApp({ BATON_TRUST_PROXY: '127.0.0.0/8' })
       const from = (address: string) => ({ 'x-forwarded-for': address })
       for (let i = 0; i < 60; i++) await attempt(app, `guess-${i}@example.com`, 'a guess', from('198.51.100.1'))
       expect((await attempt(app, 'guess-60@example.com', 'a guess', from('198.51.100.1'))).status).toBe(429)
       expect((await attempt(app, 'guess-60@example.com', 'a guess', from('198.51.100.2'))).status).toBe(401)
-    } finally {
-      await app.stop()
-    }
-  })
+    },
+  )
 })
 
 describe('sign out', () => {
@@ -364,13 +348,9 @@ describe('the cookie', () => {
     expect(cookie).toMatch(/^baton_session=psn_[\w-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/)
   })
 
-  test('is Secure where the service is https', verifies('login.cookie-secure-on-https'), async () => {
-    const app = await TestApp.start({ BATON_ROOT_URL: 'https://baton.example', BATON_SIGNUP: 'open' })
-    try {
-      expect(await cookieOf(app)).toMatch(/; Secure$/)
-    } finally {
-      await app.stop()
-    }
+  test('is Secure where the service is https', verifies('login.cookie-secure-on-https'), async ({ startApp }) => {
+    const app = await startApp({ BATON_ROOT_URL: 'https://baton.example', BATON_SIGNUP: 'open' })
+    expect(await cookieOf(app)).toMatch(/; Secure$/)
   })
 
   test.for([
