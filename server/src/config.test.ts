@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { verifies } from '../../conformance/requirements.ts'
+import { ConfigError, readConfig } from './config.ts'
+
+const key = randomBytes(32)
+const base64 = key.toString('base64')
+const postgres = { DATABASE_URL: 'postgres://baton@db.example/baton', BATON_SECRET_KEY: base64 }
+
+test(
+  'without any variable',
+  verifies('config.listen-address-default', 'config.root-url-default', 'config.addresses-follow-root-url'),
+  () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      rootUrl: 'http://localhost:3000',
+      baseUrl: 'http://localhost:3000/api/v1',
+      mcpUrl: 'http://localhost:3000/mcp',
+      appUrl: 'http://localhost:3000',
+      database: { kind: 'embedded', dataDir: './.baton' },
+      secretKey: null,
+      previousSecretKeys: [],
+      role: 'all',
+      webhookAllow: [],
+      retryDelaysMs: [60_000, 3_600_000, 21_600_000],
+      staleAfterMs: 1_800_000,
+      stoppingTimeoutMs: 60_000,
+      unresponsiveAfterMs: 10_000,
+      sessionRatePerSecond: 10,
+      installationRatePerMinute: 600,
+      apiRatePerMinute: 1200,
+      webhookLimit: 20,
+      demo: true,
+      signup: 'open',
+      trustProxy: [],
+      model: null,
+    })
+  },
+)
+
+test(
+  'the root URL follows the port, and the addresses follow the root URL',
+  verifies('config.addresses-follow-root-url'),
+  () => {
+    expect(readConfig({ PORT: '4000' }).rootUrl).toBe('http://localhost:4000')
+    expect(readConfig({ BATON_ROOT_URL: 'https://Baton.Example/' })).toMatchObject({
+      rootUrl: 'https://baton.example',
+      baseUrl: 'https://baton.example/api/v1',
+      mcpUrl: 'https://baton.example/mcp',
+      appUrl: 'https://baton.example',
+    })
+  },
+)
+
+test('defaults that depend on where it runs', () => {
+  expect(readConfig({ BATON_ROOT_URL: 'https://baton.example' })).toMatchObject({ demo: false, signup: 'invite' })
+  expect(readConfig(postgres)).toMatchObject({ demo: false, signup: 'open', database: { kind: 'postgres' } })
+  expect(readConfig({ ...postgres, BATON_DEMO: '1' }).demo).toBe(true)
+  expect(readConfig({ BATON_DEMO: '0' }).demo).toBe(false)
+})
+
+describe('accepted', () => {
+  test.for([
+    ['http://localhost:8080'],
+    ['http://127.0.0.1:8080'],
+    ['http://127.8.9.1'],
+    ['http://[::1]:3000'],
+    ['http://baton.localhost'],
+    ['https://baton.example'],
+    ['https://10.0.0.7'],
+  ])('BATON_ROOT_URL=%s', verifies('config.root-url-http-loopback-accepted'), ([url]) => {
+    expect(readConfig({ BATON_ROOT_URL: url as string }).rootUrl).toBe(url)
+  })
+
+  test('roles', verifies('config.role-values'), () => {
+    for (const role of ['all', 'api', 'worker']) expect(readConfig({ BATON_ROLE: role }).role).toBe(role)
+  })
+
+  test('keys, in both alphabets', () => {
+    const previous = randomBytes(32)
+    const config = readConfig({
+      BATON_SECRET_KEY: key.toString('base64url'),
+      BATON_SECRET_KEY_PREVIOUS: `${previous.toString('base64')}, ${base64}`,
+    })
+    expect(config.secretKey).toEqual(key)
+    expect(config.previousSecretKeys).toEqual([previous, key])
+  })
+
+  test('targets that webhooks may reach', () => {
+    const text = 'Internal.example, 10.1.2.3:8080, [fd00::1]:9000, 192.168.0.0/16, fd00::/8'
+    expect(readConfig({ BATON_WEBHOOK_ALLOW: text }).webhookAllow).toEqual([
+      { host: 'internal.example', port: null },
+      { host: '10.1.2.3', port: 8080 },
+      { host: '[fd00::1]', port: 9000 },
+      { range: '192.168.0.0/16' },
+      { range: 'fd00::/8' },
+    ])
+  })
+
+  test('numbers, durations and lists', () => {
+    const config = readConfig({
+      BATON_RETRY_DELAYS: '1, 2,0',
+      BATON_STALE_AFTER: '60',
+      BATON_STOPPING_TIMEOUT: '5',
+      BATON_UNRESPONSIVE_AFTER: '1',
+      BATON_SESSION_RATE: '1000',
+      BATON_INSTALLATION_RATE: '60000',
+      BATON_API_RATE: '1',
+      BATON_WEBHOOK_LIMIT: '0',
+      BATON_TRUST_PROXY: '10.0.0.1, fd00::/8',
+    })
+    expect(config).toMatchObject({
+      retryDelaysMs: [1000, 2000, 0],
+      staleAfterMs: 60_000,
+      stoppingTimeoutMs: 5000,
+      unresponsiveAfterMs: 1000,
+      sessionRatePerSecond: 1000,
+      installationRatePerMinute: 60_000,
+      apiRatePerMinute: 1,
+      webhookLimit: 0,
+      trustProxy: ['10.0.0.1', 'fd00::/8'],
+    })
+  })
+
+  test('a model', () => {
+    const model = { BATON_MODEL_URL: 'http://127.0.0.1:8000/v1/', BATON_MODEL: 'small' }
+    expect(readConfig(model).model).toEqual({ url: 'http://127.0.0.1:8000/v1', name: 'small', key: null })
+    expect(readConfig({ ...model, BATON_MODEL_KEY: 'k' }).model?.key).toBe('k')
+  })
+
+  test('an empty value is the same as none', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: '', BATON_ROLE: ' ' })).toEqual(readConfig({}))
+  })
+})
+
+describe('refused, in one line that names the variable', () => {
+  test.for([
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['BATON_ROOT_URL', 'http://baton.example'],
+    ['BATON_ROOT_URL', 'http://10.0.0.7'],
+    ['BATON_ROOT_URL', 'ftp://localhost'],
+    ['BATON_ROOT_URL', 'baton.example'],
+    ['BATON_ROOT_URL', 'https://baton.example/path'],
+    ['BATON_ROOT_URL', 'https://user@baton.example'],
+    ['DATABASE_URL', 'mysql://db.example'],
+    ['DATABASE_URL', 'nonsense'],
+    ['BATON_SECRET_KEY', 'short'],
+    ['BATON_SECRET_KEY', randomBytes(31).toString('base64')],
+    ['BATON_SECRET_KEY', randomBytes(33).toString('base64')],
+    ['BATON_SECRET_KEY', '!'.repeat(43)],
+    ['BATON_SECRET_KEY_PREVIOUS', `${base64},short`],
+    ['BATON_ROLE', 'everything'],
+    ['BATON_ROLE', 'toString'],
+    ['BATON_WEBHOOK_ALLOW', 'http://internal.example'],
+    ['BATON_WEBHOOK_ALLOW', 'host:99999'],
+    ['BATON_WEBHOOK_ALLOW', '10.0.0.0/99'],
+    ['BATON_WEBHOOK_ALLOW', 'a,,b'],
+    ['BATON_RETRY_DELAYS', 'x'],
+    ['BATON_RETRY_DELAYS', '60,-1'],
+    ['BATON_RETRY_DELAYS', '1,2,3,4,5,6,7,8,9,10,11'],
+    ['BATON_STALE_AFTER', '0'],
+    ['BATON_STOPPING_TIMEOUT', 'soon'],
+    ['BATON_UNRESPONSIVE_AFTER', '-5'],
+    ['BATON_SESSION_RATE', 'abc'],
+    ['BATON_INSTALLATION_RATE', '0'],
+    ['BATON_API_RATE', '1.5'],
+    ['BATON_WEBHOOK_LIMIT', '-1'],
+    ['BATON_DEMO', 'yes'],
+    ['BATON_SIGNUP', 'closed'],
+    ['BATON_TRUST_PROXY', 'proxy.example'],
+    ['BATON_TRUST_PROXY', 'true'],
+    ['BATON_MODEL_URL', 'nonsense'],
+    ['BATON_MODEL', 'small'],
+  ] as const)(
+    '%s=%s',
+    verifies(
+      'config.bad-value-stops-start',
+      'config.root-url-http-public-refused',
+      'config.secret-key-bad-length',
+      'config.role-values',
+    ),
+    ([name, value]) => {
+      const refuse = () => readConfig({ [name]: value })
+      expect(refuse).toThrow(ConfigError)
+      expect(refuse).toThrow(new RegExp(`^[^\\n]*${name}[^\\n]*$`))
+    },
+  )
+
+  test('BATON_SECRET_KEY is needed with DATABASE_URL', verifies('config.secret-key-required-with-database-url'), () => {
+    expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)
+  })
+
+  test('the demo, whose passwords are public, on a public address', () => {
+    expect(() => readConfig({ BATON_ROOT_URL: 'https://baton.example', BATON_DEMO: '1' })).toThrow(/^BATON_DEMO/)
+  })
+
+  test('a model without its name', () => {
+    expect(() => readConfig({ BATON_MODEL_URL: 'https://model.example' })).toThrow(/^BATON_MODEL is required/)
+  })
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestDatabase } from '../../test/database.ts'
+import type { Db } from './database.ts'
+import { migrate } from './migrate.ts'
+import { json, sql } from './sql.ts'
+
+let db: Db
+beforeAll(async () => {
+  db = await openTestDatabase()
+  await db.run(sql`create table notes (id int primary key, text text not null)`)
+})
+afterAll(() => db.close())
+
+const texts = async () =>
+  (await db.rows<{ text: string }>(sql`select text from notes order by id`)).map(({ text }) => text)
+
+describe('a transaction', () => {
+  test('commits all of its work and then runs what waits for that', async () => {
+    const seen: string[] = []
+    const result = await db.tx(async (tx) => {
+      tx.afterCommit(() => seen.push('after'))
+      expect(await tx.run(sql`insert into notes values (1, 'one'), (2, 'two')`)).toBe(2)
+      expect(seen).toEqual([])
+      return 'done'
+    })
+    expect(result).toBe('done')
+    expect(seen).toEqual(['after'])
+    expect(await texts()).toEqual(['one', 'two'])
+  })
+
+  test('keeps nothing of work that fails, and runs nothing after it', async () => {
+    const seen: string[] = []
+    const failing = db.tx(async (tx) => {
+      tx.afterCommit(() => seen.push('after'))
+      await tx.run(sql`insert into notes values (3, 'three')`)
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(seen).toEqual([])
+    expect(await texts()).toEqual(['one', 'two'])
+  })
+
+  test('is the only way to the database while it is open', async () => {
+    const outside = 'query outside the open transaction'
+    await expect(db.tx(() => db.rows(sql`select 1`))).rejects.toThrow(outside)
+    await expect(db.tx(() => db.run(sql`delete from notes`))).rejects.toThrow(outside)
+    await expect(db.tx(() => db.tx(async () => {}))).rejects.toThrow(outside)
+    await expect(db.tx(async () => (await Promise.all([db.row(sql`select 1`)]))[0])).rejects.toThrow(outside)
+    expect(await texts()).toEqual(['one', 'two'])
+  })
+
+  test('cannot be used when it has ended', async () => {
+    const ended = await db.tx(async (tx) => tx)
+    await expect(ended.rows(sql`select 1`)).rejects.toThrow('a transaction that has ended')
+  })
+
+  test('lets work that it left behind go on by itself', async () => {
+    let later: Promise<unknown> | undefined
+    await db.tx(async (tx) => {
+      tx.afterCommit(() => {
+        later = db.row(sql`select 1 as one`)
+      })
+    })
+    expect(await later).toEqual({ one: 1 })
+  })
+
+  test('does not hinder others that are open at the same time', async () => {
+    const counts = await Promise.all(
+      Array.from({ length: 10 }, () => db.tx(async (tx) => (await tx.rows(sql`select 1`)).length)),
+    )
+    expect(counts).toEqual(Array(10).fill(1))
+  })
+})
+
+test.skipIf(!process.env.DATABASE_URL)('a deadlock is tried again', async () => {
+  await db.run(sql`insert into notes values (11, 'x'), (12, 'x')`)
+  let arrived = 0
+  let release = () => {}
+  const bothHaveOne = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let attempts = 0
+  const swap = (first: number, second: number) =>
+    db.tx(async (tx) => {
+      attempts++
+      await tx.run(sql`update notes set text = text || ${first}::text where id = ${first}`)
+      if (++arrived === 2) release()
+      await bothHaveOne
+      await tx.run(sql`update notes set text = text || ${first}::text where id = ${second}`)
+    })
+  await Promise.all([swap(11, 12), swap(12, 11)])
+  expect(attempts).toBe(3)
+  const rows = await db.rows<{ text: string }>(sql`select text from notes where id in (11, 12)`)
+  for (const { text } of rows) expect([...text.slice(1).matchAll(/1[12]/g)].map(String).sort()).toEqual(['11', '12'])
+  await db.run(sql`delete from notes where id in (11, 12)`)
+})
+
+describe('values', () => {
+  test('come back as what the API shows', async () => {
+    const time = new Date('2026-03-02T09:00:00.120Z')
+    const row = await db.row(sql`
+      select ${time}::timestamptz(3) as time, ${time.toISOString()}::timestamptz(3) as same, 12::bigint as count,
+        ${json([{ a: [1, 'two', null] }])} as json, ${['a,b', 'c"d', '{}']}::text[] as texts, ${null}::text as nothing`)
+    expect(row).toEqual({
+      time: '2026-03-02T09:00:00.120Z',
+      same: '2026-03-02T09:00:00.120Z',
+      count: 12,
+      json: [{ a: [1, 'two', null] }],
+      texts: ['a,b', 'c"d', '{}'],
+      nothing: null,
+    })
+  })
+
+  test('never become part of the statement', async () => {
+    const hostile = "'; drop table notes; --"
+    expect(await db.row(sql`select ${hostile}::text as text`)).toEqual({ text: hostile })
+    const inner = sql`id > ${0} and text <> ${hostile}`
+    expect(await db.rows(sql`select id from notes where ${inner} and id < ${2} order by id`)).toEqual([{ id: 1 }])
+    expect(inner.text).not.toContain('drop')
+  })
+
+  test('must be there', () => {
+    expect(() => sql`select ${undefined}`).toThrow('undefined value')
+  })
+})
+
+test('migrations run once, however many processes run them at once', async () => {
+  await db.run(sql`drop schema public cascade`)
+  await db.run(sql`create schema public`)
+  const runs = await Promise.all([migrate(db), migrate(db), migrate(db)])
+  expect(runs.flat()).toEqual([...new Set(runs.flat())])
+  expect(runs.flat().length).toBeGreaterThan(0)
+  expect(await migrate(db)).toEqual([])
+  expect(await db.rows(sql`select id from users`)).toEqual([])
+})

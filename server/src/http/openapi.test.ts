@@ -1,0 +1,39 @@
+import { api, errors, routes } from '@baton/protocol'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect } from 'vitest'
+import { test } from '../../test/harness.ts'
+import { openApi } from './openapi.ts'
+
+test('the served description is valid OpenAPI 3.1, by a judge that is not ours', async ({ app }) => {
+  const { status, body } = await app.nobody.get('/openapi.json')
+  expect(status).toBe(200)
+  expect(body).toEqual(JSON.parse(JSON.stringify(openApi(api, app.ctx.config))))
+  const validator = new Validator()
+  expect(await validator.validate(body)).toEqual({ valid: true })
+  expect(validator.version).toBe('3.1')
+})
+
+test('it has every operation, with its parameters, body, answer and errors', async ({ app }) => {
+  const { paths } = (await app.nobody.get('/openapi.json')).body
+  for (const [name, operation] of Object.entries(api)) {
+    const { method, path } = operation.route
+    const described = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+    expect(described?.operationId).toBe(name)
+    expect(described.summary).toBeTruthy()
+    expect(described.responses).toHaveProperty(Object.keys(operation.returns)[0] as string)
+    expect(described.responses).toHaveProperty('500')
+    expect(Boolean(described.requestBody)).toBe('body' in operation)
+    for (const param of path.match(/(?<=:)\w+/g) ?? []) {
+      expect(described.parameters).toContainEqual(expect.objectContaining({ name: param, in: 'path' }))
+    }
+  }
+})
+
+test('every route has its operation under the same name', () => {
+  expect(Object.keys(api).sort()).toEqual(Object.keys(routes).sort())
+  for (const [name, operation] of Object.entries(api)) expect(operation.route).toBe(routes[name as keyof typeof routes])
+})
+
+test('every error has a sentence', () => {
+  for (const { message } of Object.values(errors)) expect(message).toMatch(/^[A-Z].*\.$/)
+})

@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, test as base, beforeAll, describe, expect } from 'vitest'
+import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
+import { freePort, newDataDir, ServiceProcess } from './process.ts'
+import { withDatabase } from './template.ts'
+
+const onPostgres = Boolean(process.env.DATABASE_URL)
+
+// Making a database takes five seconds, copying one a moment.
+const prepared = newDataDir()
+beforeAll(async () => {
+  if (!onPostgres) await (await ServiceProcess.start({ BATON_DATA_DIR: prepared })).kill('SIGTERM')
+})
+afterAll(() => rmSync(prepared, { recursive: true, force: true }))
+
+const test = base.extend<{
+  /** Of a service that has been started before. */
+  dir: string
+  emptyDir: string
+  start: (env?: Record<string, string>) => Promise<ServiceProcess>
+}>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+  dir: async ({}, use) => {
+    const dir = newDataDir()
+    cpSync(prepared, dir, { recursive: true })
+    await use(dir)
+    rmSync(dir, { recursive: true, force: true })
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  emptyDir: async ({}, use) => {
+    const dir = newDataDir()
+    await use(dir)
+    rmSync(dir, { recursive: true, force: true })
+  },
+  start: async ({ dir }, use) => {
+    const started: ServiceProcess[] = []
+    await use(async (env) => {
+      const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, ...env })
+      started.push(service)
+      return service
+    })
+    for (const service of started) await service.kill('SIGKILL')
+  },
+})
+
+const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
+
+async function signUp(service: ServiceProcess) {
+  const { token } = await service.call('POST', '/auth/sign-up', ann)
+  const headers = { authorization: `Bearer ${token}` }
+  const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, headers)
+  return { token, headers: { ...headers, 'x-workspace-id': id } }
+}
+
+/** Starts a process that must not come up, and answers what it said. */
+async function refusedStart(env: Record<string, string>) {
+  const service = new ServiceProcess(await freePort(), env)
+  expect(await service.ended()).toBe(1)
+  return service.output
+}
+
+describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () => {
+  test(
+    'data and key outlive a restart, and no secret is logged',
+    verifies('config.embedded-database', 'config.secret-key-generated', 'config.listen-address-default'),
+    async ({ emptyDir: dir, start }) => {
+      const first = await start({ BATON_DATA_DIR: dir })
+      const { token, headers } = await signUp(first)
+      await first.call('POST', '/auth/sign-in', { email: ann.email, password: ann.password })
+      expect(await first.kill('SIGTERM')).toBe(0)
+      const key = readFileSync(join(dir, 'secret.key'), 'utf8')
+      expect(statSync(join(dir, 'secret.key')).mode & 0o777).toBe(0o600)
+      expect(Buffer.from(key, 'base64')).toHaveLength(32)
+
+      const second = await start({ BATON_DATA_DIR: dir })
+      expect(await second.call('GET', '/workspaces/me', undefined, headers)).toMatchObject({ name: 'Acme' })
+      expect(readFileSync(join(dir, 'secret.key'), 'utf8')).toBe(key)
+      const log = first.output + second.output
+      expect(log).toContain(`Baton is ready at http://localhost:${new URL(second.url).port}`)
+      expect(log).toContain('"route":"/api/v1/auth/sign-in","status":200')
+      for (const secret of [token, ann.password, key.trim()]) expect(log).not.toContain(secret)
+    },
+  )
+
+  test('listens where it is told', verifies('config.listen-address-default'), async ({ dir }) => {
+    const service = new ServiceProcess(await freePort(), { BATON_DATA_DIR: dir, HOST: '127.0.0.9' })
+    const elsewhere = service.url.replace('127.0.0.1', '127.0.0.9')
+    const answers = async (url: string) => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200
+    while (!(await answers(elsewhere))) await sleep(50)
+    expect(await answers(service.url)).toBe(false)
+    await service.kill('SIGKILL')
+  })
+
+  test(
+    'a second process is refused, and names the first',
+    verifies('config.second-process-refused'),
+    async ({ dir, start }) => {
+      const first = await start()
+      const output = await refusedStart({ BATON_DATA_DIR: dir })
+      expect(output).toMatch(new RegExp(`^BATON_DATA_DIR .*in use by process ${first.child.pid};.*\\n$`))
+      await first.ready()
+    },
+  )
+
+  test('a process that is gone holds no lock, whoever has its number now', async ({ dir, start }) => {
+    writeFileSync(join(dir, 'lock'), '999999999 1\n')
+    await (await start()).kill('SIGKILL')
+    expect(existsSync(join(dir, 'lock'))).toBe(true)
+    // This very process runs, but it did not start when the lock's holder did.
+    writeFileSync(join(dir, 'lock'), `${process.pid} 1\n`)
+    expect(await (await start()).kill('SIGTERM')).toBe(0)
+    expect(existsSync(join(dir, 'lock'))).toBe(false)
+  })
+
+  test(
+    'a half-made database is made anew',
+    verifies('config.half-initialised-directory-rebuilt'),
+    async ({ emptyDir: dir, start }) => {
+      const killed = new ServiceProcess(await freePort(), { BATON_DATA_DIR: dir })
+      while (!existsSync(join(dir, 'db.unfinished', 'base'))) await sleep(5)
+      await killed.kill('SIGKILL')
+      expect(existsSync(join(dir, 'db'))).toBe(false)
+      mkdirSync(join(dir, 'db', 'base'), { recursive: true })
+
+      const service = await start({ BATON_DATA_DIR: dir })
+      await signUp(service)
+      expect(existsSync(join(dir, 'db.unfinished'))).toBe(false)
+    },
+  )
+
+  test('a wrong key stops the start, and the previous one mends it', async ({ dir, start }) => {
+    await (await start()).kill('SIGTERM')
+    const old = readFileSync(join(dir, 'secret.key'), 'utf8').trim()
+    const fresh = randomBytes(32).toString('base64')
+    const output = await refusedStart({ BATON_DATA_DIR: dir, BATON_SECRET_KEY: fresh })
+    expect(output).toMatch(/^BATON_SECRET_KEY is not the key.*\n$/)
+    await start({ BATON_SECRET_KEY: fresh, BATON_SECRET_KEY_PREVIOUS: old })
+  })
+
+  test('a bad value stops the start with one line', verifies('config.bad-value-stops-start'), async ({ dir }) => {
+    const output = await refusedStart({ BATON_DATA_DIR: dir, BATON_SESSION_RATE: 'abc' })
+    expect(output).toBe('BATON_SESSION_RATE must be a whole number from 1 to 1000000\n')
+    expect(existsSync(join(dir, 'lock'))).toBe(false)
+  })
+
+  test('a port in use stops the start with one line', async ({ dir, start }) => {
+    const first = await start()
+    const port = new URL(first.url).port
+    const other = newDataDir()
+    cpSync(prepared, other, { recursive: true })
+    expect(await refusedStart({ BATON_DATA_DIR: other, PORT: port })).toContain(
+      `PORT ${port} on 127.0.0.1 is in use by another program\n`,
+    )
+    expect(existsSync(join(other, 'lock'))).toBe(false)
+    rmSync(other, { recursive: true })
+    expect(existsSync(join(dir, 'lock'))).toBe(true)
+  })
+
+  test('ten kills during writes lose nothing that was acknowledged', { timeout: 120_000 }, async ({ start }) => {
+    let service = await start()
+    const { headers } = await signUp(service)
+    const acknowledged: string[] = []
+    for (let round = 0; round < 10; round++) {
+      const before = acknowledged.length
+      const writing = Promise.all(
+        Array.from({ length: 4 }, async () => {
+          for (;;) {
+            const body = { email: 'new@example.com', role: 'member' }
+            const answer = await service
+              .call('POST', '/workspaces/me/invitations', body, headers)
+              .catch(() => undefined)
+            if (!answer) return
+            acknowledged.push(answer.invitation.id)
+          }
+        }),
+      )
+      while (acknowledged.length < before + 20 + round * 7) await sleep(1)
+      await service.kill('SIGKILL')
+      await writing
+      service = await start()
+    }
+    const stored = new Set<string>()
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path: string = `/workspaces/me/invitations?limit=100${cursor && `&cursor=${cursor}`}`
+      const page = await service.call('GET', path, undefined, headers)
+      for (const { id } of page.data) stored.add(id)
+      cursor = page.next_cursor
+    }
+    expect(acknowledged.length).toBeGreaterThan(400)
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+  })
+
+  test('finishes the requests under way before it stops', async ({ start }) => {
+    const service = await start()
+    // Hashing takes long enough for the signal to arrive in the middle.
+    const answers = Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        service.call('POST', '/auth/sign-up', { ...ann, email: `ann-${i}@example.com` }, { connection: 'close' }),
+      ),
+    )
+    await sleep(20)
+    const stopped = service.kill('SIGTERM')
+    for (const { token } of await answers) expect(token).toMatch(/^psn_/)
+    expect(await stopped).toBe(0)
+  })
+})
+
+describe('on PostgreSQL', { timeout: 60_000 }, () => {
+  const key = randomBytes(32).toString('base64')
+
+  test(
+    'two processes start at once on an empty database and share it',
+    verifiesOnPostgres('config.postgres'),
+    async ({ start }) => {
+      const url = process.env.DATABASE_URL as string
+      const name = `baton_process_${randomBytes(6).toString('hex')}`
+      const admin = new pg.Client({ connectionString: url })
+      await admin.connect()
+      await admin.query(`create database ${name}`)
+      try {
+        const env = { DATABASE_URL: withDatabase(url, name), BATON_SECRET_KEY: key }
+        const [one, two] = (await Promise.all([start(env), start(env)])) as [ServiceProcess, ServiceProcess]
+        const { headers } = await signUp(one)
+        expect(await two.call('GET', '/workspaces/me', undefined, headers)).toMatchObject({ name: 'Acme' })
+        expect(await one.kill('SIGTERM')).toBe(0)
+        expect(await two.kill('SIGTERM')).toBe(0)
+        const again = await start(env)
+        expect(await again.call('GET', '/workspaces/me', undefined, headers)).toMatchObject({ name: 'Acme' })
+        await again.kill('SIGTERM')
+      } finally {
+        await admin.query(`drop database ${name} with (force)`)
+        await admin.end()
+      }
+    },
+  )
+
+  test('needs the secret key', verifies('config.secret-key-required-with-database-url'), async () => {
+    const output = await refusedStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+    expect(output).toMatch(/^BATON_SECRET_KEY is required with DATABASE_URL.*\n$/)
+  })
+})
