@@ -13,25 +13,14 @@ const isRoot = process.getuid?.() === 0
 export async function withPostgres(work, { fsync = false } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
+  const data = join(dir, 'data')
   const port = await freePort()
   // PostgreSQL refuses to run as root, so root hands it to the user that Debian made for it.
-  const owner = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
-  if (isRoot) chownSync(dir, idOf('-u'), idOf('-g'))
-  const command = (name, ...args) => [...owner, join(bin, name), ...args]
+  const as = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {}
+  if (isRoot) chownSync(dir, as.uid, as.gid)
 
-  const [initdb, ...initdbArgs] = command(
-    'initdb',
-    '-D',
-    join(dir, 'data'),
-    '-U',
-    'baton',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--no-sync',
-  )
-  await step('Creating a PostgreSQL server', initdb, initdbArgs, { env: { LC_ALL: 'C.UTF-8' } })
+  const initdb = ['-D', data, '-U', 'baton', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  await step('Creating a PostgreSQL server', join(bin, 'initdb'), initdb, { as, env: { LC_ALL: 'C.UTF-8' } })
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -39,26 +28,18 @@ export async function withPostgres(work, { fsync = false } = {}) {
     fsync: fsync ? 'on' : 'off',
     max_connections: 200,
   }
-  const [postgres, ...postgresArgs] = command(
-    'postgres',
-    '-D',
-    join(dir, 'data'),
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  )
-  const server = spawn(postgres, postgresArgs, { stdio: 'ignore', cwd: dir })
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...as, stdio: 'ignore', cwd: dir })
   const ended = new Promise((resolve) => server.once('exit', resolve))
+  const isReady = () => spawnSync(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', port]).status === 0
   try {
-    for (
-      let tries = 0;
-      spawnSync(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', port]).status !== 0;
-      tries++
-    ) {
-      if (tries > 100) throw new StepFailed('PostgreSQL did not start')
+    for (let tries = 0; !isReady(); tries++) {
+      if (tries > 100 || server.exitCode !== null) throw new StepFailed('PostgreSQL did not start')
       await sleep(100)
     }
     return await work(`postgres://baton@127.0.0.1:${port}/postgres`)
   } finally {
-    server.kill('SIGINT') // fast shutdown
+    server.kill('SIGQUIT') // at once: nothing of it is kept
     await ended
     rmSync(dir, { recursive: true, force: true })
   }

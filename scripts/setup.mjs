@@ -12,10 +12,11 @@ const oldestNode = [20, 19]
 export class StepFailed extends Error {}
 
 /** Runs a command, telling what it is for and how long it took; its output is shown when it fails. */
-export async function step(title, command, args, { env = {}, timeoutMs, show = false } = {}) {
+export async function step(title, command, args, options = {}) {
+  const { show = false } = options
   const started = Date.now()
   process.stdout.write(`▸ ${title} … ${show ? '\n' : ''}`)
-  const { code, output } = await run(command, args, { env, timeoutMs, show })
+  const { code, output } = await run(command, args, options)
   const took = `${((Date.now() - started) / 1000).toFixed(1)} s`
   if (code === 0) {
     console.log(show ? `  ${title}: ${took}` : took)
@@ -26,9 +27,11 @@ export async function step(title, command, args, { env = {}, timeoutMs, show = f
   throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
 }
 
-export function run(command, args, { env = {}, timeoutMs, show = false } = {}) {
+/** `as` is the user to run it as, by number. */
+export function run(command, args, { env = {}, timeoutMs, show = false, as = {} } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
+      ...as,
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],

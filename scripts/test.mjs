@@ -25,6 +25,8 @@ await main(async () => {
   }
 })
 
+// What failed before the first test is a failure too.
+if (process.exitCode && total.failed === 0) total.failed = 1
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 if (total.failed > 0) process.exitCode = 1
