@@ -1,11 +1,10 @@
 // A PostgreSQL server of our own on a free loopback port, in a temporary directory, gone when the work is done.
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StepFailed, step } from './setup.mjs'
+import { freePort, StepFailed, step } from './setup.mjs'
 
 const debian = '/usr/lib/postgresql'
 const isRoot = process.getuid?.() === 0
@@ -31,6 +30,9 @@ export async function withPostgres(work, { fsync = false } = {}) {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...as, stdio: 'ignore', cwd: dir })
   const ended = new Promise((resolve) => server.once('exit', resolve))
+  const quit = () => server.kill('SIGQUIT') // at once: nothing of it is kept
+  process.once('exit', quit)
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1))
   const isReady = () => spawnSync(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', port]).status === 0
   try {
     for (let tries = 0; !isReady(); tries++) {
@@ -39,8 +41,9 @@ export async function withPostgres(work, { fsync = false } = {}) {
     }
     return await work(`postgres://baton@127.0.0.1:${port}/postgres`)
   } finally {
-    server.kill('SIGQUIT') // at once: nothing of it is kept
+    quit()
     await ended
+    process.off('exit', quit)
     rmSync(dir, { recursive: true, force: true })
   }
 }
@@ -69,11 +72,3 @@ async function findPostgres() {
 }
 
 const idOf = (flag) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim())
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address()
-      probe.close(() => resolve(port))
-    })
-  })

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -74,6 +75,14 @@ export async function install() {
 
 /** The compiler looks for itself what is stale. */
 export const build = (title, project) => step(title, bin('tsc'), ['-b', project])
+
+export const freePort = () =>
+  new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
 
 /** Runs a command of ours: what fails is said in one line, not as a stack. */
 export async function main(work) {

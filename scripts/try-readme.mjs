@@ -1,0 +1,82 @@
+// What the README promises, tried as a newcomer would: a fresh clone in a new directory, `npm start`, twice.
+// Root tries it as itself and as an ordinary user.
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, main, root, StepFailed } from './setup.mjs'
+
+const firstStartSeconds = 180
+const secondStartSeconds = 5
+const nobody = 65_534
+
+await main(async () => {
+  await tryAs('this user', {})
+  if (process.getuid?.() === 0) await tryAs('an ordinary user', { uid: nobody, gid: nobody })
+})
+
+async function tryAs(who, as) {
+  const home = mkdtempSync(join(tmpdir(), 'baton-readme-'))
+  const clone = join(home, 'baton')
+  try {
+    const cloned = spawnSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone], { encoding: 'utf8' })
+    if (cloned.status !== 0) throw new StepFailed(`git clone failed: ${cloned.stderr}`)
+    if (as.uid) giveAway(home, as)
+    const first = await start(who, clone, home, as, firstStartSeconds)
+    const second = await start(who, clone, home, as, secondStartSeconds)
+    console.log(`▸ npm start in a fresh clone as ${who}: ready after ${first} s, and after ${second} s the second time`)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+/** Starts the service as the README says, waits until it is ready, stops it, and answers how long it took. */
+async function start(who, clone, home, as, limitSeconds) {
+  const port = await freePort()
+  const { DATABASE_URL: _, ...env } = process.env
+  const started = performance.now()
+  const child = spawn('npm', ['start'], {
+    ...as,
+    cwd: clone,
+    env: { ...env, HOME: home, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      output += text
+    })
+  }
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const elapsed = () => (performance.now() - started) / 1000
+  try {
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null) throw new StepFailed(`npm start as ${who} ended:\n${output}`)
+      if (elapsed() > limitSeconds)
+        throw new StepFailed(`npm start as ${who} took longer than ${limitSeconds} s:\n${output}`)
+      await sleep(50)
+    }
+    const seconds = elapsed().toFixed(1)
+    if (!output.includes(`Baton is ready at http://localhost:${port}`)) {
+      throw new StepFailed(`npm start as ${who} did not print its address:\n${output}`)
+    }
+    return seconds
+  } finally {
+    process.kill(-child.pid, 'SIGTERM') // npm and the service it runs
+    await ended
+  }
+}
+
+function isReady(port) {
+  return fetch(`http://127.0.0.1:${port}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  )
+}
+
+function giveAway(dir, { uid, gid }) {
+  chownSync(dir, uid, gid)
+  for (const entry of readdirSync(dir, { recursive: true })) chownSync(join(dir, entry), uid, gid)
+}
