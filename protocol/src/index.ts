@@ -1,19 +1,53 @@
 import { audit } from './audit.ts'
+import { comments } from './comments.ts'
+import { inbox } from './inbox.ts'
+import { issues } from './issues.ts'
 import { login } from './login.ts'
 import type { Operation } from './operation.ts'
+import { planning } from './planning.ts'
+import { projects } from './projects.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { teams } from './teams.ts'
 import { workspaces } from './workspaces.ts'
 
 export type { AuditAction, AuditEntry } from './audit.ts'
+export {
+  type Comment,
+  type CommentChange,
+  type CommentData,
+  type CommentTarget,
+  commentFields,
+  type NewComment,
+} from './comments.ts'
 export type { Role } from './common.ts'
 export * from './errors.ts'
+export type { InboxEntry, InboxKind } from './inbox.ts'
+export {
+  type Issue,
+  type IssueChange,
+  type IssueChangeRecord,
+  type IssueData,
+  type IssueFilter,
+  type IssueStatus,
+  type IssueType,
+  issueFields,
+  type NewIssue,
+} from './issues.ts'
 export * from './limits.ts'
 export type { NewPerson, Person } from './login.ts'
 export * from './operation.ts'
+export type * from './planning.ts'
+export {
+  type NewProject,
+  type Project,
+  type ProjectChange,
+  type ProjectData,
+  projectFields,
+} from './projects.ts'
 export * from './routes.ts'
 export type { NewTeam, Repository, Team, TeamChange, TeamMember } from './teams.ts'
+export type { Priority } from './tracker.ts'
 export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
 
 /** Every operation by its name. A route without an operation, or the reverse, does not compile. */
@@ -22,5 +56,10 @@ export const api = {
   ...login,
   ...workspaces,
   ...teams,
+  ...issues,
+  ...projects,
+  ...comments,
+  ...planning,
+  ...inbox,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -8,7 +8,12 @@ export const limits = {
   pageMax: 100,
 
   name: 80,
+  title: 255,
+  description: 100_000,
+  comment: 20_000,
   guidance: 10_000,
+  query: 200,
+  importedIssues: 500,
   email: 254,
   passwordMin: 8,
   passwordMax: 200,
@@ -23,4 +28,5 @@ export const limits = {
   signInFailuresPerEmail: 10,
   signInFailuresPerAddress: 60,
   signInPeriodSeconds: 600,
+  signUpsPerAddress: 60,
 } as const

@@ -31,7 +31,7 @@ export const login = {
     summary: 'Create an account and sign in',
     body: NewPerson,
     returns: { 201: Login },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
   }),
   signIn: operation(routes.signIn, {
     summary: 'Sign in with e-mail and password',

@@ -32,13 +32,13 @@ export type AnswerOf<O extends Operation> = {
   [Status in keyof O['returns']]: O['returns'][Status] extends TSchema ? Static<O['returns'][Status]> : void
 }[keyof O['returns']]
 
-/** The status of an ordinary answer: the first one declared. */
+/** The status of an ordinary answer: the lowest one declared. */
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
 /** Every error the operation can answer, so that its description is complete. */
 export function errorsOf({ route, body, query, errors: own = [] }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
-  codes.add('INTERNAL_ERROR')
+  codes.add('INTERNAL_ERROR').add('NOT_READY')
   if (route.caller !== 'anyone') codes.add('UNAUTHORIZED')
   if (inWorkspace(route.caller)) codes.add('WORKSPACE_REQUIRED').add('WORKSPACE_ACCESS_DENIED')
   if (route.caller === 'manager') codes.add('FORBIDDEN')

@@ -64,6 +64,52 @@ export const routes = {
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
   removeTeamMember: { method: 'DELETE', path: '/teams/:team_id/members/:user_id', caller: 'member' },
 
+  // The tracker
+  listIssues: { method: 'GET', path: '/issues', caller: 'member or app', scope: 'read' },
+  createIssue: { method: 'POST', path: '/issues', caller: 'member or app', scope: 'issues:create' },
+  importIssues: { method: 'POST', path: '/issues/import', caller: 'manager' },
+  getIssue: { method: 'GET', path: '/issues/:issue_id', caller: 'member or app', scope: 'read' },
+  updateIssue: { method: 'PUT', path: '/issues/:issue_id', caller: 'member or app', scope: 'write' },
+  deleteIssue: { method: 'DELETE', path: '/issues/:issue_id', caller: 'member or app', scope: 'write' },
+  listIssueHistory: { method: 'GET', path: '/issues/:issue_id/history', caller: 'member or app', scope: 'read' },
+
+  listProjects: { method: 'GET', path: '/projects', caller: 'member or app', scope: 'read' },
+  createProject: { method: 'POST', path: '/projects', caller: 'member or app', scope: 'write' },
+  getProject: { method: 'GET', path: '/projects/:project_id', caller: 'member or app', scope: 'read' },
+  updateProject: { method: 'PUT', path: '/projects/:project_id', caller: 'member or app', scope: 'write' },
+  deleteProject: { method: 'DELETE', path: '/projects/:project_id', caller: 'member or app', scope: 'write' },
+
+  listComments: { method: 'GET', path: '/comments', caller: 'member or app', scope: 'read' },
+  createComment: { method: 'POST', path: '/comments', caller: 'member or app', scope: 'comments:create' },
+  getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
+  updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
+  deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
+
+  listLabels: { method: 'GET', path: '/labels', caller: 'member or app', scope: 'read' },
+  createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
+  updateLabel: { method: 'PUT', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+
+  listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
+  createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },
+  updateMilestone: { method: 'PUT', path: '/milestones/:milestone_id', caller: 'member or app', scope: 'write' },
+  deleteMilestone: { method: 'DELETE', path: '/milestones/:milestone_id', caller: 'member or app', scope: 'write' },
+
+  listCycles: { method: 'GET', path: '/cycles', caller: 'member or app', scope: 'read' },
+  createCycle: { method: 'POST', path: '/cycles', caller: 'member or app', scope: 'write' },
+  updateCycle: { method: 'PUT', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
+  deleteCycle: { method: 'DELETE', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
+
+  listInitiatives: { method: 'GET', path: '/initiatives', caller: 'member or app', scope: 'read' },
+  createInitiative: { method: 'POST', path: '/initiatives', caller: 'member or app', scope: 'write' },
+  updateInitiative: { method: 'PUT', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
+  deleteInitiative: { method: 'DELETE', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
+
+  // What asks for a person
+  listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
+  updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
+  readInbox: { method: 'POST', path: '/inbox/read', caller: 'member' },
+
   // What managers can look up
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
 } as const satisfies Record<string, Route>

@@ -1,12 +1,17 @@
 import { api } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import { auditRoutes } from './audit/routes.ts'
+import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
+import { inboxRoutes } from './inbox/routes.ts'
+import { issueRoutes } from './issues/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
+import { planningRoutes } from './planning/routes.ts'
+import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
@@ -18,6 +23,11 @@ export function createApp(ctx: Context, lifecycle: Lifecycle): Promise<FastifyIn
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
+    ...inboxRoutes,
+    ...planningRoutes,
+    ...issueRoutes,
+    ...projectRoutes,
+    ...commentRoutes,
   ])
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
   return createHttpServer(ctx, door, operations, metrics, (credentials) => resolveCaller(ctx, credentials))

@@ -2,7 +2,12 @@ import { uuidv7obj } from 'uuidv7'
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
-export type IdPrefix = 'usr' | 'wsp' | 'inv' | 'team' | 'aud' | 'req'
+// biome-ignore format: one line for each part of the house
+export type IdPrefix =
+  | 'req' | 'aud' | 'inb'
+  | 'usr' | 'wsp' | 'inv' | 'team'
+  | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini'
+  | 'evt'
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
 export function newId(prefix: IdPrefix): string {

@@ -1,8 +1,9 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import type { Driver, Result } from './database.ts'
 import { isoTimestamp, type Sql } from './sql.ts'
 
-const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp } }
+const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm } }
 
 /** PGlite: PostgreSQL inside this process, one connection, one process per directory. */
 export async function openEmbedded(where: PGliteOptions): Promise<Driver> {

@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox'
+import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+import { Ids, OptionalId, OptionalRef, Ref } from './tracker.ts'
+
+export const CommentTarget = Type.Enum(['issue', 'project'])
+export type CommentTarget = Static<typeof CommentTarget>
+
+const Text = Type.String({ minLength: 1, maxLength: limits.comment })
+
+/** The fields of spec 2.10, which events carry. */
+const commentData = {
+  id: id('cmt'),
+  text: Type.String(),
+  author_id: OptionalId,
+  target_type: CommentTarget,
+  target_id: Type.String(),
+  parent_comment_id: OptionalId,
+  is_resolved: Type.Boolean(),
+  mentioned_user_ids: Ids,
+  edited_at: nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+export const CommentData = Type.Object(commentData, closed)
+export type CommentData = Static<typeof CommentData>
+export const commentFields = Object.keys(commentData) as (keyof CommentData)[]
+
+export const Comment = Type.Object(
+  { ...commentData, url: Type.String(), internal: Type.Boolean() },
+  { ...closed, title: 'Comment' },
+)
+export type Comment = Static<typeof Comment>
+
+export const NewComment = Type.Object(
+  {
+    target_type: CommentTarget,
+    target_id: Ref,
+    text: Text,
+    parent_comment_id: Type.Optional(OptionalRef),
+    internal: Type.Optional(Type.Boolean()),
+  },
+  closed,
+)
+export type NewComment = Static<typeof NewComment>
+
+export const CommentChange = Type.Partial(Type.Object({ text: Text, is_resolved: Type.Boolean() }), closed)
+export type CommentChange = Static<typeof CommentChange>
+
+export const comments = {
+  listComments: operation(routes.listComments, {
+    summary: 'Comments of an issue or project, oldest first',
+    query: Type.Object({ ...paging, target_type: CommentTarget, target_id: Ref }, closed),
+    returns: { 200: list(Comment) },
+    errors: ['RESOURCE_NOT_FOUND'],
+  }),
+  createComment: operation(routes.createComment, {
+    summary: 'Comment on an issue or project, or reply; @[Name](usr_…) mentions somebody',
+    body: NewComment,
+    returns: { 201: Comment },
+    errors: ['RESOURCE_NOT_FOUND'],
+  }),
+  getComment: operation(routes.getComment, {
+    summary: 'One comment',
+    returns: { 200: Comment },
+  }),
+  updateComment: operation(routes.updateComment, {
+    summary: 'Change the text (its author) or whether it is resolved',
+    body: CommentChange,
+    returns: { 200: Comment },
+    errors: ['FORBIDDEN'],
+  }),
+  deleteComment: operation(routes.deleteComment, {
+    summary: 'Delete a comment (its author or a manager); replies to it go with it',
+    returns: { 204: null },
+    errors: ['FORBIDDEN'],
+  }),
+}

@@ -1,0 +1,152 @@
+import { type Static, Type } from 'typebox'
+import { closed, id, list, nullable, Page, paging, Timestamp } from './common.ts'
+import { limits } from './limits.ts'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+import { Description, Ids, Moment, OptionalId, OptionalRef, Priority, Ref, Refs, Title } from './tracker.ts'
+
+export const issueStatuses = ['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'] as const
+export const IssueStatus = Type.Enum(issueStatuses)
+export type IssueStatus = Static<typeof IssueStatus>
+
+export const IssueType = Type.Enum(['bug', 'feature', 'task', 'story'])
+export type IssueType = Static<typeof IssueType>
+
+/** The fields of spec 2.10, which events carry. */
+const issueData = {
+  id: id('iss'),
+  code: Type.String(),
+  title: Type.String(),
+  description: Type.String(),
+  status: IssueStatus,
+  priority: Priority,
+  type: IssueType,
+  team_id: OptionalId,
+  project_id: OptionalId,
+  milestone_id: OptionalId,
+  cycle_id: OptionalId,
+  parent_id: OptionalId,
+  reporter_id: OptionalId,
+  assignee_id: OptionalId,
+  delegate_id: OptionalId,
+  delegation_revision: Type.Integer(),
+  label_ids: Ids,
+  blocks_ids: Ids,
+  blocked_by_ids: Ids,
+  time_estimate: nullable(Type.Number()),
+  due_date: nullable(Timestamp),
+  completed_at: nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+export const IssueData = Type.Object(issueData, closed)
+export type IssueData = Static<typeof IssueData>
+export const issueFields = Object.keys(issueData) as (keyof IssueData)[]
+
+export const Issue = Type.Object(
+  { ...issueData, url: Type.String(), personal: Type.Boolean(), sort_order: Type.Number() },
+  { ...closed, title: 'Issue' },
+)
+export type Issue = Static<typeof Issue>
+
+const writable = {
+  title: Title,
+  team_id: OptionalRef,
+  description: Description,
+  status: IssueStatus,
+  priority: Priority,
+  type: IssueType,
+  assignee_id: OptionalRef,
+  delegate_id: OptionalRef,
+  project_id: OptionalRef,
+  milestone_id: OptionalRef,
+  cycle_id: OptionalRef,
+  parent_id: OptionalRef,
+  label_ids: Refs,
+  blocks_ids: Refs,
+  blocked_by_ids: Refs,
+  time_estimate: nullable(Type.Number({ minimum: 0, maximum: 100_000 })),
+  due_date: Moment,
+  personal: Type.Boolean(),
+  sort_order: Type.Number({ minimum: -1e15, maximum: 1e15 }),
+}
+
+export const IssueChange = Type.Partial(Type.Object(writable), closed)
+export type IssueChange = Static<typeof IssueChange>
+
+const { title, ...optional } = writable
+export const NewIssue = Type.Object({ title, ...Type.Partial(Type.Object(optional)).properties }, closed)
+export type NewIssue = Static<typeof NewIssue>
+
+/** One write that changed an issue: who, when, and each field before and after. */
+export const IssueChangeRecord = Type.Object(
+  {
+    id: id('chg'),
+    actor: nullable(Type.Object({ id: id('usr'), name: Type.String() }, closed)),
+    changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }, closed)),
+    created_at: Timestamp,
+  },
+  { ...closed, title: 'IssueChange' },
+)
+export type IssueChangeRecord = Static<typeof IssueChangeRecord>
+
+export const IssueFilter = Type.Object(
+  {
+    ...paging,
+    team_id: Type.Optional(Ref),
+    project_id: Type.Optional(Ref),
+    status: Type.Optional(IssueStatus),
+    assignee_id: Type.Optional(Ref),
+    delegate_id: Type.Optional(Ref),
+    label_id: Type.Optional(Ref),
+    query: Type.Optional(Type.String({ maxLength: limits.query })),
+  },
+  closed,
+)
+export type IssueFilter = Static<typeof IssueFilter>
+
+export const issues = {
+  listIssues: operation(routes.listIssues, {
+    summary: 'Issues the caller may see, newest first; query matches title, description and code',
+    query: IssueFilter,
+    returns: { 200: list(Issue) },
+  }),
+  createIssue: operation(routes.createIssue, {
+    summary: 'Create an issue',
+    body: NewIssue,
+    returns: { 201: Issue },
+  }),
+  importIssues: operation(routes.importIssues, {
+    summary: 'Create many issues at once, all or none; no events are sent',
+    body: Type.Object(
+      {
+        issues: Type.Array(Type.Object(Type.Omit(NewIssue, ['personal', 'delegate_id']).properties, closed), {
+          minItems: 1,
+          maxItems: limits.importedIssues,
+        }),
+      },
+      closed,
+    ),
+    returns: { 201: Type.Object({ data: Type.Array(Issue) }, closed) },
+  }),
+  getIssue: operation(routes.getIssue, {
+    summary: 'One issue, by id or by code; codes it had before still find it',
+    returns: { 200: Issue },
+  }),
+  updateIssue: operation(routes.updateIssue, {
+    summary: 'Change the fields that are sent and no other',
+    body: IssueChange,
+    returns: { 200: Issue },
+    errors: ['FORBIDDEN'],
+  }),
+  deleteIssue: operation(routes.deleteIssue, {
+    summary: 'Delete an issue and its comments',
+    returns: { 204: null },
+  }),
+  listIssueHistory: operation(routes.listIssueHistory, {
+    summary: 'What was changed in an issue, newest first',
+    query: Page,
+    returns: { 200: list(IssueChangeRecord) },
+  }),
+}

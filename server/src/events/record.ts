@@ -1,0 +1,71 @@
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { newId } from '../ids.ts'
+
+export interface Actor {
+  id: string
+  type: 'user' | 'application' | 'system'
+  name: string
+}
+
+/** What happened to an item that others may know of. */
+export interface Happening {
+  type: 'Issue' | 'Project' | 'Comment'
+  action: 'create' | 'update' | 'remove'
+  actor: Actor | null
+  data: { id: string; updated_at: string }
+  /** 6.2: Issue and Project updates only. */
+  updatedFrom?: Record<string, unknown>
+  url: string
+  /** Every team that had or has the item; none for an item without a team. */
+  teamIds: string[]
+}
+
+export const actorOf = (person: { id: string; name: string }): Actor => ({
+  id: person.id,
+  type: 'user',
+  name: person.name,
+})
+
+/**
+ * Records events in the transaction of the change itself. Whoever calls this has left out what nobody else may know:
+ * personal items, internal comments, imports (6.5.6).
+ */
+export async function record(tx: Queryable, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
+  if (happenings.length === 0) return
+  const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
+    id: newId('evt'),
+    type,
+    action,
+    team_ids: [...new Set(teamIds)],
+    body: {
+      action,
+      type,
+      actor,
+      created_at: now.toISOString(),
+      data,
+      ...(updatedFrom ? { updated_from: updatedFrom } : {}),
+      url,
+      workspace_id: workspaceId,
+    },
+  }))
+  await tx.run(sql`
+    insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+    select id, ${workspaceId}, type, action, team_ids, body, ${now}
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as e (id text, type text, action text, team_ids text[], body json)`)
+}
+
+/** The previous value of each field that differs, or null when none does. */
+export function previousValues<Item extends object>(
+  before: Item,
+  after: Item,
+  fields: readonly (keyof Item & string)[],
+): Record<string, unknown> | null {
+  const changed = fields.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+  return changed.length > 0 ? Object.fromEntries(changed.map((field) => [field, before[field]])) : null
+}
+
+/** The fields of an item that are for others to see. */
+export const only = <Item extends object, Field extends keyof Item>(item: Item, fields: readonly Field[]) =>
+  Object.fromEntries(fields.map((field) => [field, item[field]])) as Pick<Item, Field>

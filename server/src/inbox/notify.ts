@@ -1,0 +1,33 @@
+import type { InboxKind } from '@baton/protocol'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { newId } from '../ids.ts'
+
+export interface Notice {
+  kind: InboxKind
+  userId: string
+  issueId?: string | null
+  projectId?: string | null
+  commentId?: string | null
+}
+
+/** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
+export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string, notices: Notice[]) {
+  const rows = notices
+    .filter(({ userId }) => userId !== actorId)
+    .map(({ kind, userId, issueId = null, projectId = null, commentId = null }) => ({
+      id: newId('inb'),
+      user_id: userId,
+      kind,
+      issue_id: issueId,
+      project_id: projectId,
+      comment_id: commentId,
+    }))
+  if (rows.length === 0) return
+  await tx.run(sql`
+    insert into inbox_entries (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, actor_id, created_at)
+    select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, ${actorId}, ${now}
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text)
+    join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id`)
+}

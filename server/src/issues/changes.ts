@@ -1,0 +1,106 @@
+import { type Issue, issueFields } from '@baton/protocol'
+import { laterThan } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Queryable } from '../db/database.ts'
+import { json, sql } from '../db/sql.ts'
+import { actorOf, type Happening, only, previousValues, record } from '../events/record.ts'
+import type { Member } from '../http/caller.ts'
+import { newId } from '../ids.ts'
+import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
+import { withUrl } from './read.ts'
+
+export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
+
+export const happened = (caller: Member, action: 'create' | 'remove', issue: Issue): Happening => ({
+  type: 'Issue',
+  action,
+  actor: actorOf(caller),
+  data: only(issue, issueFields),
+  url: issue.url,
+  teamIds: teamsOf(issue),
+})
+
+/** What others hear of a change: nothing of what is personal, and `create` of what they have never seen. */
+export function heardOf(caller: Member, before: Issue, after: Issue): Happening[] {
+  if (after.personal) return []
+  if (before.personal) return [happened(caller, 'create', after)]
+  const updatedFrom = previousValues(before, after, issueFields)
+  if (!updatedFrom) return []
+  const base = happened(caller, 'create', after)
+  return [{ ...base, action: 'update', updatedFrom, teamIds: teamsOf(before, after) }]
+}
+
+/** What the history shows of a change. `updated_at` follows from the rest. */
+export async function recordHistory(tx: Queryable, now: Date, caller: Member, pairs: [before: Issue, after: Issue][]) {
+  const rows = pairs.flatMap(([before, after]) => {
+    const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
+    const from = previousValues(before, after, shown)
+    if (!from) return []
+    const changes = Object.fromEntries(
+      Object.entries(from).map(([field, value]) => [field, { from: value, to: after[field as keyof Issue] }]),
+    )
+    const personal = before.personal || after.personal
+    return [
+      {
+        id: newId('chg'),
+        workspace_id: caller.workspaceId,
+        issue_id: after.id,
+        actor_id: caller.id,
+        personal,
+        changes,
+        created_at: now,
+      },
+    ]
+  })
+  if (rows.length === 0) return
+  await tx.run(
+    sql`insert into issue_changes select * from jsonb_populate_recordset(null::issue_changes, ${json(rows)})`,
+  )
+}
+
+/**
+ * Adds and removes block relations of one issue. The issues on the other side change too: they move on in time, and
+ * their followers hear of it (decisions 3).
+ */
+export async function changeBlocks(
+  tx: Queryable,
+  now: Date,
+  config: Config,
+  caller: Member,
+  issueId: string,
+  added: Block[],
+  removed: Block[],
+) {
+  const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => id !== issueId)
+  if (otherIds.length === 0) return
+  const before = await lockIssues(tx, otherIds)
+  await removeBlocks(tx, removed)
+  await addBlocks(tx, caller.workspaceId, added)
+  const after = before.map((issue) => withBlocks(issue, added, removed, now))
+  await touchIssues(tx, after)
+  const pairs = before.map((issue, index): [Issue, Issue] => [
+    withUrl(config, issue),
+    withUrl(config, after[index] as StoredIssue),
+  ])
+  await recordHistory(tx, now, caller, pairs)
+  await record(
+    tx,
+    now,
+    caller.workspaceId,
+    pairs.flatMap(([old, fresh]) => heardOf(caller, old, fresh)),
+  )
+}
+
+function withBlocks(issue: StoredIssue, added: Block[], removed: Block[], now: Date): StoredIssue {
+  const side = (ids: string[], mine: 0 | 1, other: 0 | 1) => {
+    const gone = removed.filter((block) => block[mine] === issue.id).map((block) => block[other])
+    const come = added.filter((block) => block[mine] === issue.id).map((block) => block[other])
+    return [...new Set([...ids.filter((id) => !gone.includes(id)), ...come])].sort()
+  }
+  return {
+    ...issue,
+    blocks_ids: side(issue.blocks_ids, 0, 1),
+    blocked_by_ids: side(issue.blocked_by_ids, 1, 0),
+    updated_at: laterThan(issue.updated_at, now),
+  }
+}

@@ -1,0 +1,92 @@
+import type { Issue, NewIssue } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { record } from '../events/record.ts'
+import type { Member } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { notify } from '../inbox/notify.ts'
+import { type Kind, References, type Wanted } from '../planning/references.ts'
+import { changeBlocks, happened } from './changes.ts'
+import { blocksOf, insertIssues, nextCodes } from './queries.ts'
+import { withUrl } from './read.ts'
+import { badReferences, changed, wantedOf } from './rules.ts'
+
+export const createIssue = (ctx: Context, caller: Member, body: NewIssue) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const [issue] = await insert(tx, ctx, caller, [body], () => '')
+    const created = issue as Issue
+    if (!created.personal) await record(tx, now, caller.workspaceId, [happened(caller, 'create', created)])
+    await changeBlocks(tx, now, ctx.config, caller, created.id, blocksOf(created), [])
+    if (created.assignee_id) {
+      const notice = { kind: 'assignment', userId: created.assignee_id, issueId: created.id } as const
+      await notify(tx, now, caller.workspaceId, caller.id, [notice])
+    }
+    return created
+  })
+
+/** All or none, and nobody is told: receivers would take it for news (6.5.6). */
+export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =>
+  ctx.db.tx(async (tx) => ({ data: await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`) }))
+
+/** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
+async function insert(tx: Tx, ctx: Context, caller: Member, bodies: NewIssue[], prefix: (index: number) => string) {
+  const now = ctx.clock.now()
+  const drafts = bodies.map((body) => changed(blank(caller, now), body, now))
+  const wanted = drafts.map((draft) => wantedOf(draft, null))
+  const references = await References.find(tx, caller.workspaceId, union(wanted))
+  const bad = drafts.flatMap((draft, index) =>
+    Object.entries({
+      ...badReferences(draft, caller.id, wanted[index] as Wanted, references),
+      ...(bodies[index]?.delegate_id ? { delegate_id: 'is not an agent of this workspace' } : {}),
+    }).map(([field, message]) => [prefix(index) + field, message]),
+  )
+  if (bad.length > 0) throw invalid(Object.fromEntries(bad))
+
+  // Teams are asked for codes in one order everywhere, so that two imports cannot wait for each other.
+  for (const teamId of [...new Set(drafts.map(({ team_id }) => team_id))].sort()) {
+    const ofTeam = drafts.filter(({ team_id }) => team_id === teamId)
+    const codes = await nextCodes(tx, caller.workspaceId, teamId, ofTeam.length)
+    ofTeam.forEach((draft, index) => {
+      draft.code = codes[index] as string
+    })
+  }
+  await insertIssues(tx, caller.workspaceId, drafts)
+  return drafts.map((draft) => withUrl(ctx.config, draft))
+}
+
+const blank = (caller: Member, now: Date): Issue => ({
+  id: newId('iss'),
+  code: '',
+  title: '',
+  description: '',
+  status: 'backlog',
+  priority: 'no_priority',
+  type: 'task',
+  team_id: null,
+  project_id: null,
+  milestone_id: null,
+  cycle_id: null,
+  parent_id: null,
+  reporter_id: caller.id,
+  assignee_id: null,
+  delegate_id: null,
+  delegation_revision: 0,
+  label_ids: [],
+  blocks_ids: [],
+  blocked_by_ids: [],
+  time_estimate: null,
+  due_date: null,
+  completed_at: null,
+  created_at: now.toISOString(),
+  updated_at: now.toISOString(),
+  url: '',
+  personal: false,
+  sort_order: now.getTime(),
+})
+
+function union(all: Wanted[]): Wanted {
+  const kinds = [...new Set(all.flatMap((wanted) => Object.keys(wanted)))] as Kind[]
+  return Object.fromEntries(kinds.map((kind) => [kind, all.flatMap((wanted) => [...(wanted[kind] ?? [])])]))
+}

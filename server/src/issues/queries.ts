@@ -1,0 +1,129 @@
+import type { Issue } from '@baton/protocol'
+import type { Queryable } from '../db/database.ts'
+import { json, sql } from '../db/sql.ts'
+
+/** An issue as it is stored; its address follows from its code. */
+export type StoredIssue = Omit<Issue, 'url'>
+
+export const issueColumns = sql`
+  i.id, i.code, i.title, i.description, i.status, i.priority, i.type, i.team_id, i.project_id, i.milestone_id,
+  i.cycle_id, i.parent_id, i.reporter_id, i.assignee_id, i.delegate_id, i.delegation_revision,
+  array(select label_id from issue_labels where issue_id = i.id order by label_id) as label_ids,
+  array(select blocked_id from issue_blocks where blocker_id = i.id order by blocked_id) as blocks_ids,
+  array(select blocker_id from issue_blocks where blocked_id = i.id order by blocker_id) as blocked_by_ids,
+  i.time_estimate, i.due_date, i.completed_at, i.created_at, i.updated_at, i.personal, i.sort_order`
+
+/** Finds an issue by its id or by any code it has or had. */
+export const withKey = (workspaceId: string, key: string) =>
+  key.startsWith('iss_')
+    ? sql`i.workspace_id = ${workspaceId} and i.id = ${key}`
+    : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key})`
+
+export const visibleTo = (userId: string) => sql`(not i.personal or i.reporter_id = ${userId})`
+
+/** Rows first, relations second: an array read in the statement that waits for the lock would be the one before it. */
+export async function lockIssues(tx: Queryable, ids: string[]): Promise<StoredIssue[]> {
+  await tx.rows(sql`select 1 from issues where id = any(${ids}) order by id for update`)
+  return tx.rows(sql`select ${issueColumns} from issues i where i.id = any(${ids}) order by i.id`)
+}
+
+/** The next `count` codes of a team, or of the issues without one. */
+export async function nextCodes(tx: Queryable, workspaceId: string, teamId: string | null, count: number) {
+  const row = await tx.row<{ key: string; last: number }>(
+    teamId
+      ? sql`
+        update teams set last_issue_number = last_issue_number + ${count}
+        where workspace_id = ${workspaceId} and id = ${teamId} returning key, last_issue_number as last`
+      : sql`
+        update workspaces set last_issue_number = last_issue_number + ${count}
+        where id = ${workspaceId} returning 'X' as key, last_issue_number as last`,
+  )
+  if (!row) throw new Error('the team has gone away')
+  return Array.from({ length: count }, (_, index) => `${row.key}-${row.last - count + 1 + index}`)
+}
+
+export async function insertIssues(tx: Queryable, workspaceId: string, issues: StoredIssue[]) {
+  const rows = json(issues.map((issue) => ({ ...issue, workspace_id: workspaceId })))
+  await tx.run(sql`insert into issues select * from jsonb_populate_recordset(null::issues, ${rows})`)
+  await keepCodes(tx, workspaceId, issues)
+  await addLabels(tx, workspaceId, issues)
+  await addBlocks(tx, workspaceId, issues.flatMap(blocksOf))
+}
+
+export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {
+  await tx.run(sql`
+    update issues i set
+      (code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id,
+       assignee_id, delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order,
+       updated_at) =
+      (select code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id,
+         assignee_id, delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order,
+         updated_at
+       from jsonb_populate_record(i, ${json(issue)}))
+    where id = ${issue.id}`)
+}
+
+export const keepCodes = (tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'code'>[]) =>
+  tx.run(sql`
+    insert into issue_codes (workspace_id, code, issue_id)
+    select ${workspaceId}, code, id from unnest(${issues.map(({ code }) => code)}::text[],
+      ${issues.map(({ id }) => id)}::text[]) as n (code, id)`)
+
+export async function replaceLabels(tx: Queryable, workspaceId: string, issue: StoredIssue) {
+  await tx.run(sql`delete from issue_labels where issue_id = ${issue.id} and label_id <> all(${issue.label_ids})`)
+  await addLabels(tx, workspaceId, [issue])
+}
+
+async function addLabels(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'label_ids'>[]) {
+  const pairs = issues.flatMap(({ id, label_ids }) => label_ids.map((label) => [id, label] as const))
+  if (pairs.length === 0) return
+  await tx.run(sql`
+    insert into issue_labels (workspace_id, issue_id, label_id)
+    select ${workspaceId}, issue_id, label_id
+    from unnest(${pairs.map(([id]) => id)}::text[], ${pairs.map(([, label]) => label)}::text[]) as n (issue_id, label_id)
+    on conflict do nothing`)
+}
+
+export type Block = readonly [blocker: string, blocked: string]
+
+export const blocksOf = ({
+  id,
+  blocks_ids,
+  blocked_by_ids,
+}: Pick<StoredIssue, 'id' | 'blocks_ids' | 'blocked_by_ids'>): Block[] => [
+  ...blocks_ids.map((other) => [id, other] as const),
+  ...blocked_by_ids.map((other) => [other, id] as const),
+]
+
+export async function addBlocks(tx: Queryable, workspaceId: string, blocks: Block[]) {
+  if (blocks.length === 0) return
+  await tx.run(sql`
+    insert into issue_blocks (workspace_id, blocker_id, blocked_id)
+    select ${workspaceId}, blocker_id, blocked_id
+    from unnest(${blocks.map(([id]) => id)}::text[], ${blocks.map(([, id]) => id)}::text[]) as n (blocker_id, blocked_id)
+    on conflict do nothing`)
+}
+
+export async function removeBlocks(tx: Queryable, blocks: Block[]) {
+  if (blocks.length === 0) return
+  await tx.run(sql`
+    delete from issue_blocks b using unnest(${blocks.map(([id]) => id)}::text[], ${blocks.map(([, id]) => id)}::text[])
+      as n (blocker_id, blocked_id)
+    where b.blocker_id = n.blocker_id and b.blocked_id = n.blocked_id`)
+}
+
+/** Moves `updated_at` of issues whose relations were changed from the other side. */
+export const touchIssues = (tx: Queryable, issues: Pick<StoredIssue, 'id' | 'updated_at'>[]) =>
+  tx.run(sql`
+    update issues set updated_at = n.updated_at::timestamptz
+    from unnest(${issues.map(({ id }) => id)}::text[], ${issues.map(({ updated_at }) => updated_at)}::text[])
+      as n (id, updated_at)
+    where issues.id = n.id`)
+
+/** Whether `issueId` is above `parentId` already. */
+export const isAncestor = async (tx: Queryable, issueId: string, parentId: string) =>
+  (await tx.row(sql`
+    with recursive above as (
+      select id, parent_id from issues where id = ${parentId}
+      union select i.id, i.parent_id from issues i join above a on i.id = a.parent_id
+    ) select 1 from above where id = ${issueId}`)) !== undefined

@@ -1,0 +1,84 @@
+import type { Issue, IssueChangeRecord, IssueFilter } from '@baton/protocol'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { found } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { issueColumns, type StoredIssue, visibleTo, withKey } from './queries.ts'
+
+export const withUrl = ({ appUrl }: Config, issue: StoredIssue): Issue => ({
+  ...issue,
+  url: `${appUrl}/issue/${issue.code}`,
+})
+
+/** The id of an issue that the caller may see, from its id or a code of its. */
+export async function findIssueId(db: Queryable, caller: Member, key: string): Promise<string> {
+  const row = await db.row<{ id: string }>(sql`
+    select i.id from issues i where ${withKey(caller.workspaceId, key)} and ${visibleTo(caller.id)}`)
+  return found(row).id
+}
+
+export async function readIssue(ctx: Context, caller: Member, key: string): Promise<Issue> {
+  const issue = await ctx.db.row<StoredIssue>(sql`
+    select ${issueColumns} from issues i where ${withKey(caller.workspaceId, key)} and ${visibleTo(caller.id)}`)
+  return withUrl(ctx.config, found(issue))
+}
+
+export const listIssues = (ctx: Context, caller: Member, filter: IssueFilter) =>
+  page<Issue>(
+    ctx.keys,
+    'issues',
+    filter,
+    (issue) => [issue.id],
+    async (after, count) => {
+      const issues = await ctx.db.rows<StoredIssue>(listStatement(caller, filter, after?.[0], count))
+      return issues.map((issue) => withUrl(ctx.config, issue))
+    },
+  )
+
+/** Exported for the check that reads its plans. */
+export const listStatement = (caller: Member, filter: IssueFilter, after: string | undefined, count: number) => sql`
+  select ${issueColumns} from issues i
+  where i.workspace_id = ${caller.workspaceId} and ${visibleTo(caller.id)}
+    ${filter.team_id ? sql`and i.team_id = ${filter.team_id}` : none}
+    ${filter.project_id ? sql`and i.project_id = ${filter.project_id}` : none}
+    ${filter.status ? sql`and i.status = ${filter.status}` : none}
+    ${filter.assignee_id ? sql`and i.assignee_id = ${filter.assignee_id}` : none}
+    ${filter.delegate_id ? sql`and i.delegate_id = ${filter.delegate_id}` : none}
+    ${filter.label_id ? sql`and i.id in (select issue_id from issue_labels where label_id = ${filter.label_id})` : none}
+    ${matching(filter.query)}
+    ${after ? sql`and i.id < ${after}` : none}
+  order by i.id desc limit ${count}`
+
+/** Every word must be somewhere in code, title or description, in any letter case. */
+const matching = (query = '') =>
+  query
+    .split(/\s+/)
+    .filter(Boolean)
+    .slice(0, 10)
+    .reduce(
+      (all, word) => sql`${all} and (i.code || ' ' || i.title || ' ' || i.description) ilike ${`%${literal(word)}%`}`,
+      none,
+    )
+
+const literal = (word: string) => word.replace(/[\\%_]/g, '\\$&')
+
+export async function listHistory(ctx: Context, caller: Member, key: string, query: PageQuery) {
+  const issueId = await findIssueId(ctx.db, caller, key)
+  return page<IssueChangeRecord>(
+    ctx.keys,
+    `history of ${issueId}`,
+    query,
+    (change) => [change.id],
+    (after, count) =>
+      ctx.db.rows(sql`
+      select c.id, c.changes, c.created_at,
+        case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as actor
+      from issue_changes c left join users u on u.id = c.actor_id
+      where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
+        ${after ? sql`and c.id < ${after[0]}` : none}
+      order by c.id desc limit ${count}`),
+  )
+}

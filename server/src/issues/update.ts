@@ -1,0 +1,107 @@
+import { type Issue, type IssueChange, issueFields } from '@baton/protocol'
+import { laterThan } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { recordThread } from '../events/comments.ts'
+import { previousValues, record } from '../events/record.ts'
+import type { Member } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { notify } from '../inbox/notify.ts'
+import { References } from '../planning/references.ts'
+import { changeBlocks, happened, heardOf, recordHistory } from './changes.ts'
+import {
+  type Block,
+  blocksOf,
+  isAncestor,
+  keepCodes,
+  lockIssues,
+  nextCodes,
+  removeBlocks,
+  replaceLabels,
+  updateIssueRow,
+} from './queries.ts'
+import { findIssueId, withUrl } from './read.ts'
+import { badReferences, changed, wantedOf } from './rules.ts'
+
+export const updateIssue = (ctx: Context, caller: Member, key: string, change: IssueChange) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const before = await lockVisibleIssue(tx, ctx, caller, key)
+    if (change.personal && !before.personal && before.reporter_id !== caller.id) {
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only its reporter can make an issue personal.' })
+    }
+    const after = changed(before, change, now)
+    await checkReferences(tx, caller, before, after, change)
+
+    if (!previousValues(before, after, [...issueFields, 'personal'])) {
+      // 6.5.3: internal ordering is nobody's news and no change in time.
+      if (after.sort_order !== before.sort_order) await updateIssueRow(tx, after)
+      return after
+    }
+    after.updated_at = laterThan(before.updated_at, now)
+    if (after.team_id !== before.team_id) {
+      after.code = (await nextCodes(tx, caller.workspaceId, after.team_id, 1))[0] as string
+      after.url = withUrl(ctx.config, after).url
+      await keepCodes(tx, caller.workspaceId, [after])
+    }
+    await updateIssueRow(tx, after)
+    await replaceLabels(tx, caller.workspaceId, after)
+    await tellOthers(tx, ctx, caller, now, before, after)
+    return after
+  })
+
+/** Deleting takes its comments along and clears what refers to it; others hear of the issue alone (decisions 3). */
+export const deleteIssue = (ctx: Context, caller: Member, key: string) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const issue = await lockVisibleIssue(tx, ctx, caller, key)
+    await tx.run(sql`delete from issues where id = ${issue.id}`)
+    if (issue.personal) return
+    const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
+    await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
+  })
+
+async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Member, key: string): Promise<Issue> {
+  const id = await findIssueId(tx, caller, key)
+  const [locked] = await lockIssues(tx, [id])
+  const issue = found(locked)
+  // It may have become personal while we waited for it.
+  if (issue.personal && issue.reporter_id !== caller.id) throw new ApiError('RESOURCE_NOT_FOUND')
+  return withUrl(ctx.config, issue)
+}
+
+async function checkReferences(tx: Tx, caller: Member, before: Issue, after: Issue, change: IssueChange) {
+  const wanted = wantedOf(after, before)
+  const references = await References.find(tx, caller.workspaceId, wanted)
+  const bad = badReferences(after, caller.id, wanted, references)
+  if (change.delegate_id) bad.delegate_id ??= 'is not an agent of this workspace'
+  if (after.parent_id && after.parent_id !== before.parent_id && !bad.parent_id) {
+    // Two issues made each other's parents at the same moment would be a circle, so parents are set one at a time.
+    await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${caller.workspaceId}`}, 0))`)
+    if (await isAncestor(tx, after.id, after.parent_id)) bad.parent_id = 'is below this issue already'
+  }
+  if (Object.keys(bad).length > 0) throw invalid(bad)
+}
+
+async function tellOthers(tx: Tx, ctx: Context, caller: Member, now: Date, before: Issue, after: Issue) {
+  await recordHistory(tx, now, caller, [[before, after]])
+  await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
+  // Its comments were as unseen as itself.
+  if (before.personal && !after.personal)
+    await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })
+  // decisions 3: becoming personal is nobody's news, so what it blocked loses it as if it had been deleted.
+  if (after.personal && !before.personal) await removeBlocks(tx, blocksOf(before))
+  else await changeBlocksBetween(tx, ctx, caller, now, before, after)
+  if (after.assignee_id && after.assignee_id !== before.assignee_id) {
+    const notice = { kind: 'assignment', userId: after.assignee_id, issueId: after.id } as const
+    await notify(tx, now, caller.workspaceId, caller.id, [notice])
+  }
+}
+
+async function changeBlocksBetween(tx: Tx, ctx: Context, caller: Member, now: Date, before: Issue, after: Issue) {
+  const without = (blocks: Block[], others: Block[]) =>
+    blocks.filter(([a, b]) => !others.some(([c, d]) => a === c && b === d))
+  const [old, fresh] = [blocksOf(before), blocksOf(after)]
+  await changeBlocks(tx, now, ctx.config, caller, after.id, without(fresh, old), without(old, fresh))
+}

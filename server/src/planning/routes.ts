@@ -1,0 +1,80 @@
+import { api, type Cycle, type Initiative, type Label, type Milestone } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { none, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { route } from '../http/route.ts'
+import { References } from './references.ts'
+import { Shelf } from './shelf.ts'
+
+const labels = new Shelf<Label>({
+  table: sql`labels`,
+  prefix: 'lbl',
+  shown: sql`id, name, color, created_at, updated_at`,
+  changeable: sql`name, color`,
+})
+
+const milestones = new Shelf<Milestone>({
+  table: sql`milestones`,
+  prefix: 'mil',
+  shown: sql`id, project_id, name, target_date, created_at, updated_at`,
+  changeable: sql`name, target_date`,
+  visibleTo: ({ id }) => sql`t.project_id in (select p.id from projects p where not p.personal or p.owner_id = ${id})`,
+})
+
+const cycles = new Shelf<Cycle>({
+  table: sql`cycles`,
+  prefix: 'cyc',
+  shown: sql`id, team_id, name, starts_at, ends_at, created_at, updated_at`,
+  changeable: sql`name, starts_at, ends_at`,
+})
+
+const initiatives = new Shelf<Initiative>({
+  table: sql`initiatives`,
+  prefix: 'ini',
+  shown: sql`id, name, description, created_at, updated_at`,
+  changeable: sql`name, description`,
+})
+
+export const planningRoutes = [
+  route(api.listLabels, ({ ctx, caller, query }) => labels.list(ctx, caller, query)),
+  route(api.createLabel, ({ ctx, caller, body }) => labels.create(ctx, caller, body)),
+  route(api.updateLabel, ({ ctx, caller, params, body }) => labels.update(ctx, caller, params.label_id, body)),
+  route(api.deleteLabel, ({ ctx, caller, params }) => labels.delete(ctx, caller, params.label_id)),
+
+  route(api.listMilestones, ({ ctx, caller, query }) =>
+    milestones.list(ctx, caller, query, query.project_id ? sql`and t.project_id = ${query.project_id}` : none),
+  ),
+  route(api.createMilestone, async ({ ctx, caller, body }) => {
+    await mustExist(ctx, caller, 'project', body.project_id)
+    return milestones.create(ctx, caller, body)
+  }),
+  route(api.updateMilestone, ({ ctx, caller, params, body }) =>
+    milestones.update(ctx, caller, params.milestone_id, body),
+  ),
+  route(api.deleteMilestone, ({ ctx, caller, params }) => milestones.delete(ctx, caller, params.milestone_id)),
+
+  route(api.listCycles, ({ ctx, caller, query }) =>
+    cycles.list(ctx, caller, query, query.team_id ? sql`and t.team_id = ${query.team_id}` : none),
+  ),
+  route(api.createCycle, async ({ ctx, caller, body }) => {
+    await mustExist(ctx, caller, 'team', body.team_id)
+    return cycles.create(ctx, caller, body)
+  }),
+  route(api.updateCycle, ({ ctx, caller, params, body }) => cycles.update(ctx, caller, params.cycle_id, body)),
+  route(api.deleteCycle, ({ ctx, caller, params }) => cycles.delete(ctx, caller, params.cycle_id)),
+
+  route(api.listInitiatives, ({ ctx, caller, query }) => initiatives.list(ctx, caller, query)),
+  route(api.createInitiative, ({ ctx, caller, body }) => initiatives.create(ctx, caller, { description: '', ...body })),
+  route(api.updateInitiative, ({ ctx, caller, params, body }) =>
+    initiatives.update(ctx, caller, params.initiative_id, body),
+  ),
+  route(api.deleteInitiative, ({ ctx, caller, params }) => initiatives.delete(ctx, caller, params.initiative_id)),
+]
+
+async function mustExist({ db }: Context, caller: Member, kind: 'project' | 'team', id: string) {
+  const reference = (await References.find(db, caller.workspaceId, { [kind]: [id] })).get(kind, id)
+  if (!reference || (reference.personalOf && reference.personalOf !== caller.id)) {
+    throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
+  }
+}

@@ -1,0 +1,147 @@
+import { type NewProject, type Project, type ProjectChange, projectFields } from '@baton/protocol'
+import { laterThan } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import { recordThread } from '../events/comments.ts'
+import { actorOf, type Happening, only, previousValues, record } from '../events/record.ts'
+import type { Member } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+import { References } from '../planning/references.ts'
+import { insertProject, projectColumns, type StoredProject, updateProjectRow, visibleTo } from './queries.ts'
+import { badReferences, changed, wantedOf } from './rules.ts'
+
+const withUrl = ({ appUrl }: Config, project: StoredProject): Project => ({
+  ...project,
+  url: `${appUrl}/project/${project.id}`,
+})
+
+export const listProjects = (ctx: Context, caller: Member, query: PageQuery) =>
+  page<Project>(
+    ctx.keys,
+    'projects',
+    query,
+    (project) => [project.id],
+    async (after, count) => {
+      const projects = await ctx.db.rows<StoredProject>(sql`
+      select ${projectColumns} from projects p
+      where p.workspace_id = ${caller.workspaceId} and ${visibleTo(caller.id)}
+        ${after ? sql`and p.id < ${after[0]}` : none}
+      order by p.id desc limit ${count}`)
+      return projects.map((project) => withUrl(ctx.config, project))
+    },
+  )
+
+export async function readProject(ctx: Context, caller: Member, id: string): Promise<Project> {
+  const project = await ctx.db.row<StoredProject>(sql`
+    select ${projectColumns} from projects p
+    where p.workspace_id = ${caller.workspaceId} and p.id = ${id} and ${visibleTo(caller.id)}`)
+  return withUrl(ctx.config, found(project))
+}
+
+export const createProject = (ctx: Context, caller: Member, body: NewProject) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const project = withUrl(ctx.config, changed(blank(caller, now), body, caller.id, now))
+    await checkReferences(tx, caller, null, project)
+    await insertProject(tx, caller.workspaceId, project)
+    if (!project.personal) await record(tx, now, caller.workspaceId, [happened(caller, 'create', project)])
+    return project
+  })
+
+export const updateProject = (ctx: Context, caller: Member, id: string, change: ProjectChange) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const before = await lockVisibleProject(tx, ctx, caller, id)
+    if (change.personal && !before.personal && before.owner_id !== caller.id) {
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only its owner can make a project personal.' })
+    }
+    const after = changed(before, change, caller.id, now)
+    await checkReferences(tx, caller, before, after)
+    if (!previousValues(before, after, [...projectFields, 'personal'])) return after
+    after.updated_at = laterThan(before.updated_at, now)
+    await updateProjectRow(tx, caller.workspaceId, after)
+    await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
+    if (before.personal && !after.personal) {
+      await recordThread(tx, now, caller.workspaceId, ctx.config, { projectId: after.id })
+    }
+    // What others share cannot refer to what only one may see.
+    if (after.personal && !before.personal) await leaveToOwner(tx, after.id, caller.id)
+    return after
+  })
+
+export const deleteProject = (ctx: Context, caller: Member, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    const project = await lockVisibleProject(tx, ctx, caller, id)
+    await tx.run(sql`delete from projects where id = ${project.id}`)
+    if (project.personal) return
+    const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
+    await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
+  })
+
+async function lockVisibleProject(tx: Tx, ctx: Context, caller: Member, id: string): Promise<Project> {
+  await tx.rows(sql`select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id} for update`)
+  const project = await tx.row<StoredProject>(sql`
+    select ${projectColumns} from projects p
+    where p.workspace_id = ${caller.workspaceId} and p.id = ${id} and ${visibleTo(caller.id)}`)
+  return withUrl(ctx.config, found(project))
+}
+
+async function checkReferences(tx: Tx, caller: Member, before: Project | null, after: Project) {
+  const wanted = wantedOf(after, before)
+  const references = await References.find(tx, caller.workspaceId, wanted)
+  const bad = badReferences(after, caller.id, wanted, references)
+  if (Object.keys(bad).length > 0) throw invalid(bad)
+}
+
+/** Takes the project, and its milestones, from the issues that are not its owner's personal ones. */
+const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
+  tx.run(sql`
+    update issues set project_id = null, milestone_id = null
+    where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
+
+const happened = (caller: Member, action: 'create' | 'remove', project: Project): Happening => ({
+  type: 'Project',
+  action,
+  actor: actorOf(caller),
+  data: only(project, projectFields),
+  url: project.url,
+  teamIds: project.team_ids,
+})
+
+/** What others hear of a change: nothing of what is personal, and `create` of what they have never seen. */
+function heardOf(caller: Member, before: Project, after: Project): Happening[] {
+  if (after.personal) return []
+  const base = happened(caller, 'create', after)
+  if (before.personal) return [base]
+  const updatedFrom = previousValues(before, after, projectFields)
+  if (!updatedFrom) return []
+  return [{ ...base, action: 'update', updatedFrom, teamIds: [...before.team_ids, ...after.team_ids] }]
+}
+
+const blank = (caller: Member, now: Date): Project => ({
+  id: newId('prj'),
+  title: '',
+  description: '',
+  status: 'idea',
+  priority: 'no_priority',
+  health_status: null,
+  owner_id: caller.id,
+  lead_id: null,
+  initiative_id: null,
+  member_ids: [],
+  team_ids: [],
+  label_ids: [],
+  start_date: null,
+  target_date: null,
+  completed_at: null,
+  progress: null,
+  created_at: now.toISOString(),
+  updated_at: now.toISOString(),
+  url: '',
+  personal: false,
+})

@@ -1,0 +1,52 @@
+import type { Project } from '@baton/protocol'
+import type { Queryable } from '../db/database.ts'
+import { json, sql } from '../db/sql.ts'
+
+/** A project as it is stored; its address follows from its id. */
+export type StoredProject = Omit<Project, 'url'>
+
+export const projectColumns = sql`
+  p.id, p.title, p.description, p.status, p.priority, p.health_status, p.owner_id, p.lead_id, p.initiative_id,
+  array(select user_id from project_members where project_id = p.id order by user_id) as member_ids,
+  array(select team_id from project_teams where project_id = p.id order by team_id) as team_ids,
+  array(select label_id from project_labels where project_id = p.id order by label_id) as label_ids,
+  p.start_date, p.target_date, p.completed_at,
+  (select 100.0::double precision * count(*) filter (where status = 'done') / nullif(count(*), 0)
+   from issues where project_id = p.id and not personal) as progress,
+  p.created_at, p.updated_at, p.personal`
+
+export const visibleTo = (userId: string) => sql`(not p.personal or p.owner_id = ${userId})`
+
+export async function insertProject(tx: Queryable, workspaceId: string, project: StoredProject) {
+  const row = json({ ...project, workspace_id: workspaceId })
+  await tx.run(sql`insert into projects select * from jsonb_populate_record(null::projects, ${row})`)
+  await replaceRelations(tx, workspaceId, project)
+}
+
+export async function updateProjectRow(tx: Queryable, workspaceId: string, project: StoredProject) {
+  await tx.run(sql`
+    update projects p set
+      (title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
+       target_date, completed_at, updated_at) =
+      (select title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
+         target_date, completed_at, updated_at
+       from jsonb_populate_record(p, ${json(project)}))
+    where id = ${project.id}`)
+  await replaceRelations(tx, workspaceId, project)
+}
+
+async function replaceRelations(tx: Queryable, workspaceId: string, project: StoredProject) {
+  const { id, member_ids, team_ids, label_ids } = project
+  await tx.run(sql`delete from project_members where project_id = ${id} and user_id <> all(${member_ids})`)
+  await tx.run(sql`delete from project_teams where project_id = ${id} and team_id <> all(${team_ids})`)
+  await tx.run(sql`delete from project_labels where project_id = ${id} and label_id <> all(${label_ids})`)
+  await tx.run(sql`
+    insert into project_members (project_id, user_id)
+    select ${id}, unnest(${member_ids}::text[]) on conflict do nothing`)
+  await tx.run(sql`
+    insert into project_teams (workspace_id, project_id, team_id)
+    select ${workspaceId}, ${id}, unnest(${team_ids}::text[]) on conflict do nothing`)
+  await tx.run(sql`
+    insert into project_labels (workspace_id, project_id, label_id)
+    select ${workspaceId}, ${id}, unnest(${label_ids}::text[]) on conflict do nothing`)
+}
