@@ -18,6 +18,7 @@ test(
       baseUrl: 'http://localhost:3000/api/v1',
       mcpUrl: 'http://localhost:3000/mcp',
       appUrl: 'http://localhost:3000',
+      local: true,
       database: { kind: 'embedded', dataDir: './.baton' },
       secretKey: null,
       previousSecretKeys: [],
@@ -44,6 +45,7 @@ test(
   verifies('config.addresses-follow-root-url'),
   () => {
     expect(readConfig({ PORT: '4000' }).rootUrl).toBe('http://localhost:4000')
+    expect(readConfig({ PORT: '80' }).rootUrl).toBe('http://localhost')
     expect(readConfig({ BATON_ROOT_URL: 'https://Baton.Example/' })).toMatchObject({
       rootUrl: 'https://baton.example',
       baseUrl: 'https://baton.example/api/v1',
@@ -173,6 +175,9 @@ describe('refused, in one line that names the variable', () => {
     ['BATON_SIGNUP', 'closed'],
     ['BATON_TRUST_PROXY', 'proxy.example'],
     ['BATON_TRUST_PROXY', 'true'],
+    ['BATON_TRUST_PROXY', '0.0.0.0/0'],
+    ['BATON_TRUST_PROXY', '::/0'],
+    ['BATON_TRUST_PROXY', '10.1'],
     ['BATON_MODEL_URL', 'nonsense'],
     ['BATON_MODEL', 'small'],
   ] as const)(

@@ -7,6 +7,8 @@ export interface Config {
   baseUrl: string
   mcpUrl: string
   appUrl: string
+  /** The root URL is a loopback address: nobody from outside comes in. */
+  local: boolean
   database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
   /** Null: generated into the data directory. */
   secretKey: Buffer | null
@@ -37,7 +39,7 @@ type Env = Record<string, string | undefined>
 /** The only reader of the environment. A bad value stops the start with one line that names its variable. */
 export function readConfig(env: Env): Config {
   const port = read(env, 'PORT', 3000, wholeNumber(0, 65_535))
-  const rootUrl = read(env, 'BATON_ROOT_URL', `http://localhost:${port}`, rootAddress)
+  const rootUrl = read(env, 'BATON_ROOT_URL', rootAddress(`http://localhost:${port}`), rootAddress)
   const local = isLoopback(new URL(rootUrl).hostname)
   const databaseUrl = read(env, 'DATABASE_URL', null, postgresUrl)
   const secretKey = read(env, 'BATON_SECRET_KEY', null, key)
@@ -57,6 +59,7 @@ export function readConfig(env: Env): Config {
     baseUrl: `${rootUrl}/api/v1`,
     mcpUrl: `${rootUrl}/mcp`,
     appUrl: rootUrl,
+    local,
     database: databaseUrl
       ? { kind: 'postgres', url: databaseUrl }
       : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
@@ -156,11 +159,17 @@ function postgresUrl(text: string) {
 }
 
 function addressOrRange(text: string) {
-  if (!ipaddr.isValid(text) && !isRange(text)) throw new BadValue('must hold IP addresses or CIDR ranges')
+  if (!isAddress(text) && !isRange(text)) throw new BadValue('must hold IP addresses or CIDR ranges')
   return text
 }
 
-const isRange = (text: string) => text.includes('/') && ipaddr.isValidCIDR(text)
+const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+
+/** A range of everything is a mistake wherever we take one. */
+function isRange(text: string) {
+  const [address = '', bits = ''] = text.split('/')
+  return isAddress(address) && ipaddr.isValidCIDR(text) && Number(bits) > 0
+}
 
 function allowedTarget(text: string): AllowedTarget {
   if (isRange(text)) return { range: text }

@@ -1,5 +1,5 @@
 import { ConfigError } from './config.ts'
-import type { Keyring } from './crypto.ts'
+import { type Keyring, UnknownKeyError } from './crypto.ts'
 import type { Db } from './db/database.ts'
 import { sql } from './db/sql.ts'
 
@@ -16,7 +16,10 @@ export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
   const proof = await db.row<{ value: string }>(sql`select value from settings where name = ${name}`)
   try {
     keys.open(proof?.value ?? '', name)
-  } catch {
+    // A previous key opened it: from now on the current one must.
+    await db.run(sql`update settings set value = ${keys.seal('baton', name)} where name = ${name}`)
+  } catch (error) {
+    if (!(error instanceof UnknownKeyError)) throw error
     throw new ConfigError(
       'BATON_SECRET_KEY is not the key this database was set up with; put the old one in BATON_SECRET_KEY_PREVIOUS',
     )

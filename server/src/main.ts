@@ -11,11 +11,12 @@ try {
   console.log(`Baton is ready at ${config.rootUrl}`)
   console.log(`The API is described at ${config.baseUrl}/openapi.json`)
 
-  let asked = false
+  let askedAt: number | undefined
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
-      if (asked) process.exit(1)
-      asked = true
+      // npm passes on a signal that the whole group has had already; a person who insists takes longer.
+      if (askedAt !== undefined) return Date.now() - askedAt > 2000 ? process.exit(1) : undefined
+      askedAt = Date.now()
       console.log('Stopping …')
       await running.stop()
       process.exit(0)

@@ -4,10 +4,10 @@ import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import type { Context } from './context.ts'
 import { Keyring } from './crypto.ts'
-import { openDataDir } from './db/data-dir.ts'
+import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
-import { openDataDirDatabase, openPostgres } from './db/open.ts'
+import { openPostgres } from './db/open-postgres.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
@@ -30,18 +30,18 @@ export async function start(config: Config, log: Logger, say: (line: string) => 
     )
     return startOn(db, config, config.secretKey as Buffer, log)
   }
-  const dataDir = openDataDir(database.dataDir)
+  const dataDir = await DataDir.open(database.dataDir)
   try {
-    const db = await openDataDirDatabase(dataDir, say)
+    const db = await dataDir.openDatabase(say)
     const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
     return {
       async stop() {
         await running.stop()
-        dataDir.unlock()
+        dataDir.close()
       },
     }
   } catch (error) {
-    dataDir.unlock()
+    dataDir.close()
     throw error
   }
 }
@@ -62,7 +62,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
       async stop() {
         lifecycle.stopping = true
         stopHousekeeping()
-        const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs)
+        const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()
         await http.close()
         clearTimeout(cutOff)
         await db.close()

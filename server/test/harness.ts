@@ -6,7 +6,7 @@ import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring } from '../src/crypto.ts'
-import { sql } from '../src/db/sql.ts'
+import { Sql, sql } from '../src/db/sql.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
@@ -22,6 +22,8 @@ export interface TestPerson extends Client {
   user: { id: string; display_name: string; email: string }
   token: string
   password: string
+  /** Empty outside a workspace. */
+  workspaceId: string
 }
 
 export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
@@ -38,6 +40,7 @@ export class TestApp {
   /** Nobody in particular. */
   readonly nobody: Client
   readonly stop: () => Promise<void>
+  #dump: Sql | undefined
 
   private constructor(ctx: Context, clock: TestClock, rootUrl: string, contract: Contract, stop: () => Promise<void>) {
     this.ctx = ctx
@@ -67,7 +70,12 @@ export class TestApp {
     passwordHash ??= hashPassword(password)
     const email = `person-${++people}@example.com`
     const { user, token } = await createAccount(this.ctx, { email, name, passwordHash: await passwordHash })
-    return Object.assign(this.nobody.with({ authorization: `Bearer ${token}` }), { user, token, password })
+    return Object.assign(this.nobody.with({ authorization: `Bearer ${token}` }), {
+      user,
+      token,
+      password,
+      workspaceId: '',
+    })
   }
 
   /** A workspace with an owner, an admin and a member, each a client that calls within it. */
@@ -94,22 +102,21 @@ export class TestApp {
 
   /** Everything that is stored, to show that a refusal changed nothing. Logins and limits count attempts and uses. */
   async everything(): Promise<string> {
-    const tables = await this.ctx.db.rows<{ name: string }>(sql`
-      select table_name as name from information_schema.tables
-      where table_schema = 'public' and table_name not in ('rate_limits', 'logins') order by 1`)
-    const dumps: unknown[] = []
-    for (const { name } of tables) {
-      // The name comes from the catalogue, so it can stand in the text.
-      const statement = sql([`select to_jsonb(t) as row from ${name} t order by to_jsonb(t)::text`] as never)
-      dumps.push(name, await this.ctx.db.rows(statement))
+    if (!this.#dump) {
+      const tables = await this.ctx.db.rows<{ name: string }>(sql`
+        select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_name not in ('rate_limits', 'logins', 'migrations') order by 1`)
+      const selects = tables.map(({ name }) => `select '${name}' as name, to_jsonb(t)::text as row from ${name} t`)
+      // The names come from the catalogue, so they can stand in the text.
+      this.#dump = new Sql(`${selects.join(' union all ')} order by 1, 2`, [])
     }
-    return JSON.stringify(dumps)
+    return JSON.stringify(await this.ctx.db.rows(this.#dump))
   }
 }
 
 export function within(person: TestPerson, workspaceId: string): TestPerson {
   const { user, token, password } = person
-  return Object.assign(person.with({ 'x-workspace-id': workspaceId }), { user, token, password })
+  return Object.assign(person.with({ 'x-workspace-id': workspaceId }), { user, token, password, workspaceId })
 }
 
 /**

@@ -63,7 +63,7 @@ export class Db implements Queryable {
     return (await this.#driver.query(statement)).count
   }
 
-  /** Commits what `work` did, or nothing of it. Deadlocks and serialisation conflicts are tried again. */
+  /** Commits what `work` did, or nothing of it. What failed only because of others is tried again. */
   async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     this.#refuseInsideTransaction()
     for (let attempt = 1; ; attempt++) {
@@ -115,7 +115,17 @@ export class Db implements Queryable {
 
 const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
-const isConflict = (error: unknown) => sqlState(error) === '40P01' || sqlState(error) === '40001'
+/**
+ * A deadlock, a serialisation failure, or a reference to a row that went away after it was looked up: on the second
+ * try that row is found to be missing and the caller is told so.
+ */
+const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
+
+/** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
+export const isDatabaseAway = (error: unknown) =>
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|57P0[123]|53300|08...)$/.test(
+    String(sqlState(error)),
+  ) || /^(timeout exceeded when trying to connect|Connection terminated)/.test((error as Error).message)
 
 /** A row that a unique index or key refused, by the name of that index. */
 export const isDuplicate = (error: unknown, constraint: string) =>

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { api, limits } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
@@ -74,6 +77,8 @@ describe('errors', () => {
       ['DELETE', '/auth/sign-in', 'POST'],
       ['PATCH', '/openapi.json', 'GET, HEAD'],
       ['OPTIONS', '/teams', 'GET, POST, HEAD'],
+      ['PROPFIND', '/teams', 'GET, POST, HEAD'],
+      ['SEARCH', '/teams/team_0', 'GET, PATCH, HEAD'],
     ] as const) {
       const response = await app.unchanged(() => owner.request(method, path))
       expect(response).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED', details: {} } })
@@ -139,6 +144,12 @@ describe('errors', () => {
     const huge = await answerTo(`GET / HTTP/1.1\r\nHost: a\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`)
     expect(huge).toContain('HTTP/1.1 431')
     expect(huge).toContain('"code":"HEADERS_TOO_LARGE"')
+    const noHost = await answerTo('GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+    expect(noHost).toContain('HTTP/1.1 400')
+    expect(noHost).toMatch(/x-request-id: req_/i)
+    expect(noHost).toContain('"code":"INVALID_REQUEST"')
+    const expecting = await answerTo('GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n')
+    expect(expecting).toContain('{"status":"ok"}')
   })
 })
 
@@ -174,6 +185,48 @@ describe('a body that does not fit', () => {
       })
     },
   )
+})
+
+describe('a refusal', () => {
+  test('names some of thousands of bad fields', async ({ app }) => {
+    const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`k${i}`, 1]))
+    const { status, body } = await app.nobody.post('/auth/sign-in', many)
+    expect(status).toBe(422)
+    expect(Object.keys(body.details)).toHaveLength(100)
+  })
+
+  test('is decided anew when the body was long in coming', async ({ app }) => {
+    const { owner, admin } = await app.workspace()
+    const late = async (method: string, path: string, body: object) => {
+      const request = httpRequest(`${app.rootUrl}/api/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${admin.token}`,
+          'x-workspace-id': owner.workspaceId,
+          'content-type': 'application/json',
+        },
+      })
+      request.flushHeaders()
+      const [, finish] = [await sleep(50), () => request.end(JSON.stringify(body))]
+      const answered = once(request, 'response') as Promise<[IncomingMessage]>
+      return async () => {
+        finish()
+        const [response] = await answered
+        response.resume()
+        return response.statusCode
+      }
+    }
+    const finishers = [
+      await late('POST', '/teams', { name: 'Late', key: 'LATE' }),
+      await late('POST', '/workspaces/me/invitations', { email: 'late@example.com', role: 'admin' }),
+      await late('PATCH', `/workspaces/me/members/${owner.user.id}`, { role: 'member' }),
+    ]
+    await owner.delete(`/workspaces/me/members/${admin.user.id}`)
+    await sleep(300)
+    await app.unchanged(async () => {
+      for (const finish of finishers) expect(await finish()).toBe(403)
+    })
+  })
 })
 
 describe('lists', () => {
@@ -240,7 +293,7 @@ describe('lists', () => {
     },
   )
 
-  test.for(['0', '101', '-1', '1.5', 'ten', ''])(
+  test.for(['0', '101', '-1', '1.5', 'ten', '', '0x10', '1e1', '10.0', '%2B5', '%2010'])(
     'limit=%s is refused',
     verifies('http.limit-out-of-range'),
     async (limit, { app }) => {
@@ -256,7 +309,19 @@ describe('lists', () => {
     const { next_cursor: good } = (await owner.get('/teams?limit=1')).body
     const { next_cursor: ofMembers } = (await owner.get('/workspaces/me/members?limit=1')).body
     const forged = Buffer.from(JSON.stringify(['team_0'])).toString('base64url')
-    for (const cursor of ['x', 'null', forged, ofMembers, `${good}AAAA`, `A${good.slice(1)}`, '%00', '🙂', '']) {
+    for (const cursor of [
+      'x',
+      'null',
+      forged,
+      ofMembers,
+      `${good}AAAA`,
+      `A${good.slice(1)}`,
+      `${good}!`,
+      `${good}=`,
+      '%00',
+      '🙂',
+      '',
+    ]) {
       const response = await owner.get(`/teams?cursor=${cursor}`)
       expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
       expect(Object.keys(response.body.details)).toEqual(['cursor'])

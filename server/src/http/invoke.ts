@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { admit, type Caller } from './caller.ts'
 import { ApiError, notFound } from './errors.ts'
-import { type Mounted, Reply } from './route.ts'
+import { type Headers, type Mounted, Reply } from './route.ts'
 import { bodyCheck, type Check, queryCheck, textProblem } from './validate.ts'
 
 export interface Input {
@@ -11,6 +11,8 @@ export interface Input {
   query: Record<string, unknown>
   /** Undefined: none was sent. */
   body: unknown
+  /** By lower-case name. */
+  headers: Headers
   address: string
 }
 
@@ -45,22 +47,26 @@ export class Door {
     )
   }
 
-  async invoke(operation: Operation, caller: Caller, { params, query, body, address }: Input): Promise<Answer> {
+  async invoke(operation: Operation, caller: Caller, input: Input): Promise<Answer> {
+    const { params, query, body } = input
     const mounted = this.#mounted.get(operation)
     if (!mounted) throw new Error(`not mounted: ${operation.route.method} ${operation.route.path}`)
     admit(operation.route, caller)
-    if (Object.values(params).some(textProblem)) throw notFound()
+    if (!Object.values(params).every(isPlausibleId)) throw notFound()
     mounted.checkQuery(query)
     if (body === undefined && operation.body) {
       throw new ApiError('INVALID_JSON', {}, { message: 'The request needs a JSON body.' })
     }
     mounted.checkBody(body ?? (body === null ? null : {}))
-    const call = { ctx: this.#ctx, caller, params, query, body, address } as never
+    const call = { ctx: this.#ctx, caller, ...input } as never
     const result = await mounted.handler(call)
-    const reply = result instanceof Reply ? result : new Reply(result, {})
-    return { status: successStatus(operation), headers: reply.headers, body: reply.body }
+    const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
+    return { status: status ?? successStatus(operation), headers, body: answer }
   }
 }
+
+/** What can be looked up at all: ids are short, and the database holds neither NUL nor half a character. */
+const isPlausibleId = (id: unknown) => typeof id === 'string' && id.length <= 200 && !textProblem(id)
 
 /** A route that is not declared, or declared and not mounted, is a mistake that must not reach a user. */
 function refuseMismatch(declared: Record<string, Operation>, mounted: readonly Mounted[]) {

@@ -2,7 +2,7 @@ import { limits } from '@baton/protocol'
 import { ApiError } from './errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-const valuesInBody = 50_000
+const valuesInBody = 20_000
 
 /**
  * JSON as we accept it: valid UTF-8, every key once, nested and populated within bounds. JSON.parse alone keeps the

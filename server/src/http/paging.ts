@@ -38,7 +38,9 @@ function sealCursor(keys: Keyring, list: string, position: Position) {
 function openCursor(keys: Keyring, list: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   const text = bytes.subarray(macBytes).toString()
-  if (!sameBytes(bytes.subarray(0, macBytes), cursorMac(keys, list, text))) {
+  // Lenient decoding would let a changed cursor pass for the one we gave.
+  const isOurs = bytes.toString('base64url') === cursor
+  if (!isOurs || !sameBytes(bytes.subarray(0, macBytes), cursorMac(keys, list, text))) {
     throw invalid({ cursor: 'is not a cursor of this list; begin again without it' })
   }
   return JSON.parse(text)

@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from './errors.ts'
@@ -28,6 +29,18 @@ export async function takeOne(db: Queryable, key: string, allowance: Allowance, 
     {},
     { headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) } },
   )
+}
+
+/** Whom an address counts for: IPv6 hands out networks of 2^64 addresses to one household. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const ip = ipaddr.process(address)
+  return ip.kind() === 'ipv4'
+    ? ip.toString()
+    : `${(ip as ipaddr.IPv6).parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
 }
 
 /** Gives one back that turned out not to count. */

@@ -8,17 +8,22 @@ export interface Call<O extends Operation = Operation> {
   params: ParamsOf<O>
   query: QueryOf<O>
   body: BodyOf<O>
+  headers: Headers
   /** The caller's network address, as far as it can be believed. */
   address: string
 }
 
-/** An answer that needs more than its body. */
+export type Headers = Record<string, string | string[] | undefined>
+
+/** An answer that needs more than its body: headers, or another status than the operation's first. */
 export class Reply<Body> {
   readonly body: Body
   readonly headers: Record<string, string>
-  constructor(body: Body, headers: Record<string, string>) {
+  readonly status: number | undefined
+  constructor(body: Body, headers: Record<string, string>, status?: number) {
     this.body = body
     this.headers = headers
+    this.status = status
   }
 }
 

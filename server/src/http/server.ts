@@ -4,8 +4,10 @@ import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
+import { isDatabaseAway } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
+import { Drain } from './drain.ts'
 import { ApiError } from './errors.ts'
 import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
@@ -27,7 +29,11 @@ export interface Credentials {
   fetchSite: string | undefined
 }
 
-export type ResolveCaller = (credentials: Credentials) => Promise<Caller>
+/** Who is calling, and what their answer must carry because of it. */
+export type ResolveCaller = (credentials: Credentials) => Promise<{ caller: Caller; headers?: Record<string, string> }>
+
+/** A body can take its time; whoever was let in before it began is looked at again if it took longer than this. */
+const callerTrustedMs = 250
 
 /** Turns the door, or some operations of it, into an HTTP server. Everything that is said about HTTP is said here. */
 export async function createHttpServer(
@@ -44,11 +50,17 @@ export async function createHttpServer(
     genReqId: () => newId('req'),
     requestTimeout: 30_000,
     keepAliveTimeout: 72_000,
-    routerOptions: { maxParamLength: 200 },
+    // An id that is too long is an id we do not know; the door says so.
+    routerOptions: { maxParamLength: 10_000 },
     frameworkErrors: (error, request, reply) => sendError(request, reply, error),
     clientErrorHandler,
-    forceCloseConnections: 'idle',
+    // Node would answer these by itself, in another shape than ours.
+    http: { requireHostHeader: false },
+    return503OnClosing: false,
   })
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  const drain = new Drain(app.server)
+  app.addHook('preClose', async () => drain.begin())
 
   await app.register(cookie)
   await app.register(helmet, {
@@ -69,6 +81,12 @@ export async function createHttpServer(
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    if (!request.headers.host) throw new ApiError('INVALID_REQUEST')
+    if (request.is404) throw notThere(request)
+    if (drain.stopping) throw new ApiError('NOT_READY')
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (drain.stopping) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -84,10 +102,9 @@ export async function createHttpServer(
     })
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(request, reply, error))
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, new ApiError('ROUTE_NOT_FOUND')))
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, notThere(request)))
 
   for (const operation of operations) mount(operation)
-  for (const url of new Set(operations.map(urlOf))) refuseOtherMethods(url)
   return app
 
   function mount(operation: Operation) {
@@ -95,16 +112,14 @@ export async function createHttpServer(
       method: operation.route.method,
       url: urlOf(operation),
       // Before the body is read: who may not call does not get to send us anything.
-      onRequest: async (request) => {
-        request.caller =
-          operation.route.caller === 'anyone' ? { kind: 'nobody' } : await resolveCaller(credentials(request))
-        admit(operation.route, request.caller)
-      },
+      onRequest: (request, reply) => identify(operation, request, reply),
       handler: async (request, reply) => {
+        if (request.body !== undefined && reply.elapsedTime > callerTrustedMs) await identify(operation, request, reply)
         const answer = await door.invoke(operation, request.caller, {
           params: request.params as Record<string, string>,
           query: { ...(request.query as object) },
           body: request.body,
+          headers: request.headers,
           address: request.ip,
         })
         reply.code(answer.status).headers(answer.headers)
@@ -113,19 +128,26 @@ export async function createHttpServer(
     })
   }
 
-  function refuseOtherMethods(url: string) {
-    const here = operations.filter((operation) => urlOf(operation) === url)
-    const allowed = new Set<string>(here.map(({ route }) => route.method))
-    if (allowed.has('GET')) allowed.add('HEAD')
-    const allow = [...allowed].join(', ')
-    app.route({
-      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !allowed.has(method)),
-      url,
-      onRequest: async () => {
-        throw new ApiError('METHOD_NOT_ALLOWED', {}, { headers: { allow } })
-      },
-      handler: () => {},
-    })
+  async function identify({ route }: Operation, request: FastifyRequest, reply: FastifyReply) {
+    if (route.caller === 'anyone') {
+      request.caller = { kind: 'nobody' }
+      return
+    }
+    const { caller, headers = {} } = await resolveCaller(credentials(request))
+    request.caller = caller
+    reply.headers(headers)
+    admit(route, caller)
+  }
+
+  /** A path that we know under another method, or do not know at all. */
+  function notThere(request: FastifyRequest): ApiError {
+    const path = request.url.split('?')[0] as string
+    const methods = operations
+      .filter((operation) => new RegExp(`^${urlOf(operation).replace(/:\w+/g, '[^/]+')}$`).test(path))
+      .map(({ route }) => route.method)
+    if (methods.length === 0) return new ApiError('ROUTE_NOT_FOUND')
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
+    return new ApiError('METHOD_NOT_ALLOWED', {}, { headers: { allow } })
   }
 
   function sendError(request: FastifyRequest, reply: FastifyReply, error: FastifyError | ApiError) {
@@ -171,6 +193,7 @@ const frameworkCodes: Record<string, ErrorCode> = {
 function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
+  if (isDatabaseAway(error)) return new ApiError('NOT_READY')
   return error.statusCode && error.statusCode >= 400 && error.statusCode < 500
     ? new ApiError('INVALID_REQUEST')
     : undefined

@@ -1,22 +1,36 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { invalid } from './errors.ts'
 
-const strict = { allErrors: true, removeAdditional: false, verbose: true } as const
+const ajv = new Ajv2020({ allErrors: true, removeAdditional: false, coerceTypes: false, verbose: true })
+addFormats.default(ajv)
+ajv.addVocabulary(['x-message'])
 
-// Bodies are taken as they are; a query string has only text, so its numbers and booleans are read from it.
-const body = new Ajv2020({ ...strict, coerceTypes: false })
-const query = new Ajv2020({ ...strict, coerceTypes: true, useDefaults: true })
-for (const ajv of [body, query]) {
-  addFormats.default(ajv)
-  ajv.addVocabulary(['x-message'])
-}
+/** A caller who sends thousands of bad fields is told of some. */
+const fieldsReported = 100
 
 export type Check = (value: unknown) => void
 
-export const bodyCheck = (schema: TSchema): Check => check(body.compile(schema))
-export const queryCheck = (schema: TSchema): Check => check(query.compile(schema))
+export const bodyCheck = (schema: TSchema): Check => check(ajv.compile(schema))
+
+/** A query string has only text, so whole numbers and booleans are read from it first. */
+export function queryCheck(schema: TObject): Check {
+  const checkValues = check(ajv.compile(schema))
+  const kinds = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    (property as { type?: string }).type,
+  ])
+  return (value) => {
+    const query = value as Record<string, unknown>
+    for (const [name, kind] of kinds as [string, string | undefined][]) {
+      const text = query[name]
+      if (kind === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) query[name] = Number(text)
+      if (kind === 'boolean' && (text === 'true' || text === 'false')) query[name] = text === 'true'
+    }
+    checkValues(query)
+  }
+}
 
 function check(validate: ValidateFunction): Check {
   return (value) => {
@@ -25,6 +39,7 @@ function check(validate: ValidateFunction): Check {
       for (const error of validate.errors ?? []) {
         const path = fieldOf(error)
         if (!fields.has(path)) fields.set(path, messageOf(error))
+        if (fields.size >= fieldsReported) break
       }
     }
     for (const [path, message] of badText(value, '')) if (!fields.has(path)) fields.set(path, message)

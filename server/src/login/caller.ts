@@ -3,9 +3,9 @@ import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
-import type { Caller } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
-import type { Credentials } from '../http/server.ts'
+import type { Credentials, ResolveCaller } from '../http/server.ts'
+import { loginCookie } from './cookie.ts'
 
 /** A login's last use is written down once a minute, not at every request. */
 const lastUseGrainMs = 60_000
@@ -13,9 +13,13 @@ const lastUseGrainMs = 60_000
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
 /** Who is calling: one query finds the login, the person and their role in the workspace asked for. */
-export async function resolveCaller({ db, clock, config }: Context, credentials: Credentials): Promise<Caller> {
-  const token = bearerOf(credentials.authorization) ?? cookieOf(credentials, config.rootUrl)
-  if (token === undefined) return { kind: 'nobody' }
+export async function resolveCaller(
+  { db, clock, config }: Context,
+  credentials: Credentials,
+): ReturnType<ResolveCaller> {
+  const bearer = bearerOf(credentials.authorization)
+  const token = bearer ?? cookieOf(credentials, config.rootUrl)
+  if (token === undefined) return { caller: { kind: 'nobody' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
 
   const now = clock.now()
@@ -30,10 +34,15 @@ export async function resolveCaller({ db, clock, config }: Context, credentials:
   if (!found) throw new ApiError('UNAUTHORIZED')
 
   const { last_used_at, ...person } = found
-  if (now.getTime() - Date.parse(last_used_at) >= lastUseGrainMs) {
+  const renew = now.getTime() - Date.parse(last_used_at) >= lastUseGrainMs
+  if (renew) {
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)
   }
-  return { kind: 'person', ...person, tokenHash, workspaceId }
+  return {
+    caller: { kind: 'person', ...person, tokenHash, workspaceId },
+    // The browser's copy must live as long as ours.
+    headers: renew && bearer === undefined ? { 'set-cookie': loginCookie(config, token) } : {},
+  }
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -87,6 +87,22 @@ describe('sign up', () => {
     app.clock.advance({ days: 7 })
     expect((await app.nobody.post('/auth/sign-up', late)).status).toBe(403)
   })
+})
+
+test('sign-ups from one network are limited where strangers can reach the service', async ({ startApp }) => {
+  const app = await startApp({
+    BATON_ROOT_URL: 'https://baton.example',
+    BATON_SIGNUP: 'open',
+    BATON_TRUST_PROXY: '127.0.0.1',
+  })
+  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+  for (let i = 0; i < 60; i++) {
+    const response = await app.nobody.post('/auth/sign-up', newcomer(), from(`2001:db8:1:2::${i}`))
+    expect(response.status).toBe(201)
+  }
+  const refused = await app.unchanged(() => app.nobody.post('/auth/sign-up', newcomer(), from('2001:db8:1:2:ffff::1')))
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
+  expect((await app.nobody.post('/auth/sign-up', newcomer(), from('2001:db8:1:3::1'))).status).toBe(201)
 })
 
 describe('sign in', () => {
@@ -237,6 +253,46 @@ describe('changing the password', () => {
     },
   )
 
+  test(
+    'ends logins that were on their way in with the old one',
+    verifiesOnPostgres('login.password-ends-other-logins', 'login.password-keeps-this-login'),
+    async ({ app }) => {
+      for (let round = 0; round < 4; round++) {
+        const person = await app.person()
+        const { email } = person.user
+        const change = { current_password: person.password, new_password: 'another password' }
+        const [changed, ...signedIn] = await Promise.all([
+          person.post('/auth/password', change),
+          ...Array.from({ length: 4 }, () => app.nobody.post('/auth/sign-in', { email, password: person.password })),
+        ])
+        expect(changed.status).toBe(204)
+        expect((await person.get('/auth/me')).status).toBe(200)
+        for (const { body } of signedIn) {
+          const me = await app.nobody.get('/auth/me', { headers: { authorization: `Bearer ${body.token ?? 'none'}` } })
+          expect(me.status).toBe(401)
+        }
+      }
+    },
+  )
+
+  test(
+    'by two at once lets one of them win',
+    verifiesOnPostgres('login.password-keeps-this-login'),
+    async ({ app }) => {
+      const person = await app.person()
+      const { body } = await app.nobody.post('/auth/sign-in', { email: person.user.email, password: person.password })
+      const other = app.nobody.with({ authorization: `Bearer ${body.token}` })
+      const change = (new_password: string) => ({ current_password: person.password, new_password })
+      const answers = await Promise.all([
+        person.post('/auth/password', change('password one')),
+        other.post('/auth/password', change('password two')),
+      ])
+      expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+      const alive = [(await person.get('/auth/me')).status, (await other.get('/auth/me')).status]
+      expect(alive.sort()).toEqual([200, 401])
+    },
+  )
+
   test('needs the current one', verifies('login.wrong-current-password'), async ({ app }) => {
     const person = await app.person()
     const { email } = person.user
@@ -346,6 +402,18 @@ describe('the cookie', () => {
   test('is HttpOnly and SameSite=Lax', verifies('login.cookie-httponly-lax'), async ({ app }) => {
     const cookie = await cookieOf(app)
     expect(cookie).toMatch(/^baton_session=psn_[\w-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/)
+  })
+
+  test('is sent again as the login goes on living', verifies('login.token-lifetime'), async ({ app }) => {
+    const { token } = await app.person()
+    const browser = app.nobody.with({ cookie: `baton_session=${token}` })
+    expect((await browser.get('/auth/me')).headers.get('set-cookie')).toBeNull()
+    app.clock.advance({ days: 29 })
+    const renewed = (await browser.get('/auth/me')).headers.get('set-cookie')
+    expect(renewed).toContain(`baton_session=${token}; Path=/; Max-Age=2592000`)
+    app.clock.advance({ days: 29 })
+    const bearer = app.nobody.with({ authorization: `Bearer ${token}` })
+    expect((await bearer.get('/auth/me')).headers.get('set-cookie')).toBeNull()
   })
 
   test('is Secure where the service is https', verifies('login.cookie-secure-on-https'), async ({ startApp }) => {

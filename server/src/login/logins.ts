@@ -4,13 +4,17 @@ import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { loginLifetimeMs } from './caller.ts'
 
-/** Only the token's hash is stored; the token itself is shown this once. */
-export async function startLogin(db: Queryable, userId: string, now: Date): Promise<string> {
+/**
+ * Only the token's hash is stored; the token itself is shown this once. Undefined if the password is no longer the one
+ * that was checked: a change of it in the meantime has ended the logins made with the old one, and so this one too.
+ */
+export async function startLogin(db: Queryable, userId: string, passwordHash: string, now: Date) {
   const token = newSecret('psn_')
-  await db.run(sql`
+  const started = await db.run(sql`
     insert into logins (token_hash, user_id, created_at, last_used_at)
-    values (${sha256(token)}, ${userId}, ${now}, ${now})`)
-  return token
+    select ${sha256(token)}, id, ${now}, ${now} from users
+    where id = ${userId} and password_hash = ${passwordHash} for share`)
+  return started > 0 ? token : undefined
 }
 
 export const endLogin = (db: Queryable, tokenHash: Buffer) =>

@@ -1,19 +1,20 @@
-import { api, limits, type Role } from '@baton/protocol'
+import { api, type Role } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { sql } from '../db/sql.ts'
 import { Reply, route } from '../http/route.ts'
+import { loginCookie, noCookie } from './cookie.ts'
 import { endLogin } from './logins.ts'
 import { changePassword, signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
 
 export const loginRoutes = [
-  route(api.signUp, async ({ ctx, body }) => withCookie(ctx.config, await signUp(ctx, body))),
+  route(api.signUp, async ({ ctx, address, body }) => withCookie(ctx.config, await signUp(ctx, address, body))),
 
   route(api.signIn, async ({ ctx, address, body }) => withCookie(ctx.config, await signIn(ctx, address, body))),
 
   route(api.signOut, async ({ ctx, caller }) => {
     await endLogin(ctx.db, caller.tokenHash)
-    return new Reply(undefined, { 'set-cookie': cookie(ctx.config, '', 0) })
+    return new Reply(undefined, { 'set-cookie': noCookie(ctx.config) })
   }),
 
   route(api.changePassword, ({ ctx, caller, address, body }) => changePassword(ctx, caller, address, body)),
@@ -29,8 +30,4 @@ export const loginRoutes = [
 ]
 
 const withCookie = <Login extends { token: string }>(config: Config, login: Login) =>
-  new Reply(login, { 'set-cookie': cookie(config, login.token, limits.loginLifetimeDays * 24 * 60 * 60) })
-
-/** decisions 2: the same token as a cookie, for browsers. */
-const cookie = ({ rootUrl }: Config, token: string, maxAgeSeconds: number) =>
-  `baton_session=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${rootUrl.startsWith('https:') ? '; Secure' : ''}`
+  new Reply(login, { 'set-cookie': loginCookie(config, login.token) })

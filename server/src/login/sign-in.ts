@@ -4,7 +4,7 @@ import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
-import { type Allowance, giveBackOne, takeOne } from '../http/rate-limit.ts'
+import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
 import { endOtherLogins, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
@@ -15,7 +15,7 @@ const perAddress: Allowance = { limit: limits.signInFailuresPerAddress, periodMs
 
 // An e-mail is somebody's data and may be long; its hash will do to count.
 const emailKey = (email: string) => `sign-in e-mail ${sha256(email).toString('base64url')}`
-const addressKey = (address: string) => `sign-in address ${address}`
+const addressKey = (address: string) => `sign-in address ${networkOf(address)}`
 
 export async function signIn(ctx: Context, address: string, typed: { email: string; password: string }) {
   const email = lowerCase(typed.email)
@@ -24,8 +24,9 @@ export async function signIn(ctx: Context, address: string, typed: { email: stri
       select id, display_name as name, email, password_hash from users where email = ${email}`)
     return (await passwordMatches(user?.password_hash, typed.password)) ? user : undefined
   })
-  if (!found) throw new ApiError('INVALID_CREDENTIALS')
-  return { user: person(found), token: await startLogin(ctx.db, found.id, ctx.clock.now()) }
+  const token = found && (await startLogin(ctx.db, found.id, found.password_hash, ctx.clock.now()))
+  if (!token) throw new ApiError('INVALID_CREDENTIALS')
+  return { user: person(found), token }
 }
 
 export async function changePassword(
@@ -34,16 +35,20 @@ export async function changePassword(
   address: string,
   typed: { current_password: string; new_password: string },
 ) {
-  const right = await guessing(ctx, address, caller.email, async () => {
+  const current = await guessing(ctx, address, caller.email, async () => {
     const user = await ctx.db.row<{ password_hash: string }>(
       sql`select password_hash from users where id = ${caller.id}`,
     )
-    return (await passwordMatches(user?.password_hash, typed.current_password)) || undefined
+    return (await passwordMatches(user?.password_hash, typed.current_password)) ? user?.password_hash : undefined
   })
-  if (!right) throw invalid({ current_password: 'is not your current password' })
-  const passwordHash = await hashPassword(typed.new_password)
+  const refusal = invalid({ current_password: 'is not your current password' })
+  if (!current) throw refusal
+  const fresh = await hashPassword(typed.new_password)
   await ctx.db.tx(async (tx) => {
-    await tx.run(sql`update users set password_hash = ${passwordHash} where id = ${caller.id}`)
+    // Of two changes at once the second finds that what it checked is no longer the password.
+    const changed = await tx.run(sql`
+      update users set password_hash = ${fresh} where id = ${caller.id} and password_hash = ${current}`)
+    if (changed === 0) throw refusal
     await endOtherLogins(tx, caller.id, caller.tokenHash)
   })
 }

@@ -1,8 +1,9 @@
-import type { NewPerson, Person } from '@baton/protocol'
+import { limits, type NewPerson, type Person } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import { isDuplicate, type Tx } from '../db/database.ts'
+import { isDuplicate, type Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../http/errors.ts'
+import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import { startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
@@ -12,7 +13,14 @@ const firstAccountLock = 7_226_867
 
 export const lowerCase = (email: string) => email.toLowerCase()
 
-export async function signUp(ctx: Context, { email, password, name }: NewPerson) {
+const periodMs = limits.signInPeriodSeconds * 1000
+const perAddress: Allowance = { limit: limits.signUpsPerAddress, periodMs }
+
+export async function signUp(ctx: Context, address: string, { email, password, name }: NewPerson) {
+  const { config, clock, db } = ctx
+  // Hashing is the costly part: it is for those who may come in, and for so many of them at a time.
+  if (config.signup === 'invite') await refuseUninvited(db, lowerCase(email), clock.now())
+  if (!config.local) await takeOne(db, `sign-up address ${networkOf(address)}`, perAddress, clock.now())
   return createAccount(ctx, { email, name, passwordHash: await hashPassword(password) })
 }
 
@@ -22,11 +30,15 @@ export async function createAccount(ctx: Context, account: { email: string; name
   const id = newId('usr')
   try {
     return await ctx.db.tx(async (tx) => {
-      if (ctx.config.signup === 'invite') await refuseUninvited(tx, email, now)
+      if (ctx.config.signup === 'invite') {
+        await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
+        await refuseUninvited(tx, email, now)
+      }
       await tx.run(sql`
         insert into users (id, user_kind, display_name, email, password_hash, created_at)
         values (${id}, 'human', ${account.name}, ${email}, ${account.passwordHash}, ${now})`)
-      return { user: person({ id, name: account.name, email }), token: await startLogin(tx, id, now) }
+      const token = await startLogin(tx, id, account.passwordHash, now)
+      return { user: person({ id, name: account.name, email }), token: token as string }
     })
   } catch (error) {
     if (isDuplicate(error, 'users_email')) throw invalid({ email: 'has an account already; sign in instead' })
@@ -35,9 +47,8 @@ export async function createAccount(ctx: Context, account: { email: string; name
 }
 
 /** decisions 1: with BATON_SIGNUP=invite only the first account and invited people can sign up. */
-async function refuseUninvited(tx: Tx, email: string, now: Date) {
-  await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
-  const allowed = await tx.row(sql`
+async function refuseUninvited(db: Queryable, email: string, now: Date) {
+  const allowed = await db.row(sql`
     select 1 where not exists (select 1 from users where user_kind = 'human')
       or exists (select 1 from invitations where email = ${email} and expires_at > ${now})`)
   if (!allowed) throw new ApiError('FORBIDDEN', {}, { message: 'You need an invitation to sign up here.' })

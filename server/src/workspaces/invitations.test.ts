@@ -101,6 +101,20 @@ describe('accepting', () => {
   })
 })
 
+test('nobody comes back by an invitation of their own making', async ({ app }) => {
+  const { owner, admin, join } = await app.workspace()
+  const second = await join('owner')
+  const issue = async (issuer: typeof admin, role: string) =>
+    (await issuer.post('/workspaces/me/invitations', { email: 'me@example.com', role })).body.token
+  const tokens = [await issue(admin, 'admin'), await issue(second, 'owner')]
+  const stays = await issue(second, 'admin')
+  await owner.delete(`/workspaces/me/members/${admin.user.id}`)
+  await owner.patch(`/workspaces/me/members/${second.user.id}`, { role: 'admin' })
+  const person = await app.person()
+  for (const token of tokens) expect((await person.post('/invitations/accept', { token })).status).toBe(404)
+  expect((await person.post('/invitations/accept', { token: stays })).status).toBe(200)
+})
+
 describe('withdrawing', () => {
   test('ends the invitation', async ({ app }) => {
     const workspace = await app.workspace()

@@ -9,7 +9,7 @@ import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { addMember } from './members.ts'
+import { addMember, confirmRole } from './members.ts'
 import { readWorkspace } from './workspaces.ts'
 
 const columns = sql`id, email, role, invited_by, created_at, expires_at`
@@ -29,13 +29,14 @@ export const listInvitations = (ctx: Context, { workspaceId }: Member, query: Pa
   )
 
 export async function invite(ctx: Context, caller: Member, { email: typed, role }: NewInvitation) {
-  if (role === 'owner' && caller.role !== 'owner') {
-    throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner invites an owner.' })
-  }
   const { id: actorId, workspaceId } = caller
   const email = typed.toLowerCase()
   const token = newSecret('')
   const invitation = await ctx.db.tx(async (tx) => {
+    const issuer = await confirmRole(tx, caller, 'manager')
+    if (role === 'owner' && issuer.role !== 'owner') {
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner invites an owner.' })
+    }
     const now = ctx.clock.now()
     const id = newId('inv')
     const created = await tx.row<Invitation>(sql`
@@ -50,8 +51,9 @@ export async function invite(ctx: Context, caller: Member, { email: typed, role 
   return { invitation, token }
 }
 
-export const withdrawInvitation = (ctx: Context, { id: actorId, workspaceId }: Member, id: string) =>
+export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
   ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
     const { email, role } = found(
       await tx.row<Invitation>(sql`
         delete from invitations where id = ${id} and workspace_id = ${workspaceId} returning ${columns}`),

@@ -30,12 +30,28 @@ export const addMember = (tx: Tx, workspaceId: string, userId: string, role: Rol
     values (${workspaceId}, ${userId}, ${role}, ${now})
     on conflict do nothing`)
 
-export const changeRole = (ctx: Context, caller: Member, userId: string, role: Role) =>
+/**
+ * Who was let in may have been removed or demoted since. Called first in a transaction: holds the caller's membership
+ * as it is until the end of it.
+ */
+export async function confirmRole(tx: Tx, caller: Member, needed: 'member' | 'manager'): Promise<Member> {
+  const held = await tx.row<{ role: Role }>(sql`
+    select role from memberships where workspace_id = ${caller.workspaceId} and user_id = ${caller.id} for share`)
+  if (!held) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+  const now = { ...caller, role: held.role }
+  if (needed === 'manager' && !isManager(now)) throw new ApiError('FORBIDDEN')
+  return now
+}
+
+export const changeRole = (ctx: Context, admitted: Member, userId: string, role: Role) =>
   ctx.db.tx(async (tx) => {
-    const member = await lockedMember(tx, caller.workspaceId, userId)
+    await lockMembers(tx, admitted.workspaceId)
+    const caller = await confirmRole(tx, admitted, 'manager')
+    const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, role)
     await tx.run(sql`
       update memberships set role = ${role} where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
+    await withdrawBeyond(tx, caller.workspaceId, userId, role)
     await recordAudit(tx, ctx.clock.now(), {
       workspaceId: caller.workspaceId,
       actorId: caller.id,
@@ -46,12 +62,15 @@ export const changeRole = (ctx: Context, caller: Member, userId: string, role: R
     return { ...member, role }
   })
 
-export const removeMember = (ctx: Context, caller: Member, userId: string) =>
+export const removeMember = (ctx: Context, admitted: Member, userId: string) =>
   ctx.db.tx(async (tx) => {
+    await lockMembers(tx, admitted.workspaceId)
+    const caller = await confirmRole(tx, admitted, 'member')
     if (userId !== caller.id && !isManager(caller)) throw new ApiError('FORBIDDEN')
-    const member = await lockedMember(tx, caller.workspaceId, userId)
+    const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, null)
     await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
+    await withdrawBeyond(tx, caller.workspaceId, userId, 'member')
     await recordAudit(tx, ctx.clock.now(), {
       workspaceId: caller.workspaceId,
       actorId: caller.id,
@@ -62,8 +81,16 @@ export const removeMember = (ctx: Context, caller: Member, userId: string) =>
   })
 
 /** Changes of members take turns by the workspace's row, so that two owners cannot both be the one that stays. */
-async function lockedMember(tx: Tx, workspaceId: string, userId: string): Promise<MemberRecord> {
-  await tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
+const lockMembers = (tx: Tx, workspaceId: string) =>
+  tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
+
+/** Nobody comes back by an invitation of their own making: what somebody in this role could not issue is withdrawn. */
+const withdrawBeyond = (tx: Tx, workspaceId: string, issuer: string, role: Role) =>
+  tx.run(sql`
+    delete from invitations where workspace_id = ${workspaceId} and invited_by = ${issuer}
+      and (${role} = 'member' or (${role} = 'admin' and role = 'owner'))`)
+
+async function findMember(tx: Tx, workspaceId: string, userId: string): Promise<MemberRecord> {
   return found(
     await tx.row<MemberRecord>(sql`
       select ${columns}

@@ -7,6 +7,7 @@ import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { confirmRole } from './members.ts'
 
 const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
 
@@ -26,9 +27,10 @@ export const listTeams = (ctx: Context, { workspaceId }: Member, query: PageQuer
 export const readTeam = async (db: Queryable, workspaceId: string, id: string) =>
   found(await db.row<Team>(sql`select ${columns} from teams where workspace_id = ${workspaceId} and id = ${id}`))
 
-export async function createTeam(ctx: Context, { id: actorId, workspaceId }: Member, { name, key }: NewTeam) {
+export async function createTeam(ctx: Context, caller: Member, { name, key }: NewTeam) {
   try {
     return await ctx.db.tx(async (tx) => {
+      const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
       const now = ctx.clock.now()
       const id = newId('team')
       const team = await tx.row<Team>(sql`
@@ -46,8 +48,9 @@ export async function createTeam(ctx: Context, { id: actorId, workspaceId }: Mem
   }
 }
 
-export const updateTeam = (ctx: Context, { id: actorId, workspaceId }: Member, id: string, change: TeamChange) =>
+export const updateTeam = (ctx: Context, caller: Member, id: string, change: TeamChange) =>
   ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
     const now = ctx.clock.now()
     const team = await tx.row<Team>(sql`
       update teams set
@@ -80,8 +83,9 @@ export async function listTeamMembers(ctx: Context, { workspaceId }: Member, tea
   )
 }
 
-export const addTeamMember = (ctx: Context, { id: actorId, workspaceId }: Member, teamId: string, userId: string) =>
+export const addTeamMember = (ctx: Context, caller: Member, teamId: string, userId: string) =>
   ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
     await readTeam(tx, workspaceId, teamId)
     const now = ctx.clock.now()
     found(
@@ -101,8 +105,9 @@ export const addTeamMember = (ctx: Context, { id: actorId, workspaceId }: Member
     )
   })
 
-export const removeTeamMember = (ctx: Context, caller: Member, teamId: string, userId: string) =>
+export const removeTeamMember = (ctx: Context, admitted: Member, teamId: string, userId: string) =>
   ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'member')
     const { id: actorId, workspaceId } = caller
     await readTeam(tx, workspaceId, teamId)
     if (userId !== actorId && !isManager(caller)) throw new ApiError('FORBIDDEN')

@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { addMember } from './members.ts'
+import { addMember, confirmRole } from './members.ts'
 
 const columns = sql`id, name, guidance, created_at, updated_at`
 
@@ -31,8 +31,9 @@ export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
     return found(workspace)
   })
 
-export const updateWorkspace = (ctx: Context, { id: actorId, workspaceId }: Member, change: WorkspaceChange) =>
+export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceChange) =>
   ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
     const now = ctx.clock.now()
     const workspace = await tx.row<Workspace>(sql`
       update workspaces set

@@ -1,27 +1,8 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../config.ts'
-import type { DataDir } from './data-dir.ts'
 import { Db } from './database.ts'
-import { openEmbedded } from './embedded.ts'
 import { connectPostgres } from './postgres.ts'
 import { sql } from './sql.ts'
-
-/**
- * Opens the database of a data directory. A new one is made beside its place and moved there when it is whole,
- * so that a process killed half-way leaves nothing that looks like a database.
- */
-export async function openDataDirDatabase({ database, unfinished }: DataDir, say: (line: string) => void): Promise<Db> {
-  rmSync(unfinished, { recursive: true, force: true })
-  if (!existsSync(join(database, 'PG_VERSION'))) {
-    say(`Creating the database in ${database} …`)
-    rmSync(database, { recursive: true, force: true })
-    await (await openEmbedded({ dataDir: unfinished })).close()
-    renameSync(unfinished, database)
-  }
-  return new Db(await openEmbedded({ dataDir: database }))
-}
 
 const oldestServer = 15
 const secondsToWait = 30
@@ -55,7 +36,9 @@ export async function openPostgres(
 
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
-/** Refused while the server is not up, or 57P03 while it starts. */
-const isStarting = (error: unknown) => ['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', '57P03'].includes(codeOf(error))
+/** Refused, or no socket yet, while the server is not up; 57P03 while it starts. */
+const isStarting = (error: unknown) =>
+  ['ECONNREFUSED', 'EAI_AGAIN', '57P03'].includes(codeOf(error)) ||
+  (codeOf(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect')
 
 const reason = (error: unknown) => (error as Error).message || codeOf(error)
