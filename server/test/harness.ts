@@ -8,6 +8,7 @@ import type { Context } from '../src/context.ts'
 import { Keyring } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
 import { openApi } from '../src/http/openapi.ts'
+import { newId } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
@@ -90,6 +91,15 @@ export class TestApp {
       return within(person, workspace.id)
     }
     return { id: workspace.id as string, owner, admin: await join('admin'), member: await join('member'), join }
+  }
+
+  /** The id of an agent, which is a user but no person. */
+  async agent(workspaceId: string): Promise<string> {
+    const id = newId('usr')
+    await this.ctx.db.run(sql`
+      insert into users (id, user_kind, agent_kind, display_name, created_at)
+      values (${id}, 'application', 'deployment', ${`Agent of ${workspaceId}`}, ${this.clock.now()})`)
+    return id
   }
 
   /** Runs what ought to be refused and shows that it changed nothing. */

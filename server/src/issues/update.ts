@@ -90,13 +90,20 @@ async function tellOthers(tx: Tx, ctx: Context, caller: Member, now: Date, befor
   // Its comments were as unseen as itself.
   if (before.personal && !after.personal)
     await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })
-  // decisions 3: becoming personal is nobody's news, so what it blocked loses it as if it had been deleted.
-  if (after.personal && !before.personal) await removeBlocks(tx, blocksOf(before))
+  // decisions 3: becoming personal is nobody's news, so what referred to it loses it as if it had been deleted.
+  if (after.personal && !before.personal) await leaveOthers(tx, before)
   else await changeBlocksBetween(tx, ctx, caller, now, before, after)
   if (after.assignee_id && after.assignee_id !== before.assignee_id) {
     const notice = { kind: 'assignment', userId: after.assignee_id, issueId: after.id } as const
     await notify(tx, now, caller.workspaceId, caller.id, [notice])
   }
+}
+
+async function leaveOthers(tx: Tx, issue: Issue) {
+  await removeBlocks(tx, blocksOf(issue))
+  await tx.run(sql`
+    update issues set parent_id = null
+    where parent_id = ${issue.id} and not (personal and reporter_id = ${issue.reporter_id})`)
 }
 
 async function changeBlocksBetween(tx: Tx, ctx: Context, caller: Member, now: Date, before: Issue, after: Issue) {
