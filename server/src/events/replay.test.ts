@@ -286,6 +286,6 @@ test('events, replayed, give the state of everything shared, and tell nothing th
         expect(state).toEqual(withoutDead(heard as Item, alive))
       }
     }),
-    { numRuns: Number(process.env.BATON_TEST_RUNS ?? 12) },
+    { endOnFailure: true, numRuns: Number(process.env.BATON_TEST_RUNS ?? 12) },
   )
 })

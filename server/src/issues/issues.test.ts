@@ -642,6 +642,7 @@ describe('personal issues', () => {
       const response = await app.unchanged(() => refused.put(`/issues/${issue.id}`, { personal: true }))
       expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
     }
+    const child = await make(workspace, { parent_id: issue.id })
     const before = (await owner.get(`/issues/${other.id}`)).body
     const events = await eventsOf(app, id, async () => {
       const { body } = await member.put(`/issues/${issue.id}`, { personal: true })
@@ -649,6 +650,7 @@ describe('personal issues', () => {
     })
     expect(events).toEqual([])
     expect((await owner.get(`/issues/${other.id}`)).body).toEqual({ ...before, blocked_by_ids: [] })
+    expect((await owner.get(`/issues/${child.id}`)).body).toEqual({ ...child, parent_id: null })
     expect((await owner.get('/issues/ENG-2')).status).toBe(404)
     const held = await app.unchanged(() => member.put(`/issues/${issue.id}`, { team_id: team.id }))
     expect(Object.keys(held.body.details)).toEqual(['team_id'])

@@ -1,0 +1,217 @@
+// npm run check:plans: loads 100,000 issues into a PostgreSQL server of its own, calls every list as a browser would,
+// and reads the plan of each statement that was sent. A list that reads a big table from end to end fails.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { withPostgres } from './postgres.mjs'
+import { build, install, main, StepFailed } from './setup.mjs'
+
+const issueCount = 100_000
+const statementsAllowed = 3 // who is calling, whether the parent is there, the list itself
+
+await main(async () => {
+  await install()
+  await build('Building', 'server')
+  await withPostgres(check)
+})
+
+async function check(url) {
+  const dist = '../server/dist'
+  const { Db } = await import(`${dist}/db/database.js`)
+  const { connectPostgres } = await import(`${dist}/db/postgres.js`)
+  const { migrate } = await import(`${dist}/db/migrate.js`)
+  const { createApp } = await import(`${dist}/app.js`)
+  const { readConfig } = await import(`${dist}/config.js`)
+  const { Keyring } = await import(`${dist}/crypto.js`)
+  const { createLog } = await import(`${dist}/log.js`)
+  const { systemClock } = await import(`${dist}/clock.js`)
+
+  const sent = []
+  const driver = connectPostgres(url, () => {})
+  const db = new Db({
+    ...driver,
+    query: (statement) => {
+      sent.push(statement)
+      return driver.query(statement)
+    },
+  })
+  const admin = new pg.Client({ connectionString: url })
+  admin.on('error', () => {}) // the server ends before a failed check does
+  await admin.connect()
+  await migrate(db)
+
+  const ctx = {
+    config: readConfig({}),
+    clock: systemClock,
+    keys: new Keyring(randomBytes(32)),
+    log: createLog('silent'),
+    db,
+  }
+  const http = await createApp(ctx, { stopping: false })
+  const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`
+  const call = async (method, path, body, headers) => {
+    const response = await fetch(base + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    if (!response.ok) throw new StepFailed(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  const person = await call('POST', '/auth/sign-up', {
+    name: 'Ann',
+    email: 'ann@example.com',
+    password: 'correct horse',
+  })
+  const token = { authorization: `Bearer ${person.token}` }
+  const workspace = await call('POST', '/workspaces', { name: 'Acme' }, token)
+  const headers = { ...token, 'x-workspace-id': workspace.id }
+  const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' }, headers)
+  const project = await call('POST', '/projects', { title: 'Plan' }, headers)
+  const label = await call('POST', '/labels', { name: 'Red' }, headers)
+
+  console.log(`▸ Loading ${issueCount.toLocaleString('en')} issues …`)
+  await load(admin, workspace.id, person.user.id, team.id, project.id, label.id)
+  const [issue] = (await call('GET', '/issues?limit=1', undefined, headers)).data
+
+  const lists = [
+    '/issues',
+    `/issues?team_id=${team.id}`,
+    `/issues?project_id=${project.id}`,
+    '/issues?status=qa',
+    `/issues?assignee_id=${person.user.id}`,
+    '/issues?delegate_id=usr_nobody',
+    `/issues?label_id=${label.id}`,
+    '/issues?query=needle',
+    '/issues?query=number%2099999',
+    `/issues?team_id=${team.id}&status=done&query=needle`,
+    `/issues/${issue.id}/history`,
+    `/comments?target_type=issue&target_id=${issue.id}`,
+    '/projects',
+    '/labels',
+    `/milestones?project_id=${project.id}`,
+    `/cycles?team_id=${team.id}`,
+    '/initiatives',
+    '/inbox',
+    '/inbox?unread=true',
+    '/audit-log',
+    '/audit-log?action=team.created',
+    '/teams',
+    `/teams/${team.id}/members`,
+    '/workspaces/me/members',
+    '/workspaces/me/invitations',
+  ]
+  const problems = []
+  for (const list of lists) {
+    for (const path of [list, await secondPage(list)].filter(Boolean)) {
+      sent.length = 0
+      const started = performance.now()
+      await call('GET', path, undefined, headers)
+      const ms = (performance.now() - started).toFixed(1)
+      const statements = [...sent]
+      const scans = []
+      for (const { text, values } of statements) {
+        const { rows } = await admin.query(`explain (format json) ${text}`, [...values])
+        scans.push(...scannedWhole(rows[0]['QUERY PLAN'][0].Plan))
+      }
+      const shown = path.replace(/[a-z]+_0[0-9a-z]{25}/g, '…').replace(/cursor=.*/, 'cursor=…')
+      console.log(`  ${shown.padEnd(60)} ${String(statements.length).padStart(2)} statements ${ms.padStart(8)} ms`)
+      if (statements.length > statementsAllowed) problems.push(`${shown} sends ${statements.length} statements`)
+      for (const table of scans) problems.push(`${shown} reads all of ${table}`)
+    }
+  }
+  await http.close()
+  await db.close()
+  await admin.end()
+  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
+  console.log(`${lists.length} lists, each by an index`)
+
+  async function secondPage(list) {
+    const { next_cursor } = await call('GET', list, undefined, headers)
+    return next_cursor && `${list}${list.includes('?') ? '&' : '?'}cursor=${next_cursor}`
+  }
+}
+
+/** Tables that a plan reads from end to end, but for those that are small whatever happens. */
+function scannedWhole(plan) {
+  const small = ['teams', 'workspaces', 'cycles', 'initiatives', 'milestones', 'labels', 'projects', 'invitations']
+  const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
+  return [...here, ...(plan.Plans ?? []).flatMap(scannedWhole)]
+}
+
+/** Rows as they would come over years: many workspaces' worth, of which ours has its share. */
+async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
+  const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`
+  const run = (text, values) => admin.query(text, values)
+  await run(
+    `insert into workspaces (id, name, created_at, updated_at)
+     select ${id('wsp', 'n')}, 'Other', now(), now() from generate_series(1, 20) n`,
+  )
+  await run(
+    `insert into users (id, user_kind, display_name, email, created_at)
+     select ${id('usr', 'n')}, 'human', 'Person ' || n, 'p' || n || '@example.com', now() from generate_series(1, 5000) n`,
+  )
+  await run(
+    `insert into memberships (workspace_id, user_id, role, joined_at)
+     select case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, ${id('usr', 'n')}, 'member', now() - n * interval '1 minute'
+     from generate_series(1, 5000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into team_members (workspace_id, team_id, user_id, joined_at)
+     select workspace_id, $2, user_id, joined_at from memberships where workspace_id = $1 on conflict do nothing`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into issues (id, workspace_id, code, title, description, status, priority, type, team_id, project_id,
+       reporter_id, assignee_id, delegation_revision, personal, sort_order, created_at, updated_at)
+     select ${id('iss', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'ENG-' || n,
+       'Issue number ' || n || case when n % 5000 = 0 then ' needle' else '' end, repeat('Some words about it. ', 10),
+       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1], 'low', 'bug',
+       case when n % 4 = 0 then $2 end, case when n % 10 = 0 then $3 end, $4, case when n % 20 = 0 then $4 end, 0,
+       n % 50 = 0 and n % 4 <> 0, n, now(), now()
+     from generate_series(1, ${issueCount}) n`,
+    [workspaceId, teamId, projectId, userId],
+  )
+  await run(
+    `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
+  )
+  await run(
+    `insert into issue_blocks select a.workspace_id, a.id, ${id('iss', 'right(a.id, 6)::int - 20')} from issues a
+     where right(a.id, 6)::int > 20 and right(a.id, 1) = '2'`,
+  )
+  await run(
+    `insert into projects (id, workspace_id, title, description, status, priority, personal, created_at, updated_at)
+     select ${id('prj', 'n')}, $1, 'Project ' || n, '', 'idea', 'low', false, now(), now() from generate_series(1, 2000) n`,
+    [workspaceId],
+  )
+  await run(`insert into project_members select id, $1 from projects`, [userId])
+  await run(`insert into project_teams select workspace_id, id, $1 from projects`, [teamId])
+  await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
+  await run(`insert into issue_codes select workspace_id, code, id from issues`)
+  await run(
+    `insert into issue_labels select workspace_id, id, $2 from issues where workspace_id = $1 and right(id, 1) in ('0', '4')`,
+    [workspaceId, labelId],
+  )
+  await run(
+    `insert into issue_changes select ${id('chg', 'row_number() over ()')}, workspace_id, id, $1, false, '{}', now() from issues`,
+    [userId],
+  )
+  await run(
+    `insert into comments (id, workspace_id, issue_id, author_id, text, mentioned_user_ids, is_resolved, internal, created_at, updated_at)
+     select ${id('cmt', 'row_number() over ()')}, workspace_id, id, $1, 'Hm', '{}', false, false, now(), now() from issues`,
+    [userId],
+  )
+  await run(
+    `insert into inbox_entries (id, workspace_id, user_id, kind, issue_id, actor_id, created_at, read_at)
+     select ${id('inb', 'row_number() over ()')}, i.workspace_id, m.user_id, 'assignment', i.id, $1, now(), case when right(i.id, 1) < '8' then now() end
+     from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
+    [userId],
+  )
+  await run(
+    `insert into audit_entries select ${id('aud', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end,
+       case when n % 9 = 0 then 'team.created' else 'team.updated' end, $2, 'x', '{}', now() from generate_series(1, 50000) n`,
+    [workspaceId, userId],
+  )
+  await run('vacuum analyze')
+}
