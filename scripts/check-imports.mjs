@@ -16,6 +16,7 @@ const order = [
   ['planning'],
   ['issues', 'projects'],
   ['comments'],
+  ['demo'],
   ['service', 'key-check', 'housekeeping'],
   ['app'],
   ['start'],

@@ -8,6 +8,7 @@ import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
+import { createDemo, hasDemo } from './demo/create.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
@@ -16,6 +17,8 @@ import type { Logger } from './log.ts'
 const drainMs = 10_000
 
 export interface Running {
+  /** The database holds the demo workspace. */
+  demo: boolean
   stop(): Promise<void>
 }
 
@@ -35,6 +38,7 @@ export async function start(config: Config, log: Logger, say: (line: string) => 
     const db = await dataDir.openDatabase(say)
     const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
     return {
+      ...running,
       async stop() {
         await running.stop()
         dataDir.close()
@@ -53,12 +57,14 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     await checkSecretKey(db, keys)
 
     const ctx: Context = { config, clock: systemClock, keys, log, db }
+    if (config.demo) await createDemo(ctx)
     const lifecycle = { stopping: false }
     const http = await createApp(ctx, lifecycle)
     await listen(http, config)
     const stopHousekeeping = config.role === 'api' ? () => {} : startHousekeeping(ctx)
 
     return {
+      demo: config.demo && (await hasDemo(db)),
       async stop() {
         lifecycle.stopping = true
         stopHousekeeping()

@@ -98,6 +98,27 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     },
   )
 
+  test(
+    'a first start brings the demo, unless it is told not to',
+    verifies('config.demo-on-empty-database', 'config.demo-not-on-used-database'),
+    async ({ dir, start }) => {
+      const demo = { email: 'ada@demo.example', password: 'baton-demo' }
+      const plain = await start()
+      await expect(plain.call('POST', '/auth/sign-in', demo)).rejects.toThrow('401')
+      await plain.kill('SIGTERM')
+      // Nobody has signed up yet, so the database still counts as empty.
+      const first = await start({ BATON_DATA_DIR: dir, BATON_DEMO: '1' })
+      expect(first.output).toContain(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
+      const { user } = await first.call('POST', '/auth/sign-in', demo)
+      await first.kill('SIGTERM')
+      const second = await start({ BATON_DATA_DIR: dir, BATON_DEMO: '1' })
+      expect((await second.call('POST', '/auth/sign-in', demo)).user).toEqual(user)
+      expect(await refusedStart({ BATON_DEMO: '1', BATON_ROOT_URL: 'https://baton.example' })).toMatch(
+        /^BATON_DEMO=1 .*\n$/,
+      )
+    },
+  )
+
   test('listens where it is told', verifies('config.listen-address-default'), async ({ dir }) => {
     const service = new ServiceProcess(await freePort(), { BATON_DATA_DIR: dir, HOST: '127.0.0.9' })
     const elsewhere = service.url.replace('127.0.0.1', '127.0.0.9')

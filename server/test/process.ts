@@ -30,7 +30,7 @@ export class ServiceProcess {
     const { DATABASE_URL: _, ...inherited } = process.env
     this.url = `http://127.0.0.1:${port}`
     this.child = spawn(process.execPath, [main], {
-      env: { ...inherited, PORT: String(port), ...env },
+      env: { ...inherited, PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#ended = once(this.child, 'close')

@@ -1,0 +1,144 @@
+import { createComment } from '../comments/comments.ts'
+import type { Context } from '../context.ts'
+import type { Db } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { createIssue } from '../issues/create.ts'
+import { hashPassword } from '../login/passwords.ts'
+import { createAccount } from '../login/sign-up.ts'
+import { Shelf } from '../planning/shelf.ts'
+import { createProject } from '../projects/projects.ts'
+import { addMember } from '../workspaces/members.ts'
+import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
+import { createWorkspace, updateWorkspace } from '../workspaces/workspaces.ts'
+import * as content from './content.ts'
+
+export const demoLogin = { email: `ada@${content.demoDomain}`, password: content.demoPassword }
+
+/**
+ * Fills an empty database with a company at work, by the same verbs as anybody would, over the six weeks before today.
+ * What a start that was killed half-way left behind is made anew.
+ */
+export async function createDemo(ctx: Context): Promise<boolean> {
+  await removeUnfinished(ctx)
+  if (await ctx.db.row(sql`select 1 from users limit 1`)) return false
+  const claimed = await ctx.db.run(
+    sql`insert into settings (name, value) values ('demo', 'started') on conflict do nothing`,
+  )
+  if (claimed === 0) return false
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: pastClock(ctx.clock.now()) })
+  await ctx.db.run(sql`update settings set value = 'done' where name = 'demo'`)
+  return true
+}
+
+export const hasDemo = async (db: Db) =>
+  (await db.row(sql`select 1 from settings where name = 'demo' and value = 'done'`)) !== undefined
+
+async function removeUnfinished({ db }: Context) {
+  await db.tx(async (tx) => {
+    if ((await tx.run(sql`delete from settings where name = 'demo' and value = 'started'`)) === 0) return
+    const theirs = sql`select id from users where email like ${`%@${content.demoDomain}`}`
+    await tx.run(
+      sql`delete from workspaces where id in (select workspace_id from memberships where user_id in (${theirs}))`,
+    )
+    await tx.run(sql`delete from users where id in (${theirs})`)
+  })
+}
+
+/** Begins six weeks ago and comes a few hours nearer at each look. */
+function pastClock(now: Date) {
+  const begin = now.getTime() - 42 * 24 * 3_600_000
+  const step = (42 * 24 * 3_600_000) / 2000
+  let looks = 0
+  return { now: () => new Date(Math.min(now.getTime(), begin + looks++ * step)) }
+}
+
+const labels = new Shelf({ table: sql`labels`, prefix: 'lbl', shown: sql`id`, changeable: sql`name, color` })
+const milestones = new Shelf({ table: sql`milestones`, prefix: 'mil', shown: sql`id`, changeable: sql`name` })
+
+async function fill(ctx: Context) {
+  const members = await people(ctx)
+  const { ada } = members
+  const teamIds = await teams(ctx, members)
+  const labelIds = new Map<string, string>()
+  for (const [name, color] of Object.entries(content.labels)) {
+    labelIds.set(name, (await labels.create(ctx, ada, { name, color })).id)
+  }
+  const projectIds = new Map<string, string>()
+  const milestoneIds = new Map<string, string>()
+  for (const [key, { health, lead, teams: keys, milestones: names, ...project }] of Object.entries(content.projects)) {
+    const { id } = await createProject(ctx, members[lead], {
+      ...project,
+      health_status: health,
+      lead_id: members[lead].id,
+      member_ids: Object.values(members).map((member) => member.id),
+      team_ids: keys.map((team) => teamIds.get(team) as string),
+    })
+    projectIds.set(key, id)
+    for (const name of names)
+      milestoneIds.set(name, (await milestones.create(ctx, ada, { project_id: id, name, target_date: null })).id)
+  }
+
+  const issueIds = new Map<string, string>()
+  const inOrder = [...content.issues].sort((a, b) => depth(a) - depth(b))
+  for (const issue of inOrder) {
+    const author = members[issue.by]
+    const { id } = await createIssue(ctx, author, {
+      title: issue.title,
+      team_id: teamIds.get(issue.team) as string,
+      description: issue.description ?? '',
+      type: issue.type ?? 'task',
+      status: issue.status ?? 'backlog',
+      priority: issue.priority ?? 'no_priority',
+      assignee_id: issue.to ? members[issue.to].id : null,
+      label_ids: (issue.labels ?? []).map((label) => labelIds.get(label) as string),
+      project_id: projectIds.get(issue.project ?? '') ?? null,
+      milestone_id: milestoneIds.get(issue.milestone ?? '') ?? null,
+      parent_id: issueIds.get(issue.parent ?? '') ?? null,
+      blocks_ids: (issue.blocks ?? []).flatMap((title) => issueIds.get(title) ?? []),
+      time_estimate: issue.estimate ?? null,
+    })
+    issueIds.set(issue.title, id)
+    let parent_comment_id: string | null = null
+    for (const [person, text] of issue.thread ?? []) {
+      const comment = await createComment(ctx, members[person], {
+        target_type: 'issue',
+        target_id: id,
+        text,
+        parent_comment_id,
+      })
+      parent_comment_id ??= comment.id
+    }
+  }
+}
+
+/** Parents and what is blocked come before those that name them. */
+const depth = ({ parent, blocks }: content.DemoIssue) => (blocks ? 2 : parent ? 1 : 0)
+
+async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> {
+  const passwordHash = await hashPassword(content.demoPassword)
+  const members = new Map<string, Member>()
+  let workspaceId = ''
+  for (const [key, { name, role }] of Object.entries(content.people)) {
+    const email = `${key}@${content.demoDomain}`
+    const { user } = await createAccount(ctx, { email, name, passwordHash })
+    const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), role }
+    if (workspaceId) await ctx.db.tx((tx) => addMember(tx, workspaceId, user.id, role, ctx.clock.now()))
+    else workspaceId = (await createWorkspace(ctx, { ...person, workspaceId: null }, content.workspace.name)).id
+    members.set(key, { ...person, workspaceId })
+  }
+  await updateWorkspace(ctx, members.get('ada') as Member, { guidance: content.workspace.guidance })
+  return Object.fromEntries(members) as Record<content.PersonKey, Member>
+}
+
+async function teams(ctx: Context, members: Record<content.PersonKey, Member>) {
+  const ids = new Map<string, string>()
+  for (const [key, team] of Object.entries(content.teams)) {
+    const { id } = await createTeam(ctx, members.ada, { name: team.name, key })
+    const repositories = team.repositories.map((repository) => ({ repository }))
+    await updateTeam(ctx, members.ada, id, { guidance: team.guidance, repositories })
+    for (const person of team.members) await addTeamMember(ctx, members.ada, id, members[person].id)
+    ids.set(key, id)
+  }
+  return ids
+}
