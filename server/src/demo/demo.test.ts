@@ -31,7 +31,7 @@ test('an empty database becomes a company at work', verifies('config.demo-on-emp
   expect(some('label_ids')).toBeGreaterThan(20)
   expect(some('parent_id')).toBeGreaterThan(3)
   expect(new Set(issues.map(({ status }: { status: string }) => status)).size).toBe(6)
-  const [pause] = (await ada.get('/issues?query=account+page')).body.data
+  const [pause] = (await ada.get('/issues?query=pause+a+subscription+from')).body.data
   const { data: thread } = (await ada.get(`/comments?target_type=issue&target_id=${pause.id}`)).body
   expect(thread.map((comment: { parent_comment_id: string }) => comment.parent_comment_id)).toEqual([
     null,
