@@ -21,12 +21,15 @@ export const Ref = Type.String({ minLength: 1, maxLength: 100 })
 export const OptionalRef = nullable(Ref)
 export const Refs = Type.Array(Ref, { maxItems: limits.idsInArray, uniqueItems: true })
 
-/** A moment, as callers send it: a day that exists, with its offset. */
+/**
+ * A moment, as callers send it: a day that exists, with its offset. The pattern keeps out what the format allows and a
+ * database or a JavaScript Date does not hold: the year 0, leap seconds.
+ */
 export const Moment = nullable(
   Type.String({
     format: 'date-time',
-    maxLength: 40,
-    'x-message': 'must be an ISO 8601 date and time, like 2026-03-02T09:00:00Z',
+    pattern: '^(19|2\\d)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
+    'x-message': 'must be an ISO 8601 date and time from 1900 to 2999, like 2026-03-02T09:00:00Z',
   }),
 )
 

@@ -8,6 +8,9 @@ export const systemClock: Clock = { now: () => new Date() }
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
 export const days = (count: number) => count * 24 * 60 * 60 * 1000
 
+/** A moment that a caller sent, as we show it. */
+export const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
+
 /** decisions 0: receivers drop what is not newer, so a change is always later than the one before it. */
 export const laterThan = (previous: string, now: Date) =>
   new Date(Math.max(now.getTime(), Date.parse(previous) + 1)).toISOString()

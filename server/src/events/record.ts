@@ -66,6 +66,24 @@ export function previousValues<Item extends object>(
   return changed.length > 0 ? Object.fromEntries(changed.map((field) => [field, before[field]])) : null
 }
 
+/**
+ * What others hear of a change: nothing of what is personal, `create` of what was personal until now and so never seen,
+ * else `update`, if a field changed that they may know. `created` is what would be said of the item if it were new.
+ */
+export function heardOfChange<Item extends { personal: boolean }>(
+  before: Item,
+  after: Item,
+  fields: readonly (keyof Item & string)[],
+  created: Happening,
+  teamIdsBefore: string[],
+): Happening[] {
+  if (after.personal) return []
+  if (before.personal) return [created]
+  const updatedFrom = previousValues(before, after, fields)
+  if (!updatedFrom) return []
+  return [{ ...created, action: 'update', updatedFrom, teamIds: [...teamIdsBefore, ...created.teamIds] }]
+}
+
 /** The fields of an item that are for others to see. */
 export const only = <Item extends object, Field extends keyof Item>(item: Item, fields: readonly Field[]) =>
   Object.fromEntries(fields.map((field) => [field, item[field]])) as Pick<Item, Field>

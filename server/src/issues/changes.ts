@@ -3,7 +3,7 @@ import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
-import { actorOf, type Happening, only, previousValues, record } from '../events/record.ts'
+import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
@@ -20,15 +20,8 @@ export const happened = (caller: Member, action: 'create' | 'remove', issue: Iss
   teamIds: teamsOf(issue),
 })
 
-/** What others hear of a change: nothing of what is personal, and `create` of what they have never seen. */
-export function heardOf(caller: Member, before: Issue, after: Issue): Happening[] {
-  if (after.personal) return []
-  if (before.personal) return [happened(caller, 'create', after)]
-  const updatedFrom = previousValues(before, after, issueFields)
-  if (!updatedFrom) return []
-  const base = happened(caller, 'create', after)
-  return [{ ...base, action: 'update', updatedFrom, teamIds: teamsOf(before, after) }]
-}
+export const heardOf = (caller: Member, before: Issue, after: Issue): Happening[] =>
+  heardOfChange(before, after, issueFields, happened(caller, 'create', after), teamsOf(before))
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
 export async function recordHistory(tx: Queryable, now: Date, caller: Member, pairs: [before: Issue, after: Issue][]) {

@@ -355,6 +355,31 @@ describe('changing', () => {
     })
   })
 
+  test('takes only days that exist, and that a database holds', async ({ app }) => {
+    const workspace = await scene(app)
+    const { id } = await make(workspace)
+    const put = (due_date: unknown) => workspace.owner.put(`/issues/${id}`, { due_date })
+    for (const day of [
+      '2026-02-30T00:00:00Z',
+      '2026-13-01T00:00:00Z',
+      '0000-01-01T00:00:00Z',
+      '2016-12-31T23:59:60Z',
+      '1899-12-31T23:59:59Z',
+      '3000-01-01T00:00:00Z',
+      '2026-05-01',
+      'tomorrow',
+      '2026-05-01T00:00:00',
+      5,
+    ]) {
+      const response = await app.unchanged(() => put(day))
+      expect(response).toMatchObject({ status: 422 })
+      expect(Object.keys(response.body.details)).toEqual(['due_date'])
+    }
+    expect((await put('2024-02-29T23:30:00.5-02:00')).body.due_date).toBe('2024-03-01T01:30:00.500Z')
+    for (const day of ['1900-01-01T00:00:00.000Z', '2999-12-31T23:59:59.999Z'])
+      expect((await put(day)).body.due_date).toBe(day)
+  })
+
   test('is remembered, with who and what', async ({ app }) => {
     const workspace = await scene(app)
     const issue = await make(workspace, { title: 'Before' })

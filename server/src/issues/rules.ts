@@ -1,7 +1,7 @@
 import type { Issue, IssueChange } from '@baton/protocol'
+import { moment } from '../clock.ts'
 import type { References, Wanted } from '../planning/references.ts'
 
-const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
 const sorted = (ids: readonly string[]) => [...new Set(ids)].sort()
 
 /** The issue as it will be after a change; what a change of team, project or privacy takes along goes with it. */

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
-import { actorOf, type Happening, only, previousValues, record } from '../events/record.ts'
+import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -113,15 +113,8 @@ const happened = (caller: Member, action: 'create' | 'remove', project: Project)
   teamIds: project.team_ids,
 })
 
-/** What others hear of a change: nothing of what is personal, and `create` of what they have never seen. */
-function heardOf(caller: Member, before: Project, after: Project): Happening[] {
-  if (after.personal) return []
-  const base = happened(caller, 'create', after)
-  if (before.personal) return [base]
-  const updatedFrom = previousValues(before, after, projectFields)
-  if (!updatedFrom) return []
-  return [{ ...base, action: 'update', updatedFrom, teamIds: [...before.team_ids, ...after.team_ids] }]
-}
+const heardOf = (caller: Member, before: Project, after: Project): Happening[] =>
+  heardOfChange(before, after, projectFields, happened(caller, 'create', after), before.team_ids)
 
 const blank = (caller: Member, now: Date): Project => ({
   id: newId('prj'),

@@ -1,7 +1,6 @@
 import type { Project, ProjectChange } from '@baton/protocol'
+import { moment } from '../clock.ts'
 import type { References, Wanted } from '../planning/references.ts'
-
-const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
 
 /** The project as it will be after a change. */
 export function changed(before: Project, change: ProjectChange, caller: string, now: Date): Project {
