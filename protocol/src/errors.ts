@@ -34,7 +34,10 @@ export const errors = {
   HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },
 
   INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side; details.request_id helps to find it.' },
-  NOT_READY: { status: 503, message: 'The service is starting, stopping or has lost its database.' },
+  NOT_READY: {
+    status: 503,
+    message: 'The service is starting, stopping, overloaded or without its database; try again.',
+  },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errors

@@ -121,10 +121,16 @@ export const issues = {
     summary: 'Create many issues at once, all or none; no events are sent',
     body: Type.Object(
       {
-        issues: Type.Array(Type.Object(Type.Omit(NewIssue, ['personal', 'delegate_id']).properties, closed), {
-          minItems: 1,
-          maxItems: limits.importedIssues,
-        }),
+        issues: Type.Array(
+          Type.Object(
+            Type.Omit(NewIssue, ['personal', 'delegate_id', 'blocks_ids', 'blocked_by_ids']).properties,
+            closed,
+          ),
+          {
+            minItems: 1,
+            maxItems: limits.importedIssues,
+          },
+        ),
       },
       closed,
     ),

@@ -23,12 +23,12 @@ export const Refs = Type.Array(Ref, { maxItems: limits.idsInArray, uniqueItems: 
 
 /**
  * A moment, as callers send it: a day that exists, with its offset. The pattern keeps out what the format allows and a
- * database or a JavaScript Date does not hold: the year 0, leap seconds.
+ * database or a JavaScript Date does not hold: the year 0, leap seconds, offsets that no place has.
  */
 export const Moment = nullable(
   Type.String({
     format: 'date-time',
-    pattern: '^(19|2\\d)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
+    pattern: '^(19|2\\d)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-4]):[0-5]\\d)$',
     'x-message': 'must be an ISO 8601 date and time from 1900 to 2999, like 2026-03-02T09:00:00Z',
   }),
 )

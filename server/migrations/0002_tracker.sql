@@ -141,7 +141,7 @@ create index issues_delegate on issues (delegate_id, id desc) where delegate_id 
 create index issues_milestone on issues (milestone_id) where milestone_id is not null;
 create index issues_cycle on issues (cycle_id) where cycle_id is not null;
 create index issues_parent on issues (parent_id) where parent_id is not null;
-create index issues_progress on issues (project_id, status) where not personal;
+create index issues_progress on issues (project_id, personal, status);
 create index issues_text on issues using gin ((code || ' ' || title || ' ' || description) gin_trgm_ops);
 
 -- Every code an issue has or had.

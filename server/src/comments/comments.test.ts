@@ -134,6 +134,8 @@ describe('mentions', () => {
         `${at(member)} and ${at(admin)}, ${at(member)}; not ${at(stranger)} nor @[X](usr_x)`,
       )
       expect(comment.mentioned_user_ids).toEqual([member.user.id, admin.user.id])
+      const bracketed = await say(owner, `@[Bob [QA]](${member.user.id}) and @[Ann](${admin.user.id})`)
+      expect(bracketed.mentioned_user_ids).toEqual([member.user.id, admin.user.id])
       const edited = (await owner.put(`/comments/${comment.id}`, { text: at(admin) })).body
       expect(edited.mentioned_user_ids).toEqual([admin.user.id])
       const body = { target_type: 'issue', target_id: issue.id, text: 'Hi', mentioned_user_ids: [member.user.id] }

@@ -29,12 +29,16 @@ export async function listComments(ctx: Context, caller: Member, query: PageQuer
       const comments = await readComments(
         ctx.config,
         ctx.db,
-        sql`${column} = ${query.target_id} ${after ? sql`and c.id > ${after[0]}` : none} order by c.id limit ${count}`,
+        sql`${column} = ${query.target_id} and ${standsInSight(caller)} ${after ? sql`and c.id > ${after[0]}` : none} order by c.id limit ${count}`,
       )
       return comments.map(withoutPlace)
     },
   )
 }
+
+/** `i` or `p` is what the comment stands on. */
+const standsInSight = ({ id }: Member) =>
+  sql`coalesce(not i.personal or i.reporter_id = ${id}, not p.personal or p.owner_id = ${id})`
 
 export const readComment = async (ctx: Context, caller: Member, id: string) =>
   withoutPlace(await findComment(ctx, ctx.db, caller, id))
@@ -42,7 +46,7 @@ export const readComment = async (ctx: Context, caller: Member, id: string) =>
 export const createComment = (ctx: Context, caller: Member, body: NewComment) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
-    await mustSee(tx, caller, body)
+    await mustSee(tx, caller, body, sql`for key share`)
     const root = body.parent_comment_id ? await rootOf(ctx, tx, caller, body, body.parent_comment_id) : null
     const id = newId('cmt')
     const row = {
@@ -123,8 +127,10 @@ async function findComment(ctx: Context, db: Queryable, caller: Member, id: stri
   return placed
 }
 
+/** Holds a comment, its replies, and the privacy of what it stands on. */
 async function lockComment(ctx: Context, tx: Tx, caller: Member, id: string) {
-  await tx.rows(sql`select 1 from comments where id = ${id} and workspace_id = ${caller.workspaceId} for update`)
+  await mustSee(tx, caller, await findComment(ctx, tx, caller, id), sql`for key share`)
+  await tx.rows(sql`select 1 from comments where id = ${id} or parent_comment_id = ${id} order by id for update`)
   return findComment(ctx, tx, caller, id)
 }
 
@@ -141,17 +147,17 @@ async function rootOf(ctx: Context, tx: Tx, caller: Member, target: Target, pare
   return root
 }
 
-/** 404 unless the caller sees the issue or project. It cannot be deleted or hidden before we are done with it. */
-async function mustSee(db: Queryable, caller: Member, { target_type, target_id }: Target) {
+/** 404 unless the caller sees the issue or project. Held, it cannot be deleted or hidden before we are done with it. */
+async function mustSee(db: Queryable, caller: Member, { target_type, target_id }: Target, hold = none) {
   found(
     await db.row(
       target_type === 'issue'
         ? sql`
           select 1 from issues where workspace_id = ${caller.workspaceId} and id = ${target_id}
-            and (not personal or reporter_id = ${caller.id}) for key share`
+            and (not personal or reporter_id = ${caller.id}) ${hold}`
         : sql`
           select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${target_id}
-            and (not personal or owner_id = ${caller.id}) for key share`,
+            and (not personal or owner_id = ${caller.id}) ${hold}`,
     ),
   )
 }

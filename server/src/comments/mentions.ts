@@ -1,7 +1,8 @@
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 
-const pattern = /@\[[^\]\n]{1,200}\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
+// A name may hold brackets itself.
+const pattern = /@\[[^\n]{1,200}?\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
 
 /** The ids that a text mentions as `@[Display Name](usr_…)`, each once. */
 export const mentionsIn = (text: string): string[] => [

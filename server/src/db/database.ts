@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from './sql.ts'
 
 export interface Result {
@@ -30,7 +31,7 @@ export interface Tx extends Queryable {
   afterCommit(work: () => void): void
 }
 
-const retriesOnConflict = 3
+const retriesOnConflict = 5
 
 /**
  * A query outside the open transaction would wait for ever on the embedded database, which has a single
@@ -71,6 +72,8 @@ export class Db implements Queryable {
         return await this.#attempt(work)
       } catch (error) {
         if (!isConflict(error) || attempt > retriesOnConflict) throw error
+        // Not all at once again.
+        await sleep(Math.random() * 50 * attempt)
       }
     }
   }
@@ -119,7 +122,7 @@ const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
  * A deadlock, a serialisation failure, or a reference to a row that went away after it was looked up: on the second
  * try that row is found to be missing and the caller is told so.
  */
-const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
+export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
 
 /** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
 export const isDatabaseAway = (error: unknown) =>

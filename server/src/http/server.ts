@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { isDatabaseAway } from '../db/database.ts'
+import { isConflict, isDatabaseAway } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
@@ -193,7 +193,8 @@ const frameworkCodes: Record<string, ErrorCode> = {
 function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
-  if (isDatabaseAway(error)) return new ApiError('NOT_READY')
+  // Nothing is wrong with the request; it can be made again.
+  if (isDatabaseAway(error) || isConflict(error)) return new ApiError('NOT_READY')
   return error.statusCode && error.statusCode >= 400 && error.statusCode < 500
     ? new ApiError('INVALID_REQUEST')
     : undefined

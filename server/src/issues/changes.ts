@@ -1,10 +1,11 @@
-import { type Issue, issueFields } from '@baton/protocol'
+import { type Issue, issueFields, limits } from '@baton/protocol'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
 import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
 import { withUrl } from './read.ts'
@@ -66,10 +67,15 @@ export async function changeBlocks(
 ) {
   const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => id !== issueId)
   if (otherIds.length === 0) return
-  const before = await lockIssues(tx, otherIds)
+  const before = await lockIssues(tx, caller.workspaceId, otherIds)
   await removeBlocks(tx, removed)
   await addBlocks(tx, caller.workspaceId, added)
   const after = before.map((issue) => withBlocks(issue, added, removed, now))
+  const tooMany = (field: 'blocks_ids' | 'blocked_by_ids') =>
+    after.some((issue) => issue[field].length > limits.idsInArray)
+  const message = `must not hold an issue that has ${limits.idsInArray} of these relations already`
+  if (tooMany('blocked_by_ids')) throw invalid({ blocks_ids: message })
+  if (tooMany('blocks_ids')) throw invalid({ blocked_by_ids: message })
   await touchIssues(tx, after)
   const pairs = before.map((issue, index): [Issue, Issue] => [
     withUrl(config, issue),

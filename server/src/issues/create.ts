@@ -8,13 +8,14 @@ import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { type Kind, References, type Wanted } from '../planning/references.ts'
 import { changeBlocks, happened } from './changes.ts'
-import { blocksOf, insertIssues, nextCodes } from './queries.ts'
+import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
 import { withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
 export const createIssue = (ctx: Context, caller: Member, body: NewIssue) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    await lockIssues(tx, caller.workspaceId, namedBy(body))
     const [issue] = await insert(tx, ctx, caller, [body], () => '')
     const created = issue as Issue
     if (!created.personal) await record(tx, now, caller.workspaceId, [happened(caller, 'create', created)])
@@ -33,8 +34,9 @@ export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =
 /** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
 async function insert(tx: Tx, ctx: Context, caller: Member, bodies: NewIssue[], prefix: (index: number) => string) {
   const now = ctx.clock.now()
-  const drafts = bodies.map((body) => changed(blank(caller, now), body, now))
+  const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
   const wanted = drafts.map((draft) => wantedOf(draft, null))
+  await holdProjects(tx, caller.workspaceId, drafts)
   const references = await References.find(tx, caller.workspaceId, union(wanted))
   const bad = drafts.flatMap((draft, index) =>
     Object.entries({

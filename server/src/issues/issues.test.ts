@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { eventsOf, names } from '../../test/events.ts'
-import { type TestApp, type TestWorkspace, test, verifies } from '../../test/harness.ts'
+import { type TestApp, type TestWorkspace, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
 interface Scene extends TestWorkspace {
   team: { id: string; key: string }
@@ -364,6 +364,7 @@ describe('changing', () => {
       '2026-13-01T00:00:00Z',
       '0000-01-01T00:00:00Z',
       '2016-12-31T23:59:60Z',
+      '2026-03-02T09:00:00+23:00',
       '1899-12-31T23:59:59Z',
       '3000-01-01T00:00:00Z',
       '2026-05-01',
@@ -513,6 +514,82 @@ describe('references', () => {
       [a.id, [b.id]],
     ])
   })
+
+  test(
+    'of a new issue that blocks are told on the other side too',
+    verifies('issue.blocks-change-emits-both'),
+    async ({ app }) => {
+      const workspace = await scene(app)
+      const { owner, team } = workspace
+      const other = await make(workspace)
+      const events = await eventsOf(app, workspace.id, () =>
+        owner.post('/issues', { title: 'B', team_id: team.id, blocks_ids: [other.id] }),
+      )
+      expect(names(events)).toEqual(['Issue create', 'Issue update'])
+      expect(events[1]?.body.updated_from).toEqual({ blocked_by_ids: [], updated_at: other.updated_at })
+      const { data } = (await owner.get(`/issues/${other.id}/history`)).body
+      expect(data[0].changes).toEqual({ blocked_by_ids: { from: [], to: [events[0]?.body.data.id] } })
+    },
+  )
+
+  test('are at most a hundred on each side', async ({ app }) => {
+    const workspace = await scene(app)
+    const { owner } = workspace
+    const other = await make(workspace)
+    const { data } = (
+      await owner.post('/issues/import', { issues: Array.from({ length: 100 }, () => ({ title: 'One of many' })) })
+    ).body
+    const ids = data.map((issue: { id: string }) => issue.id)
+    expect((await owner.put(`/issues/${other.id}`, { blocked_by_ids: ids })).status).toBe(200)
+    const refused = await app.unchanged(() => owner.post('/issues', { title: 'One more', blocks_ids: [other.id] }))
+    expect(refused).toMatchObject({ status: 422 })
+    expect(Object.keys(refused.body.details)).toEqual(['blocks_ids'])
+  })
+
+  test('from many sides at once neither hang nor fail', {
+    ...verifiesOnPostgres('issue.blocks-change-emits-both'),
+    timeout: 60_000,
+  }, async ({ app }) => {
+    const workspace = await scene(app)
+    const { owner, team, other } = workspace
+    const target = await make(workspace)
+    const creates = Array.from({ length: 8 }, (_, i) =>
+      owner.post('/issues', { title: `B${i}`, team_id: i % 2 ? team.id : other.id, blocked_by_ids: [target.id] }),
+    )
+    const moves = Array.from({ length: 6 }, (_, i) =>
+      owner.put(`/issues/${target.id}`, { team_id: i % 2 ? team.id : other.id }),
+    )
+    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual(Array(8).fill(201))
+    expect((await Promise.all(moves)).map(({ status }) => status)).toEqual(Array(6).fill(200))
+    expect((await owner.get(`/issues/${target.id}`)).body.blocks_ids).toHaveLength(8)
+
+    const ring = (await owner.post('/issues/import', { issues: Array.from({ length: 8 }, () => ({ title: 'R' })) }))
+      .body.data
+    const closed = await Promise.all(
+      ring.map((issue: { id: string }, i: number) =>
+        owner.put(`/issues/${issue.id}`, { parent_id: ring[(i + 1) % 8].id }),
+      ),
+    )
+    expect(closed.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 422])
+  })
+
+  test(
+    'never end at what has just become personal',
+    verifiesOnPostgres('issue.personal-hidden-from-others'),
+    async ({ app }) => {
+      for (let round = 0; round < 6; round++) {
+        const { owner, member, team } = await scene(app)
+        const target = (await member.post('/issues', { title: 'Ours', team_id: team.id })).body
+        const [hidden, made] = await Promise.all([
+          member.put(`/issues/${target.id}`, { personal: true }),
+          owner.post('/issues', { title: 'B', team_id: team.id, blocks_ids: [target.id], parent_id: target.id }),
+        ])
+        expect(hidden.status).toBe(200)
+        if (made.status === 422) continue
+        expect((await owner.get(`/issues/${made.body.id}`)).body).toMatchObject({ blocks_ids: [], parent_id: null })
+      }
+    },
+  )
 
   test(
     'go with what they refer to, in silence',
@@ -679,6 +756,29 @@ describe('personal issues', () => {
     expect((await owner.get('/issues/ENG-2')).status).toBe(404)
     const held = await app.unchanged(() => member.put(`/issues/${issue.id}`, { team_id: team.id }))
     expect(Object.keys(held.body.details)).toEqual(['team_id'])
+  })
+
+  test('take what is sent with them, and check it', async ({ app }) => {
+    const { owner, member, team } = await scene(app)
+    const first = (await member.post('/issues', { title: 'A', personal: true, assignee_id: member.user.id })).body
+    expect(first.assignee_id).toBe(member.user.id)
+    const second = (await member.post('/issues', { title: 'B', personal: true, blocks_ids: [first.id] })).body
+    expect(second.blocks_ids).toEqual([first.id])
+    expect((await member.get(`/issues/${first.id}`)).body.blocked_by_ids).toEqual([second.id])
+    const shared = (await member.post('/issues', { title: 'C', team_id: team.id })).body
+    for (const bad of [{ assignee_id: owner.user.id }, { blocks_ids: ['iss_x'] }, { blocked_by_ids: [shared.id] }]) {
+      for (const refuse of [
+        () => member.post('/issues', { title: 'D', personal: true, ...bad }),
+        () => member.put(`/issues/${shared.id}`, { personal: true, ...bad }),
+      ]) {
+        const response = await app.unchanged(refuse)
+        expect(response).toMatchObject({ status: 422 })
+        expect(Object.keys(response.body.details)).toEqual(Object.keys(bad))
+      }
+    }
+    const hidden = await member.put(`/issues/${shared.id}`, { personal: true, blocks_ids: [first.id] })
+    expect(hidden).toMatchObject({ status: 200, body: { blocks_ids: [first.id] } })
+    expect((await member.get(`/issues/${shared.id}`)).body).toEqual(hidden.body)
   })
 
   test('refer to each other, but what is shared does not refer to them', async ({ app }) => {

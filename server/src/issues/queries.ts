@@ -1,4 +1,4 @@
-import type { Issue } from '@baton/protocol'
+import type { Issue, IssueChange } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
 
@@ -21,10 +21,30 @@ export const withKey = (workspaceId: string, key: string) =>
 
 export const visibleTo = (userId: string) => sql`(not i.personal or i.reporter_id = ${userId})`
 
-/** Rows first, relations second: an array read in the statement that waits for the lock would be the one before it. */
-export async function lockIssues(tx: Queryable, ids: string[]): Promise<StoredIssue[]> {
-  await tx.rows(sql`select 1 from issues where id = any(${ids}) order by id for update`)
-  return tx.rows(sql`select ${issueColumns} from issues i where i.id = any(${ids}) order by i.id`)
+/**
+ * Holds issues as they are. In one order, and before anything else is held, so that two verbs do not wait for each
+ * other. Rows first, relations second: an array read in the statement that waits would be the one before the wait.
+ */
+export async function lockIssues(tx: Queryable, workspaceId: string, ids: string[]): Promise<StoredIssue[]> {
+  if (ids.length === 0) return []
+  const theirs = sql`i.workspace_id = ${workspaceId} and i.id = any(${ids})`
+  await tx.rows(sql`select 1 from issues i where ${theirs} order by i.id for update`)
+  return tx.rows(sql`select ${issueColumns} from issues i where ${theirs} order by i.id`)
+}
+
+/** The issues that a body names. */
+export const namedBy = ({ parent_id, blocks_ids, blocked_by_ids }: IssueChange): string[] => [
+  ...(parent_id ? [parent_id] : []),
+  ...(blocks_ids ?? []),
+  ...(blocked_by_ids ?? []),
+]
+
+/** Until we are done these projects are neither deleted nor made personal. */
+export async function holdProjects(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'project_id'>[]) {
+  const ids = issues.flatMap(({ project_id }) => project_id ?? [])
+  if (ids.length === 0) return
+  await tx.rows(sql`
+    select 1 from projects where workspace_id = ${workspaceId} and id = any(${ids}) order by id for key share`)
 }
 
 /** The next `count` codes of a team, or of the issues without one. */
@@ -47,7 +67,6 @@ export async function insertIssues(tx: Queryable, workspaceId: string, issues: S
   await tx.run(sql`insert into issues select * from jsonb_populate_recordset(null::issues, ${rows})`)
   await keepCodes(tx, workspaceId, issues)
   await addLabels(tx, workspaceId, issues)
-  await addBlocks(tx, workspaceId, issues.flatMap(blocksOf))
 }
 
 export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {

@@ -17,12 +17,12 @@ export function changed(before: Issue, change: IssueChange, now: Date): Issue {
   return after
 }
 
-/** decisions 3: it loses its team; what would let others see it, or it others, goes too. */
+/** decisions 3: it loses its team; what would let others see it, or it others, goes too, unless it was sent anew. */
 const madePersonal = (before: Issue, change: IssueChange): Partial<Issue> => ({
-  team_id: change.team_id ?? null,
-  assignee_id: before.assignee_id === before.reporter_id ? before.assignee_id : null,
-  blocks_ids: [],
-  blocked_by_ids: [],
+  ...(change.team_id === undefined && { team_id: null }),
+  ...(change.assignee_id === undefined && before.assignee_id !== before.reporter_id && { assignee_id: null }),
+  ...(change.blocks_ids === undefined && { blocks_ids: [] }),
+  ...(change.blocked_by_ids === undefined && { blocked_by_ids: [] }),
 })
 
 /** The ids in which `after` differs from what is known to be good. When an issue becomes shared, none is. */
@@ -74,9 +74,9 @@ export function badReferences(
     refuse('project_id', 'is not a project of this workspace')
   }
   if (milestone_id && asked('milestone', milestone_id)) {
+    // One message for both: a milestone elsewhere may be of a project that only somebody else sees.
     const milestone = references.get('milestone', milestone_id)
-    if (!milestone) refuse('milestone_id', 'is not a milestone of this workspace')
-    else if (milestone.of !== project_id) refuse('milestone_id', "is not a milestone of the issue's project")
+    if (!milestone || milestone.of !== project_id) refuse('milestone_id', "is not a milestone of the issue's project")
   }
   if (cycle_id && asked('cycle', cycle_id)) {
     const cycle = references.get('cycle', cycle_id)

@@ -13,9 +13,11 @@ import { changeBlocks, happened, heardOf, recordHistory } from './changes.ts'
 import {
   type Block,
   blocksOf,
+  holdProjects,
   isAncestor,
   keepCodes,
   lockIssues,
+  namedBy,
   nextCodes,
   removeBlocks,
   replaceLabels,
@@ -27,7 +29,8 @@ import { badReferences, changed, wantedOf } from './rules.ts'
 export const updateIssue = (ctx: Context, caller: Member, key: string, change: IssueChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
-    const before = await lockVisibleIssue(tx, ctx, caller, key)
+    if (change.parent_id) await oneParentAtATime(tx, caller.workspaceId)
+    const before = await lockVisibleIssue(tx, ctx, caller, key, namedBy(change))
     if (change.personal && !before.personal && before.reporter_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its reporter can make an issue personal.' })
     }
@@ -55,30 +58,37 @@ export const updateIssue = (ctx: Context, caller: Member, key: string, change: I
 export const deleteIssue = (ctx: Context, caller: Member, key: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
-    const issue = await lockVisibleIssue(tx, ctx, caller, key)
+    const issue = await lockVisibleIssue(tx, ctx, caller, key, [])
     await tx.run(sql`delete from issues where id = ${issue.id}`)
     if (issue.personal) return
     const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
     await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
   })
 
-async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Member, key: string): Promise<Issue> {
+/** Holds an issue, those it blocks or is blocked by, and those that it is about to name. */
+async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Member, key: string, named: string[]): Promise<Issue> {
   const id = await findIssueId(tx, caller, key)
-  const [locked] = await lockIssues(tx, [id])
-  const issue = found(locked)
+  const related = await tx.rows<{ id: string }>(sql`
+    select blocked_id as id from issue_blocks where blocker_id = ${id}
+    union select blocker_id from issue_blocks where blocked_id = ${id}`)
+  const locked = await lockIssues(tx, caller.workspaceId, [id, ...named, ...related.map((other) => other.id)])
+  const issue = found(locked.find((one) => one.id === id))
   // It may have become personal while we waited for it.
   if (issue.personal && issue.reporter_id !== caller.id) throw new ApiError('RESOURCE_NOT_FOUND')
   return withUrl(ctx.config, issue)
 }
 
+/** Two issues made each other's parents at the same moment would be a circle. */
+const oneParentAtATime = (tx: Tx, workspaceId: string) =>
+  tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${workspaceId}`}, 0))`)
+
 async function checkReferences(tx: Tx, caller: Member, before: Issue, after: Issue, change: IssueChange) {
   const wanted = wantedOf(after, before)
+  await holdProjects(tx, caller.workspaceId, [after])
   const references = await References.find(tx, caller.workspaceId, wanted)
   const bad = badReferences(after, caller.id, wanted, references)
   if (change.delegate_id) bad.delegate_id ??= 'is not an agent of this workspace'
   if (after.parent_id && after.parent_id !== before.parent_id && !bad.parent_id) {
-    // Two issues made each other's parents at the same moment would be a circle, so parents are set one at a time.
-    await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${caller.workspaceId}`}, 0))`)
     if (await isAncestor(tx, after.id, after.parent_id)) bad.parent_id = 'is below this issue already'
   }
   if (Object.keys(bad).length > 0) throw invalid(bad)
@@ -91,8 +101,16 @@ async function tellOthers(tx: Tx, ctx: Context, caller: Member, now: Date, befor
   if (before.personal && !after.personal)
     await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })
   // decisions 3: becoming personal is nobody's news, so what referred to it loses it as if it had been deleted.
-  if (after.personal && !before.personal) await leaveOthers(tx, before)
-  else await changeBlocksBetween(tx, ctx, caller, now, before, after)
+  const hidden = after.personal && !before.personal
+  if (hidden) await leaveOthers(tx, before)
+  await changeBlocksBetween(
+    tx,
+    ctx,
+    caller,
+    now,
+    hidden ? { ...before, blocks_ids: [], blocked_by_ids: [] } : before,
+    after,
+  )
   if (after.assignee_id && after.assignee_id !== before.assignee_id) {
     const notice = { kind: 'assignment', userId: after.assignee_id, issueId: after.id } as const
     await notify(tx, now, caller.workspaceId, caller.id, [notice])

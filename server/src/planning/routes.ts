@@ -1,10 +1,9 @@
 import { api, type Cycle, type Initiative, type Label, type Milestone } from '@baton/protocol'
-import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { route } from '../http/route.ts'
-import { References } from './references.ts'
 import { Shelf } from './shelf.ts'
 
 const labels = new Shelf<Label>({
@@ -45,10 +44,12 @@ export const planningRoutes = [
   route(api.listMilestones, ({ ctx, caller, query }) =>
     milestones.list(ctx, caller, query, query.project_id ? sql`and t.project_id = ${query.project_id}` : none),
   ),
-  route(api.createMilestone, async ({ ctx, caller, body }) => {
-    await mustExist(ctx, caller, 'project', body.project_id)
-    return milestones.create(ctx, caller, body)
-  }),
+  route(api.createMilestone, ({ ctx, caller, body }) =>
+    ctx.db.tx(async (tx) => {
+      await mustExist(tx, caller, 'project', body.project_id)
+      return milestones.create(ctx, caller, body, tx)
+    }),
+  ),
   route(api.updateMilestone, ({ ctx, caller, params, body }) =>
     milestones.update(ctx, caller, params.milestone_id, body),
   ),
@@ -57,10 +58,12 @@ export const planningRoutes = [
   route(api.listCycles, ({ ctx, caller, query }) =>
     cycles.list(ctx, caller, query, query.team_id ? sql`and t.team_id = ${query.team_id}` : none),
   ),
-  route(api.createCycle, async ({ ctx, caller, body }) => {
-    await mustExist(ctx, caller, 'team', body.team_id)
-    return cycles.create(ctx, caller, body)
-  }),
+  route(api.createCycle, ({ ctx, caller, body }) =>
+    ctx.db.tx(async (tx) => {
+      await mustExist(tx, caller, 'team', body.team_id)
+      return cycles.create(ctx, caller, body, tx)
+    }),
+  ),
   route(api.updateCycle, ({ ctx, caller, params, body }) => cycles.update(ctx, caller, params.cycle_id, body)),
   route(api.deleteCycle, ({ ctx, caller, params }) => cycles.delete(ctx, caller, params.cycle_id)),
 
@@ -72,9 +75,14 @@ export const planningRoutes = [
   route(api.deleteInitiative, ({ ctx, caller, params }) => initiatives.delete(ctx, caller, params.initiative_id)),
 ]
 
-async function mustExist({ db }: Context, caller: Member, kind: 'project' | 'team', id: string) {
-  const reference = (await References.find(db, caller.workspaceId, { [kind]: [id] })).get(kind, id)
-  if (!reference || (reference.personalOf && reference.personalOf !== caller.id)) {
-    throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
-  }
+/** 422 on the field unless the caller sees the project or team, which is then held until we are done with it. */
+async function mustExist(tx: Tx, caller: Member, kind: 'project' | 'team', id: string) {
+  const row = await tx.row(
+    kind === 'project'
+      ? sql`
+        select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id}
+          and (not personal or owner_id = ${caller.id}) for key share`
+      : sql`select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${id} for key share`,
+  )
+  if (!row) throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
 }

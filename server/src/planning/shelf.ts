@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
 import { json, none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
@@ -38,12 +39,12 @@ export class Shelf<Item extends { id: string }> {
     )
   }
 
-  async create(ctx: Context, caller: Member, values: object): Promise<Item> {
+  async create(ctx: Context, caller: Member, values: object, db: Queryable = ctx.db): Promise<Item> {
     const { table, shown, prefix } = this.#shape
     const now = ctx.clock.now()
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
     return found(
-      await ctx.db.row<Item>(sql`
+      await db.row<Item>(sql`
         insert into ${table} select * from jsonb_populate_record(null::${table}, ${json(row)}) returning ${shown}`),
     )
   }

@@ -236,6 +236,8 @@ describe('personal projects', () => {
     const mine = (await member.post('/projects', { title: 'Mine', personal: true })).body
     const milestone = (await member.post('/milestones', { project_id: mine.id, name: 'Beta' })).body
     expect((await member.get('/projects')).body.data).toEqual([mine])
+    await member.post('/issues', { title: 'Mine too', personal: true, project_id: mine.id, status: 'done' })
+    expect((await member.get(`/projects/${mine.id}`)).body.progress).toBe(100)
     for (const other of [owner, admin]) {
       for (const refuse of [
         () => other.get(`/projects/${mine.id}`),

@@ -12,7 +12,7 @@ export const projectColumns = sql`
   array(select label_id from project_labels where project_id = p.id order by label_id) as label_ids,
   p.start_date, p.target_date, p.completed_at,
   (select 100.0::double precision * count(*) filter (where status = 'done') / nullif(count(*), 0)
-   from issues where project_id = p.id and not personal) as progress,
+   from issues where project_id = p.id and (p.personal or not personal)) as progress,
   p.created_at, p.updated_at, p.personal`
 
 export const visibleTo = (userId: string) => sql`(not p.personal or p.owner_id = ${userId})`
