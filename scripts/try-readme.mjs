@@ -62,6 +62,7 @@ async function start(who, clone, home, as, limitSeconds) {
     if (!output.includes(`Baton is ready at http://localhost:${port}`)) {
       throw new StepFailed(`npm start as ${who} did not print its address:\n${output}`)
     }
+    await readDemo(`http://127.0.0.1:${port}/api/v1`)
     return seconds
   } finally {
     process.kill(-child.pid, 'SIGTERM') // npm and the service it runs
@@ -74,6 +75,24 @@ function isReady(port) {
     (response) => response.ok,
     () => false,
   )
+}
+
+/** The README's call, and the one it leads to. */
+async function readDemo(base) {
+  const call = async (path, options) => {
+    const response = await fetch(base + path, options)
+    if (!response.ok) throw new StepFailed(`${path} answered ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+  const { token } = await call('/auth/sign-in', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"email": "ada@demo.example", "password": "baton-demo"}',
+  })
+  const headers = { authorization: `Bearer ${token}` }
+  const [workspace] = (await call('/auth/me', { headers })).workspaces
+  const { data } = await call('/issues?limit=100', { headers: { ...headers, 'x-workspace-id': workspace.id } })
+  if (data.length < 60) throw new StepFailed(`the demo has ${data.length} issues`)
 }
 
 function giveAway(dir, { uid, gid }) {
