@@ -57,7 +57,7 @@ export class Door {
     if (body === undefined && operation.body) {
       throw new ApiError('INVALID_JSON', {}, { message: 'The request needs a JSON body.' })
     }
-    mounted.checkBody(body ?? (body === null ? null : {}))
+    mounted.checkBody(body === undefined ? {} : body)
     const call = { ctx: this.#ctx, caller, ...input } as never
     const result = await mounted.handler(call)
     const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
