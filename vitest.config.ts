@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
     include: ['protocol/**/*.test.ts', 'server/**/*.test.ts', 'conformance/**/*.test.ts'],

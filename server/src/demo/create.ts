@@ -6,7 +6,7 @@ import type { Member } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
 import { hashPassword } from '../login/passwords.ts'
 import { createAccount } from '../login/sign-up.ts'
-import { Shelf } from '../planning/shelf.ts'
+import { labels, milestones } from '../planning/shelves.ts'
 import { createProject } from '../projects/projects.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
@@ -52,9 +52,6 @@ function pastClock(now: Date) {
   let looks = 0
   return { now: () => new Date(Math.min(now.getTime(), begin + looks++ * step)) }
 }
-
-const labels = new Shelf({ table: sql`labels`, prefix: 'lbl', shown: sql`id`, changeable: sql`name, color` })
-const milestones = new Shelf({ table: sql`milestones`, prefix: 'mil', shown: sql`id`, changeable: sql`name` })
 
 async function fill(ctx: Context) {
   const members = await people(ctx)

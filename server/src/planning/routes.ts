@@ -1,39 +1,10 @@
-import { api, type Cycle, type Initiative, type Label, type Milestone } from '@baton/protocol'
+import { api } from '@baton/protocol'
 import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { route } from '../http/route.ts'
-import { Shelf } from './shelf.ts'
-
-const labels = new Shelf<Label>({
-  table: sql`labels`,
-  prefix: 'lbl',
-  shown: sql`id, name, color, created_at, updated_at`,
-  changeable: sql`name, color`,
-})
-
-const milestones = new Shelf<Milestone>({
-  table: sql`milestones`,
-  prefix: 'mil',
-  shown: sql`id, project_id, name, target_date, created_at, updated_at`,
-  changeable: sql`name, target_date`,
-  visibleTo: ({ id }) => sql`t.project_id in (select p.id from projects p where not p.personal or p.owner_id = ${id})`,
-})
-
-const cycles = new Shelf<Cycle>({
-  table: sql`cycles`,
-  prefix: 'cyc',
-  shown: sql`id, team_id, name, starts_at, ends_at, created_at, updated_at`,
-  changeable: sql`name, starts_at, ends_at`,
-})
-
-const initiatives = new Shelf<Initiative>({
-  table: sql`initiatives`,
-  prefix: 'ini',
-  shown: sql`id, name, description, created_at, updated_at`,
-  changeable: sql`name, description`,
-})
+import { cycles, initiatives, labels, milestones } from './shelves.ts'
 
 export const planningRoutes = [
   route(api.listLabels, ({ ctx, caller, query }) => labels.list(ctx, caller, query)),

@@ -1,0 +1,32 @@
+import type { Cycle, Initiative, Label, Milestone } from '@baton/protocol'
+import { sql } from '../db/sql.ts'
+import { Shelf } from './shelf.ts'
+
+export const labels = new Shelf<Label>({
+  table: sql`labels`,
+  prefix: 'lbl',
+  shown: sql`id, name, color, created_at, updated_at`,
+  changeable: sql`name, color`,
+})
+
+export const milestones = new Shelf<Milestone>({
+  table: sql`milestones`,
+  prefix: 'mil',
+  shown: sql`id, project_id, name, target_date, created_at, updated_at`,
+  changeable: sql`name, target_date`,
+  visibleTo: ({ id }) => sql`t.project_id in (select p.id from projects p where not p.personal or p.owner_id = ${id})`,
+})
+
+export const cycles = new Shelf<Cycle>({
+  table: sql`cycles`,
+  prefix: 'cyc',
+  shown: sql`id, team_id, name, starts_at, ends_at, created_at, updated_at`,
+  changeable: sql`name, starts_at, ends_at`,
+})
+
+export const initiatives = new Shelf<Initiative>({
+  table: sql`initiatives`,
+  prefix: 'ini',
+  shown: sql`id, name, description, created_at, updated_at`,
+  changeable: sql`name, description`,
+})
