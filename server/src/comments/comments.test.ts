@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { eventsOf, names } from '../../test/events.ts'
-import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
+import { type TestApp, type TestPerson, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
 const scene = async (app: TestApp) => {
   const workspace = await app.workspace()
@@ -207,6 +207,50 @@ describe('changing', () => {
     const response = await app.unchanged(() => owner.put(`/comments/${comment.id}`, { text: 'Yours' }))
     expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   })
+})
+
+describe('at the same moment', () => {
+  test(
+    'a comment that is edited while its issue is shared is told as it is',
+    verifiesOnPostgres('issue.cleared-personal-emits-create'),
+    async ({ app }) => {
+      for (let round = 0; round < 5; round++) {
+        const { id, member } = await scene(app)
+        const issue = (await member.post('/issues', { title: 'Mine', personal: true })).body
+        const comment = (await member.post('/comments', { target_type: 'issue', target_id: issue.id, text: 'old' }))
+          .body
+        const events = await eventsOf(app, id, () =>
+          Promise.all([
+            member.put(`/issues/${issue.id}`, { personal: false }),
+            member.put(`/comments/${comment.id}`, { text: 'new' }),
+          ]),
+        )
+        const told = events.filter(({ type }) => type === 'Comment')
+        const newest = told.sort((a, b) => a.body.data.updated_at.localeCompare(b.body.data.updated_at)).at(-1)
+        expect(newest?.body.data.text).toBe('new')
+      }
+    },
+  )
+
+  test(
+    'a reply that is edited while its thread is deleted is removed as it was last',
+    verifiesOnPostgres('comment.delete-204'),
+    async ({ app }) => {
+      for (let round = 0; round < 5; round++) {
+        const { id, owner, member, say } = await scene(app)
+        const root = await say(owner, 'One')
+        const reply = await say(member, 'old', { parent_comment_id: root.id })
+        const events = await eventsOf(app, id, () =>
+          Promise.all([owner.delete(`/comments/${root.id}`), member.put(`/comments/${reply.id}`, { text: 'new' })]),
+        )
+        const ofReply = events.filter(({ body }) => body.data.id === reply.id)
+        const removed = ofReply.find(({ action }) => action === 'remove')
+        const updated = ofReply.find(({ action }) => action === 'update')
+        expect(removed?.body.data.text).toBe(updated ? 'new' : 'old')
+        if (updated) expect(removed?.body.data.updated_at > updated.body.data.updated_at).toBe(true)
+      }
+    },
+  )
 })
 
 describe('deleting', () => {

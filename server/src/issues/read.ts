@@ -38,8 +38,7 @@ export const listIssues = (ctx: Context, caller: Member, filter: IssueFilter) =>
     },
   )
 
-/** Exported for the check that reads its plans. */
-export const listStatement = (caller: Member, filter: IssueFilter, after: string | undefined, count: number) => sql`
+const listStatement = (caller: Member, filter: IssueFilter, after: string | undefined, count: number) => sql`
   select ${issueColumns} from issues i
   where i.workspace_id = ${caller.workspaceId} and ${visibleTo(caller.id)}
     ${filter.team_id ? sql`and i.team_id = ${filter.team_id}` : none}

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { test, verifies } from '../../test/harness.ts'
+import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
 test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
   '%s are listed, created, changed and deleted, by managers and members',
@@ -47,6 +47,23 @@ test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
       expect((await person.delete(`/${noun}/${plain.body.id}`)).status).toBe(204)
       expect((await person.get(`/${noun}`)).body.data).toEqual([])
       expect((await person.put(`/${noun}/${body.id}`, { name: 'Gone' })).status).toBe(404)
+    }
+  },
+)
+
+test(
+  'a milestone of a project that is just being deleted is refused',
+  verifiesOnPostgres('project.milestones-crud'),
+  async ({ app }) => {
+    const { owner } = await app.workspace()
+    for (let round = 0; round < 4; round++) {
+      const { body: project } = await owner.post('/projects', { title: 'Plan' })
+      const [, ...made] = await Promise.all([
+        owner.delete(`/projects/${project.id}`),
+        ...Array.from({ length: 6 }, () => owner.post('/milestones', { project_id: project.id, name: 'Beta' })),
+      ])
+      for (const { status } of made) expect([201, 422]).toContain(status)
+      expect((await owner.get(`/milestones?project_id=${project.id}`)).body.data).toEqual([])
     }
   },
 )
