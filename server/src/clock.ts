@@ -1,9 +1,17 @@
 /** Time is an argument: everything that asks what time it is asks the clock it was given. */
 export interface Clock {
   now(): Date
+  /** Runs `then` once that much time has passed, unless the function it returns is called first. */
+  after(ms: number, then: () => void): () => void
 }
 
-export const systemClock: Clock = { now: () => new Date() }
+export const systemClock: Clock = {
+  now: () => new Date(),
+  after(ms, then) {
+    const timer = setTimeout(then, ms)
+    return () => clearTimeout(timer)
+  },
+}
 
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
 export const days = (count: number) => count * 24 * 60 * 60 * 1000

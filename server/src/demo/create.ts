@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../db/database.ts'
@@ -26,7 +27,7 @@ export async function createDemo(ctx: Context): Promise<boolean> {
     sql`insert into settings (name, value) values ('demo', 'started') on conflict do nothing`,
   )
   if (claimed === 0) return false
-  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: pastClock(ctx.clock.now()) })
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: pastClock(ctx.clock) })
   await ctx.db.run(sql`update settings set value = 'done' where name = 'demo'`)
   return true
 }
@@ -46,11 +47,15 @@ async function removeUnfinished({ db }: Context) {
 }
 
 /** Begins six weeks ago and comes a few hours nearer at each look. */
-function pastClock(now: Date) {
+function pastClock(clock: Clock): Clock {
+  const now = clock.now()
   const begin = now.getTime() - 42 * 24 * 3_600_000
   const step = (42 * 24 * 3_600_000) / 2000
   let looks = 0
-  return { now: () => new Date(Math.min(now.getTime(), begin + looks++ * step)) }
+  return {
+    now: () => new Date(Math.min(now.getTime(), begin + looks++ * step)),
+    after: (ms, then) => clock.after(ms, then),
+  }
 }
 
 async function fill(ctx: Context) {
