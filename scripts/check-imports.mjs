@@ -5,6 +5,7 @@ import { root } from './setup.mjs'
 
 const order = [
   ['clock', 'ids', 'crypto', 'log', 'config'],
+  ['outbound'],
   ['db'],
   ['context'],
   ['http'],
@@ -12,7 +13,6 @@ const order = [
   ['audit'],
   ['workspaces'],
   ['inbox'],
-  ['outbound'],
   ['delivery'],
   ['events'],
   ['webhooks'],

@@ -16,6 +16,14 @@ export const auditActions = [
   'team.updated',
   'team.member_added',
   'team.member_removed',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.enabled',
+  'webhook.disabled',
+  'webhook.failing',
+  'webhook.secret_shown',
+  'webhook.secret_rotated',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

@@ -24,7 +24,13 @@ export const errors = {
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 
   ALREADY_MEMBER: { status: 409, message: 'You are a member of that workspace already.' },
+  DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner; make somebody else owner first.' },
+  REDELIVERY_LIMIT_REACHED: { status: 409, message: 'The delivery has been attempted too often to be sent again.' },
+  WEBHOOK_LIMIT_REACHED: {
+    status: 409,
+    message: 'The workspace has as many webhooks as it may; delete one it no longer needs.',
+  },
 
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
   URI_TOO_LONG: { status: 414, message: 'The address of the request is too long.' },

@@ -9,6 +9,7 @@ import { projects } from './projects.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { teams } from './teams.ts'
+import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
 export type { AuditAction, AuditEntry } from './audit.ts'
@@ -21,6 +22,17 @@ export {
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'
+export type {
+  Attempt,
+  Delivery,
+  DeliveryDetail,
+  DeliveryQuery,
+  DeliveryStatus,
+  EndpointState,
+  FailureReason,
+  PingResult,
+  ResourceType,
+} from './deliveries.ts'
 export * from './errors.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'
 export {
@@ -48,6 +60,7 @@ export {
 export * from './routes.ts'
 export type { NewTeam, Repository, Team, TeamChange, TeamMember } from './teams.ts'
 export type { Priority } from './tracker.ts'
+export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
 
 /** Every operation by its name. A route without an operation, or the reverse, does not compile. */
@@ -60,6 +73,7 @@ export const api = {
   ...projects,
   ...comments,
   ...planning,
+  ...webhooks,
   ...inbox,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

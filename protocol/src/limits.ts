@@ -21,6 +21,16 @@ export const limits = {
   repository: 200,
   repositoriesPerTeam: 50,
 
+  webhookLabel: 80,
+  /** A receiver's answer must begin within this time (4.7). */
+  webhookDeadlineMs: 5000,
+  webhookResponseBytes: 64 * 1024,
+  webhookResponseKept: 1000,
+  /** Scheduled and asked for together. */
+  attemptsPerDelivery: 100,
+  /** Kept, and held while a webhook is disabled, for so long. */
+  deliveryDays: 30,
+
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,
 

@@ -105,6 +105,25 @@ export const routes = {
   updateInitiative: { method: 'PUT', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
   deleteInitiative: { method: 'DELETE', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
 
+  // Workspace webhooks
+  listWebhooks: { method: 'GET', path: '/webhooks', caller: 'manager' },
+  createWebhook: { method: 'POST', path: '/webhooks', caller: 'manager' },
+  getWebhook: { method: 'GET', path: '/webhooks/:webhook_id', caller: 'manager' },
+  updateWebhook: { method: 'PATCH', path: '/webhooks/:webhook_id', caller: 'manager' },
+  deleteWebhook: { method: 'DELETE', path: '/webhooks/:webhook_id', caller: 'manager' },
+  getWebhookSecret: { method: 'GET', path: '/webhooks/:webhook_id/secret', caller: 'manager' },
+  rotateWebhookSecret: { method: 'POST', path: '/webhooks/:webhook_id/secret', caller: 'manager' },
+  testWebhook: { method: 'POST', path: '/webhooks/:webhook_id/test', caller: 'manager' },
+  enableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/enable', caller: 'manager' },
+  disableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/disable', caller: 'manager' },
+  listWebhookDeliveries: { method: 'GET', path: '/webhooks/:webhook_id/deliveries', caller: 'manager' },
+  getWebhookDelivery: { method: 'GET', path: '/webhooks/:webhook_id/deliveries/:delivery_id', caller: 'manager' },
+  redeliverToWebhook: {
+    method: 'POST',
+    path: '/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
+    caller: 'manager',
+  },
+
   // What asks for a person
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },

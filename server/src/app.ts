@@ -13,11 +13,11 @@ import { loginRoutes } from './login/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
 /** Every feature, in one visible list. */
-export function createApp(ctx: Context, lifecycle: Lifecycle): Promise<FastifyInstance> {
-  const metrics = new Metrics()
+export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metrics()): Promise<FastifyInstance> {
   const door = new Door(ctx, api, [
     ...serviceRoutes(ctx.config, metrics, lifecycle),
     ...loginRoutes,
@@ -28,6 +28,7 @@ export function createApp(ctx: Context, lifecycle: Lifecycle): Promise<FastifyIn
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,
+    ...webhookRoutes,
   ])
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
   return createHttpServer(ctx, door, operations, metrics, (credentials) => resolveCaller(ctx, credentials))

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { Keyring } from './crypto.ts'
 import type { Db } from './db/database.ts'
 import type { Logger } from './log.ts'
+import type { GuardedClient } from './outbound/client.ts'
 
 /** What every verb is given. */
 export interface Context {
@@ -11,4 +12,6 @@ export interface Context {
   keys: Keyring
   log: Logger
   db: Db
+  /** The only way out: to webhooks' receivers. */
+  outbound: GuardedClient
 }

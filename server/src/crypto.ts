@@ -24,7 +24,7 @@ export class Keyring {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', this.#current, nonce).setAAD(Buffer.from(owner))
     const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    return ['v1', keyId(this.#current), nonce.toString('base64url'), sealed.toString('base64url')].join('.')
+    return `${this.currentPrefix}${nonce.toString('base64url')}.${sealed.toString('base64url')}`
   }
 
   open(sealed: string, owner: string): string {
@@ -36,6 +36,11 @@ export class Keyring {
       .setAAD(Buffer.from(owner))
       .setAuthTag(bytes.subarray(-16))
     return decipher.update(bytes.subarray(0, -16), undefined, 'utf8') + decipher.final('utf8')
+  }
+
+  /** How everything begins that the current key sealed. */
+  get currentPrefix() {
+    return `v1.${keyId(this.#current)}.`
   }
 
   /** A signature of our own, for what we hand out and want back unchanged. */

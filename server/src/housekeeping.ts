@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
@@ -11,6 +12,7 @@ export async function sweep({ db, clock }: Context) {
   await sweepRateLimits(db, now)
   await sweepLogins(db, now)
   await sweepInvitations(db, now)
+  await sweepDeliveries(db, now)
 }
 
 export function startHousekeeping(ctx: Context): () => void {

@@ -8,10 +8,15 @@ import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
+import { Doorbell } from './delivery/doorbell.ts'
+import { resealSecrets } from './delivery/endpoints.ts'
+import { DeliveryWorker } from './delivery/worker.ts'
 import { createDemo, hasDemo } from './demo/create.ts'
+import { Metrics } from './http/metrics.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
+import { GuardedClient } from './outbound/client.ts'
 
 /** How long requests under way may take once the process has been asked to stop. */
 const drainMs = 10_000
@@ -55,28 +60,47 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     for (const name of await migrate(db)) log.info({ migration: name }, 'applied')
     const keys = new Keyring(secretKey, config.previousSecretKeys)
     await checkSecretKey(db, keys)
+    await resealSecrets(db, keys)
 
-    const ctx: Context = { config, clock: systemClock, keys, log, db }
+    const clock = systemClock
+    const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
+    const ctx: Context = { config, clock, keys, log, db, outbound }
+    const doorbell = new Doorbell(db, clock, log)
     if (config.demo) await createDemo(ctx)
     const lifecycle = { stopping: false }
-    const http = await createApp(ctx, lifecycle)
+    const metrics = new Metrics()
+    const http = await createApp(ctx, lifecycle, metrics)
     await listen(http, config)
-    const stopHousekeeping = config.role === 'api' ? () => {} : startHousekeeping(ctx)
+    const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
 
     return {
       demo: config.demo && (await hasDemo(db)),
       async stop() {
         lifecycle.stopping = true
-        stopHousekeeping()
         const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()
-        await http.close()
+        await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
+        await doorbell.quiet()
+        await outbound.close()
         await db.close()
       },
     }
   } catch (error) {
     await db.close()
     throw error
+  }
+}
+
+/** What a process does besides answering requests. */
+function startWorking(ctx: Context, doorbell: Doorbell, metrics: Metrics): () => Promise<void> {
+  const stopHousekeeping = startHousekeeping(ctx)
+  const worker = new DeliveryWorker(ctx, doorbell, {
+    attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
+  })
+  worker.start()
+  return async () => {
+    stopHousekeeping()
+    await worker.stop()
   }
 }
 

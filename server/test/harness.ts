@@ -7,15 +7,19 @@ import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
+import { Doorbell } from '../src/delivery/doorbell.ts'
+import { DeliveryWorker } from '../src/delivery/worker.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
+import { GuardedClient } from '../src/outbound/client.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
 import { openTestDatabase } from './database.ts'
+import { Receiver } from './receiver.ts'
 
 export { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
 
@@ -41,10 +45,12 @@ export class TestApp {
   /** Nobody in particular. */
   readonly nobody: Client
   readonly stop: () => Promise<void>
+  readonly #worker: DeliveryWorker
   #dump: Sql | undefined
 
   private constructor(ctx: Context, clock: TestClock, rootUrl: string, contract: Contract, stop: () => Promise<void>) {
     this.ctx = ctx
+    this.#worker = new DeliveryWorker(ctx, new Doorbell(ctx.db, clock, ctx.log))
     this.clock = clock
     this.rootUrl = rootUrl
     this.nobody = new Client(rootUrl, contract)
@@ -53,17 +59,26 @@ export class TestApp {
 
   static async start(env: Record<string, string> = {}): Promise<TestApp> {
     const clock = new TestClock()
-    const config: Config = readConfig(env)
+    // Receivers of tests listen on localhost.
+    const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
     const db = await openTestDatabase()
-    const ctx = { config, clock, keys: new Keyring(randomBytes(32)), log: createLog('silent'), db }
+    const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
+    const ctx = { config, clock, keys: new Keyring(randomBytes(32)), log: createLog('silent'), db, outbound }
     const http = await createApp(ctx, { stopping: false })
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     const contract = new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, async () => {
       await http.close()
+      await outbound.close()
       await db.close()
     })
+  }
+
+  /** Sends every delivery that is due by the test's clock, and waits for what comes of it. */
+  async deliver() {
+    await this.#worker.tend()
+    await this.#worker.drain()
   }
 
   /** Somebody who has just signed up. All have one password, because hashing it takes longer than all the rest. */
@@ -133,7 +148,11 @@ export function within(person: TestPerson, workspaceId: string): TestPerson {
  * `app` is shared by the tests of a file; each makes its own people and workspaces in it. `startApp` gives a test one
  * of its own, with its own settings.
  */
-export const test = base.extend<{ app: TestApp; startApp: (env?: Record<string, string>) => Promise<TestApp> }>({
+export const test = base.extend<{
+  app: TestApp
+  startApp: (env?: Record<string, string>) => Promise<TestApp>
+  receiver: Receiver
+}>({
   app: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
     async ({}, use) => {
@@ -143,6 +162,12 @@ export const test = base.extend<{ app: TestApp; startApp: (env?: Record<string, 
     },
     { scope: 'file' },
   ],
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  receiver: async ({}, use) => {
+    const receiver = await Receiver.start()
+    await use(receiver)
+    await receiver.stop()
+  },
   // biome-ignore lint/correctness/noEmptyPattern: as above
   startApp: async ({}, use) => {
     const started: TestApp[] = []

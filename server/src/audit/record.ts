@@ -5,7 +5,8 @@ import { newId } from '../ids.ts'
 
 export interface AuditRecord {
   workspaceId: string
-  actorId: string
+  /** Null: the service itself. */
+  actorId: string | null
   action: AuditAction
   /** What was changed: a person, a team, an invitation, the workspace. */
   subjectId: string

@@ -15,23 +15,26 @@ const texts = async () =>
   (await db.rows<{ text: string }>(sql`select text from notes order by id`)).map(({ text }) => text)
 
 describe('a transaction', () => {
-  test('commits all of its work and then runs what waits for that', async () => {
+  test('commits all of its work and then tells who listens, once', async () => {
     const seen: string[] = []
+    db.onNews('due', (news) => seen.push(...news))
     const result = await db.tx(async (tx) => {
-      tx.afterCommit(() => seen.push('after'))
+      tx.tell('due', ['one', 'two'])
+      tx.tell('due', ['two', 'three'])
       expect(await tx.run(sql`insert into notes values (1, 'one'), (2, 'two')`)).toBe(2)
       expect(seen).toEqual([])
       return 'done'
     })
     expect(result).toBe('done')
-    expect(seen).toEqual(['after'])
+    expect(seen).toEqual(['one', 'two', 'three'])
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('keeps nothing of work that fails, and runs nothing after it', async () => {
+  test('keeps nothing of work that fails, and tells nobody', async () => {
     const seen: string[] = []
+    db.onNews('due', (news) => seen.push(...news))
     const failing = db.tx(async (tx) => {
-      tx.afterCommit(() => seen.push('after'))
+      tx.tell('due', ['never'])
       await tx.run(sql`insert into notes values (3, 'three')`)
       throw new Error('changed my mind')
     })
@@ -56,11 +59,10 @@ describe('a transaction', () => {
 
   test('lets work that it left behind go on by itself', async () => {
     let later: Promise<unknown> | undefined
-    await db.tx(async (tx) => {
-      tx.afterCommit(() => {
-        later = db.row(sql`select 1 as one`)
-      })
+    db.onNews('due', () => {
+      later = db.row(sql`select 1 as one`)
     })
+    await db.tx(async (tx) => tx.tell('due', ['one']))
     expect(await later).toEqual({ one: 1 })
   })
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sql } from './sql.ts'
+import { type Sql, sql } from './sql.ts'
 
 export interface Result {
   rows: unknown[]
@@ -12,7 +12,15 @@ export interface Driver {
   readonly kind: 'embedded' | 'postgres'
   query(statement: Sql): Promise<Result>
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
+  /** Calls `heard` for every message of other processes on the channel, and once after each time it may have missed some. */
+  listen(channel: string, heard: (message: string) => void): Listening
   close(): Promise<void>
+}
+
+export interface Listening {
+  /** Resolves when messages arrive from now on. */
+  ready: Promise<void>
+  stop(): Promise<void>
 }
 
 /** Runs several statements without parameters, as migrations are. */
@@ -27,8 +35,14 @@ export interface Queryable {
 
 export interface Tx extends Queryable {
   script: Script
-  /** Runs when, and only when, the transaction has committed. It must not throw and is not waited for. */
-  afterCommit(work: () => void): void
+  /** Tells the rest of this process when, and only when, the transaction has committed. */
+  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>): void
+}
+
+/** What a committed transaction tells the rest of this process. */
+export interface Topics {
+  /** Ids of endpoints that something waits for. */
+  due: string
 }
 
 const retriesOnConflict = 5
@@ -40,6 +54,7 @@ const retriesOnConflict = 5
 export class Db implements Queryable {
   readonly #driver: Driver
   readonly #open = new AsyncLocalStorage<{ active: boolean }>()
+  readonly #audience = new Map<keyof Topics, (news: Set<string>) => void>()
   #closed: Promise<void> | undefined
 
   constructor(driver: Driver) {
@@ -80,7 +95,7 @@ export class Db implements Queryable {
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const state = { active: true }
-    const afterCommit: (() => void)[] = []
+    const told = new Map<keyof Topics, Set<string>>()
     const result = await this.#open.run(state, () =>
       this.#driver
         .transaction((query, script) => {
@@ -93,15 +108,31 @@ export class Db implements Queryable {
             rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
             row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
             run: async (statement) => (await guarded(statement)).count,
-            afterCommit: (then) => afterCommit.push(then),
+            tell: (topic, news) => {
+              told.set(topic, new Set([...(told.get(topic) ?? []), ...news]))
+            },
           })
         })
         .finally(() => {
           state.active = false
         }),
     )
-    for (const then of afterCommit) then()
+    for (const [topic, news] of told) this.#audience.get(topic)?.(news)
     return result
+  }
+
+  /** Who hears what transactions tell about a topic. It must not throw and is not waited for. */
+  onNews(topic: keyof Topics, heard: (news: Set<string>) => void) {
+    this.#audience.set(topic, heard)
+  }
+
+  /** Between processes; the embedded database has only this one. */
+  listen(channel: string, heard: (message: string) => void): Listening {
+    return this.#driver.listen(channel, heard)
+  }
+
+  async notify(channel: string, message = ''): Promise<void> {
+    if (this.kind === 'postgres') await this.run(sql`select pg_notify(${channel}, ${message})`)
   }
 
   close(): Promise<void> {

@@ -18,6 +18,7 @@ export async function openEmbedded(where: PGliteOptions): Promise<Driver> {
           async (text) => void (await tx.exec(text)),
         ),
       ),
+    listen: () => ({ ready: Promise.resolve(), stop: async () => {} }),
     close: () => pglite.close(),
   }
 }

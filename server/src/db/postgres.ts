@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Driver, Result } from './database.ts'
+import { listen } from './listen.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
 
 const parsers: Record<number, (text: string) => unknown> = {
@@ -50,6 +51,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
         client.release(broken)
       }
     },
+    listen: (channel, heard) => listen(url, channel, heard, onError),
     close: () => pool.end(),
   }
 }

@@ -32,6 +32,12 @@ export const none = sql``
 /** A value for a jsonb parameter: drivers would send a JavaScript array as a PostgreSQL array. */
 export const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
 
+/**
+ * The beginning of a statement whose commit may be forgotten if the database itself crashes right after; the statement
+ * must select from `undurable`. The embedded database takes no notice.
+ */
+export const undurably = sql`with undurable as materialized (select set_config('synchronous_commit', 'off', true))`
+
 const names = new Map<string, string>()
 const namesKept = 2000
 

@@ -1,6 +1,6 @@
 import { type Comment, commentFields } from '@baton/protocol'
 import type { Config } from '../config.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { type Actor, type Happening, only, record } from './record.ts'
 
@@ -53,7 +53,7 @@ export const heardOfComment = (
 
 /** The comments of an item that was personal until now: news to everybody but its owner. */
 export async function recordThread(
-  tx: Queryable,
+  tx: Tx,
   now: Date,
   workspaceId: string,
   config: Config,

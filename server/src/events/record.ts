@@ -1,5 +1,6 @@
-import type { Queryable } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { enqueueFor } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 
 export interface Actor {
@@ -28,10 +29,10 @@ export const actorOf = (person: { id: string; name: string }): Actor => ({
 })
 
 /**
- * Records events in the transaction of the change itself. Whoever calls this has left out what nobody else may know:
- * personal items, internal comments, imports (6.5.6).
+ * Records events and their deliveries in the transaction of the change itself. Whoever calls this has left out what
+ * nobody else may know: personal items, internal comments, imports (6.5.6).
  */
-export async function record(tx: Queryable, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
+export async function record(tx: Tx, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
   if (happenings.length === 0) return
   const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
@@ -49,11 +50,19 @@ export async function record(tx: Queryable, now: Date, workspaceId: string, happ
       workspace_id: workspaceId,
     },
   }))
-  await tx.run(sql`
-    insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-    select id, ${workspaceId}, type, action, team_ids, body, ${now}
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as e (id text, type text, action text, team_ids text[], body json)`)
+  const told = await tx.rows<{ endpoint_id: string }>(sql`
+    with recorded as (
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+      select id, ${workspaceId}, type, action, team_ids, body, ${now}
+      from json_to_recordset(${JSON.stringify(rows)}::json)
+        as e (id text, type text, action text, team_ids text[], body json)
+      returning *
+    )
+    ${enqueueFor(sql`recorded`)}`)
+  tx.tell(
+    'due',
+    told.map(({ endpoint_id }) => endpoint_id),
+  )
 }
 
 /** The previous value of each field that differs, or null when none does. */

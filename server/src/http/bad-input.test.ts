@@ -63,6 +63,26 @@ const accepted: Record<WriteName, Record<string, unknown> | null> = {
   createInitiative: { name: 'Growth', description: '' },
   updateInitiative: { name: 'Growth', description: '' },
   deleteInitiative: null,
+  createWebhook: {
+    label: 'Chat',
+    url: 'https://hooks.example.com/x',
+    all_teams: true,
+    team_ids: [],
+    resource_types: ['Issue'],
+  },
+  updateWebhook: {
+    label: 'Chat',
+    url: 'https://hooks.example.com/x',
+    all_teams: true,
+    team_ids: [],
+    resource_types: ['Issue'],
+  },
+  deleteWebhook: null,
+  rotateWebhookSecret: null,
+  testWebhook: null,
+  enableWebhook: null,
+  disableWebhook: null,
+  redeliverToWebhook: null,
   updateInboxEntry: { read: true },
   readInbox: null,
 }
@@ -80,6 +100,14 @@ async function makeScene(app: TestApp) {
   const { body: milestone } = await owner.post('/milestones', { project_id: project.id, name: 'Alpha' })
   const { body: cycle } = await owner.post('/cycles', { team_id: team.id, name: 'Week 0' })
   const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
+  const { body: webhook } = await owner.post('/webhooks', {
+    label: 'Chat',
+    url: 'http://localhost:9',
+    all_teams: true,
+    resource_types: ['Issue'],
+  })
+  await owner.post(`/webhooks/${webhook.id}/test`)
+  const { body: deliveries } = await owner.get(`/webhooks/${webhook.id}/deliveries`)
   const { body: inbox } = await owner.get('/inbox')
   const ids: Record<string, string> = {
     user_id: member.user.id,
@@ -93,6 +121,8 @@ async function makeScene(app: TestApp) {
     cycle_id: cycle.id,
     initiative_id: initiative.id,
     entry_id: inbox.data[0].id,
+    webhook_id: webhook.id,
+    delivery_id: deliveries.data[0].id,
   }
   return { owner, ids }
 }

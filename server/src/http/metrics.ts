@@ -15,6 +15,13 @@ export class Metrics {
     help: 'Requests that ended in 500',
     registers: [this.#registry],
   })
+  readonly #attempts = new Histogram({
+    name: 'baton_delivery_attempt_duration_seconds',
+    help: 'Time that attempts to deliver a webhook took, by what came of them',
+    labelNames: ['outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [this.#registry],
+  })
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry })
@@ -23,6 +30,10 @@ export class Metrics {
   request(method: string, route: string, status: number, durationMs: number) {
     this.#requests.observe({ method, route, status }, durationMs / 1000)
     if (status === 500) this.#failures.inc()
+  }
+
+  attempt(outcome: string, durationMs: number) {
+    this.#attempts.observe({ outcome }, durationMs / 1000)
   }
 
   text() {

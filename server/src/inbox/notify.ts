@@ -9,25 +9,49 @@ export interface Notice {
   issueId?: string | null
   projectId?: string | null
   commentId?: string | null
+  endpointId?: string | null
 }
 
 /** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
-export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string, notices: Notice[]) {
+export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
-    .map(({ kind, userId, issueId = null, projectId = null, commentId = null }) => ({
+    .map(({ kind, userId, issueId = null, projectId = null, commentId = null, endpointId = null }) => ({
       id: newId('inb'),
       user_id: userId,
       kind,
       issue_id: issueId,
       project_id: projectId,
       comment_id: commentId,
+      endpoint_id: endpointId,
     }))
   if (rows.length === 0) return
   await tx.run(sql`
-    insert into inbox_entries (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, actor_id, created_at)
-    select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, ${actorId}, ${now}
+    insert into inbox_entries
+      (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, actor_id, created_at)
+    select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, n.endpoint_id,
+      ${actorId}, ${now}
     from json_to_recordset(${JSON.stringify(rows)}::json)
-      as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text)
+      as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text,
+        endpoint_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id`)
+}
+
+/** Asks every manager of the workspace to look at something that the service found out by itself. */
+export async function notifyManagers(
+  tx: Queryable,
+  now: Date,
+  workspaceId: string,
+  kind: InboxKind,
+  subject: Pick<Notice, 'endpointId'>,
+) {
+  const managers = await tx.rows<{ userId: string }>(sql`
+    select user_id as "userId" from memberships where workspace_id = ${workspaceId} and role in ('owner', 'admin')`)
+  await notify(
+    tx,
+    now,
+    workspaceId,
+    null,
+    managers.map(({ userId }) => ({ kind, userId, ...subject })),
+  )
 }

@@ -1,7 +1,7 @@
 import { type Issue, issueFields, limits } from '@baton/protocol'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
 import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
@@ -57,7 +57,7 @@ export async function recordHistory(tx: Queryable, now: Date, caller: Member, pa
  * their followers hear of it (decisions 3).
  */
 export async function changeBlocks(
-  tx: Queryable,
+  tx: Tx,
   now: Date,
   config: Config,
   caller: Member,

@@ -1,0 +1,63 @@
+// How long healthy endpoints wait beside one that never answers and has 10,000 due, against the same without it.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addEndpoints, happening, percentile } from './setting.mjs'
+
+const healthy = 20
+const events = 150
+const everyMs = 20
+const due = 10_000
+
+export const row = {
+  name: "healthy endpoints' p99 beside a black hole with 10,000 due",
+  unit: 'ms',
+  better: 'less',
+  target: 2,
+  async run(setting) {
+    return { ours: await measure(setting, true), floor: await measure(setting, false) }
+  },
+}
+
+async function measure(setting, withHole) {
+  const { db, sql, ctx, record } = setting
+  const took = []
+  const server = createServer((request, response) => {
+    const chunks = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      if (request.url === '/black-hole') return
+      took.push(performance.now() - Number(JSON.parse(Buffer.concat(chunks)).data.title))
+      response.end()
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${server.address().port}`
+  const worker = setting.startWorker()
+  try {
+    if (withHole) {
+      const hole = await addEndpoints(setting, [`${url}/black-hole`])
+      const many = Array.from({ length: 100 }, () => happening())
+      for (let made = 0; made < due; made += many.length) {
+        await db.tx((tx) => record(tx, ctx.clock.now(), hole.workspaceId, many))
+      }
+    }
+    const { workspaceId } = await addEndpoints(
+      setting,
+      Array.from({ length: healthy }, (_, index) => `${url}/${index}`),
+    )
+    await sleep(500)
+    for (let event = 0; event < events; event++) {
+      await sleep(everyMs)
+      // When it was committed, carried in the event itself.
+      await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [happening(String(performance.now()))]))
+    }
+    while (took.length < events * healthy) await sleep(10)
+    return percentile(took, 0.99)
+  } finally {
+    await db.run(sql`update endpoints set deleted_at = ${ctx.clock.now()}, next_due_at = null`)
+    server.closeAllConnections()
+    await worker.stop()
+    server.close()
+  }
+}

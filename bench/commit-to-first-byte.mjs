@@ -1,0 +1,69 @@
+// How long after the commit of a change its webhook arrives, on an idle service, against one INSERT and one POST.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'undici'
+import { addEndpoints, happening, percentile } from './setting.mjs'
+
+const samples = 200
+
+export const row = {
+  name: 'commit to first byte, idle, p50',
+  unit: 'ms',
+  better: 'less',
+  target: 3,
+  async run(setting) {
+    let arrived
+    // In this process, so that both ends read one clock.
+    const server = createServer((request, response) => {
+      arrived?.(performance.now())
+      request.resume().on('end', () => response.end())
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${server.address().port}`
+    const arrival = () =>
+      new Promise((resolve) => {
+        arrived = resolve
+      })
+    try {
+      return { ours: await ours(setting, url, arrival), floor: await floor(setting, url, arrival) }
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  },
+}
+
+async function ours(setting, url, arrival) {
+  const { db, ctx, record } = setting
+  const { workspaceId } = await addEndpoints(setting, [`${url}/hook`])
+  const worker = setting.startWorker()
+  const took = []
+  for (let sample = 0; sample < samples; sample++) {
+    await sleep(10)
+    const arriving = arrival()
+    await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [happening()]))
+    const committed = performance.now()
+    took.push((await arriving) - committed)
+  }
+  await worker.stop()
+  return percentile(took, 0.5)
+}
+
+async function floor({ db, sql }, url, arrival) {
+  const agent = new Agent()
+  await db.run(sql`create table if not exists bench_notes (id bigserial primary key, body json)`)
+  const body = JSON.stringify(happening())
+  const took = []
+  for (let sample = 0; sample < samples; sample++) {
+    await sleep(10)
+    const arriving = arrival()
+    const started = performance.now()
+    await db.run(sql`insert into bench_notes (body) values (${body}::json)`)
+    const answer = await agent.request({ origin: url, path: '/', method: 'POST', body })
+    took.push((await arriving) - started)
+    await answer.body.dump()
+  }
+  await agent.close()
+  return percentile(took, 0.5)
+}

@@ -1,0 +1,86 @@
+// 20,000 due deliveries over 50 endpoints, against a bare loop that signs and posts the same bytes.
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'undici'
+import { addEndpoints, happening, startReceiver } from './setting.mjs'
+
+const count = 20_000
+const endpoints = 50
+const concurrency = 256
+
+export const row = {
+  name: 'deliveries drained, 20,000 over 50 endpoints',
+  unit: 'a second',
+  better: 'more',
+  target: 0.6,
+  async run(setting) {
+    const receiver = await startReceiver()
+    try {
+      return { ours: await ours(setting, receiver), floor: await floor(receiver) }
+    } finally {
+      receiver.stop()
+    }
+  },
+}
+
+async function ours(setting, receiver) {
+  const { db, sql, ctx } = setting
+  const urls = Array.from({ length: endpoints }, (_, index) => `${receiver.url}/hook/${index}`)
+  const { workspaceId, endpointIds } = await addEndpoints(setting, urls)
+  const now = ctx.clock.now()
+  const { type, action, teamIds: _, ...rest } = happening()
+  const body = JSON.stringify({ action, type, ...rest, created_at: now, workspace_id: workspaceId })
+  await db.run(sql`
+    with made as (
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+      select 'evt_' || right(${endpointIds[0]}, 6) || lpad(n::text, 20, '0'), ${workspaceId}, 'Issue', 'create', '{}', ${body}::json, ${now}
+      from generate_series(1, ${count / endpoints}::int) n returning *
+    )
+    insert into deliveries
+      (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at, created_at)
+    select delivery_id(m.id, e.id), m.workspace_id, e.id, m.id, m.type, m.action, 'pending', 0, 0, ${now}, ${now}
+    from made m, endpoints e where e.workspace_id = ${workspaceId}`)
+  await receiver.ask('reset')
+  const started = performance.now()
+  const worker = setting.startWorker()
+  const pending = sql`select 1 from deliveries where workspace_id = ${workspaceId} and status = 'pending' limit 1`
+  while ((await receiver.ask('count')) < count) await sleep(20)
+  while (await db.row(pending)) await sleep(5)
+  const seconds = (performance.now() - started) / 1000
+  await worker.stop()
+  if ((await receiver.ask('count')) !== count) throw new Error('some were sent twice')
+  return count / seconds
+}
+
+async function floor(receiver) {
+  const agent = new Agent({ connections: concurrency })
+  const envelope = JSON.stringify({ ...happening(), created_at: new Date(), workspace_id: 'wsp_bench' }).slice(0, -1)
+  let left = count
+  const loop = async () => {
+    while (left-- > 0) {
+      const at = Date.now()
+      const body = Buffer.from(`${envelope},"webhook_id":"whk_bench","webhook_timestamp":${at}}`)
+      const signature = createHmac('sha256', 'pwhsec_bench').update(body).digest('hex')
+      const answer = await agent.request({
+        origin: receiver.url,
+        path: `/hook/${left % endpoints}`,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'user-agent': 'Svc-Webhook/1',
+          'svc-delivery': 'dlv_bench',
+          'svc-event': 'Issue',
+          'svc-signature': signature,
+          'svc-timestamp': String(at),
+        },
+        body,
+      })
+      await answer.body.dump()
+    }
+  }
+  const started = performance.now()
+  await Promise.all(Array.from({ length: concurrency }, loop))
+  const seconds = (performance.now() - started) / 1000
+  await agent.close()
+  return count / seconds
+}

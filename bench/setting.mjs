@@ -1,0 +1,119 @@
+// A service's inside on a database of the bench's own: what the rows measure, and how they fill it.
+import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { withPostgres } from '../scripts/postgres.mjs'
+
+const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
+
+/** Runs `work` on PostgreSQL with fsync on, or on the embedded database in a directory. */
+export async function withDatabase(kind, work) {
+  const { Db } = await dist('db/database.js')
+  const { migrate } = await dist('db/migrate.js')
+  const use = async (driver) => {
+    const db = new Db(driver)
+    await migrate(db)
+    try {
+      return await work(await settingOf(db))
+    } finally {
+      await db.close()
+    }
+  }
+  if (kind === 'postgres') {
+    const { connectPostgres } = await dist('db/postgres.js')
+    return withPostgres((url) => use(connectPostgres(url, () => {})), { fsync: true })
+  }
+  const { openEmbedded } = await dist('db/embedded.js')
+  const dir = mkdtempSync(join(tmpdir(), 'baton-bench-'))
+  try {
+    return await use(await openEmbedded({ dataDir: join(dir, 'db') }))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function settingOf(db) {
+  const [{ sql }, { Keyring }, { systemClock }, { createLog }, { readConfig }, outbound, doorbells, workers, events] =
+    await Promise.all(
+      [
+        'db/sql.js',
+        'crypto.js',
+        'clock.js',
+        'log.js',
+        'config.js',
+        'outbound/client.js',
+        'delivery/doorbell.js',
+        'delivery/worker.js',
+        'events/record.js',
+      ].map(dist),
+    )
+  const config = readConfig({ BATON_WEBHOOK_ALLOW: '127.0.0.1' })
+  const keys = new Keyring(randomBytes(32))
+  const log = createLog('warn')
+  const clock = systemClock
+  const client = new outbound.GuardedClient({ allow: config.webhookAllow, clock })
+  const ctx = { config, clock, keys, log, db, outbound: client }
+  const doorbell = new doorbells.Doorbell(db, clock, log)
+  return {
+    ctx,
+    db,
+    sql,
+    record: events.record,
+    startWorker() {
+      const worker = new workers.DeliveryWorker(ctx, doorbell)
+      worker.start()
+      return worker
+    },
+  }
+}
+
+let made = 0
+
+/** A workspace with endpoints at these addresses. Returns their ids. */
+export async function addEndpoints({ db, sql, ctx }, urls) {
+  const workspaceId = `wsp_bench${++made}`
+  const now = ctx.clock.now()
+  await db.run(sql`
+    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
+  const endpointIds = []
+  for (const url of urls) {
+    const id = `whk_bench${++made}`
+    await db.run(sql`
+      insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids,
+        resource_types, created_at, updated_at)
+      values (${id}, ${workspaceId}, 'Bench', ${url}, ${ctx.keys.seal('pwhsec_bench', id)}, 'enabled', ${now}, true,
+        '{}', '{Issue}', ${now}, ${now})`)
+    endpointIds.push(id)
+  }
+  return { workspaceId, endpointIds }
+}
+
+/** About the size of a real one. */
+export const happening = (title = 'An issue') => ({
+  type: 'Issue',
+  action: 'create',
+  actor: { id: 'usr_bench', type: 'user', name: 'Somebody' },
+  data: { id: 'iss_bench', title, description: 'x'.repeat(600), updated_at: '2026-01-01T00:00:00.000Z' },
+  url: 'http://localhost:3000/issue/ENG-1',
+  teamIds: [],
+})
+
+/** A receiver in a process of its own, as a real one would be. */
+export async function startReceiver() {
+  const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
+  const [{ port }] = await once(child, 'message')
+  const ask = async (what) => {
+    child.send(what)
+    return (await once(child, 'message'))[0]
+  }
+  return { url: `http://127.0.0.1:${port}`, ask, stop: () => child.kill() }
+}
+
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}

@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox'
+import { closed, id, nullable, paging, Timestamp } from './common.ts'
+import { limits } from './limits.ts'
+
+/** Deliveries of events to an endpoint, and what came of each attempt (2.9). The same for workspaces and apps. */
+
+export const ResourceType = Type.Enum(['Issue', 'Comment', 'Project'], {
+  'x-message': 'must be Issue, Comment or Project',
+})
+export type ResourceType = Static<typeof ResourceType>
+
+/** 3.3: `failing` was disabled by the service itself. */
+export const EndpointState = Type.Enum(['enabled', 'disabled', 'failing'])
+export type EndpointState = Static<typeof EndpointState>
+
+export const WebhookUrl = Type.String({
+  minLength: 1,
+  maxLength: limits.url,
+  'x-message': `must be a URL of at most ${limits.url} characters`,
+})
+
+export const FailureReason = Type.Enum([
+  'timeout',
+  'blocked_destination',
+  'network_error',
+  'tls_error',
+  'redirect',
+  'http_error',
+])
+export type FailureReason = Static<typeof FailureReason>
+
+export const Attempt = Type.Object(
+  {
+    number: Type.Integer(),
+    started_at: Timestamp,
+    duration_ms: Type.Integer(),
+    /** Null when nothing was answered. */
+    http_status: nullable(Type.Integer()),
+    /** Null when it succeeded. */
+    reason: nullable(FailureReason),
+    response_excerpt: nullable(Type.String()),
+  },
+  { ...closed, title: 'Attempt' },
+)
+export type Attempt = Static<typeof Attempt>
+
+const statuses = ['pending', 'succeeded', 'failed', 'canceled'] as const
+export const DeliveryStatus = Type.Enum(statuses, { 'x-message': `must be one of: ${statuses.join(', ')}` })
+export type DeliveryStatus = Static<typeof DeliveryStatus>
+
+const deliveryFields = {
+  id: id('dlv'),
+  event_id: Type.String(),
+  type: Type.String(),
+  action: Type.String(),
+  status: DeliveryStatus,
+  created_at: Timestamp,
+  /** Null when none is scheduled. */
+  next_attempt_at: nullable(Timestamp),
+  attempts: Type.Array(Attempt),
+}
+export const Delivery = Type.Object(deliveryFields, { ...closed, title: 'Delivery' })
+export type Delivery = Static<typeof Delivery>
+
+export const DeliveryDetail = Type.Object(
+  {
+    ...deliveryFields,
+    /** As last sent; null before the first attempt. */
+    request: nullable(
+      Type.Object({ headers: Type.Record(Type.String(), Type.String()), body: Type.String() }, closed),
+    ),
+  },
+  { ...closed, title: 'DeliveryDetail' },
+)
+export type DeliveryDetail = Static<typeof DeliveryDetail>
+
+export const DeliveryQuery = Type.Object({ ...paging, status: Type.Optional(DeliveryStatus) }, closed)
+export type DeliveryQuery = Static<typeof DeliveryQuery>
+
+/** What a test ping came to; a receiver that fails is a result, not an error. */
+export const PingResult = Type.Object(
+  {
+    ok: Type.Boolean(),
+    status: nullable(Type.Integer()),
+    reason: nullable(FailureReason),
+    duration_ms: Type.Integer(),
+  },
+  { ...closed, title: 'PingResult' },
+)
+export type PingResult = Static<typeof PingResult>

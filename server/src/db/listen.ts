@@ -1,0 +1,57 @@
+import pg from 'pg'
+import type { Listening } from './database.ts'
+
+const longestPauseMs = 5000
+
+/** LISTEN needs a connection of its own, straight to the server: a transaction pooler would drop it. */
+export function listen(
+  url: string,
+  channel: string,
+  heard: (message: string) => void,
+  onError: (error: Error) => void,
+): Listening {
+  let client: pg.Client | undefined
+  let stopped = false
+  let pauseMs = 100
+  let timer: NodeJS.Timeout | undefined
+  let announceReady = () => {}
+  const ready = new Promise<void>((resolve) => {
+    announceReady = resolve
+  })
+
+  async function connect() {
+    const next = new pg.Client({ connectionString: url, application_name: 'baton listener', keepAlive: true })
+    client = next
+    let lost = false
+    const again = (error?: Error) => {
+      if (lost || stopped) return
+      lost = true
+      if (error) onError(error)
+      next.end().catch(() => {})
+      timer = setTimeout(connect, pauseMs)
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    }
+    next.on('error', again)
+    next.on('end', () => again())
+    next.on('notification', ({ payload }) => heard(payload ?? ''))
+    try {
+      await next.connect()
+      await next.query(`listen ${pg.escapeIdentifier(channel)}`)
+      pauseMs = 100
+      announceReady()
+      heard('') // Whatever was said while nobody listened.
+    } catch (error) {
+      again(error as Error)
+    }
+  }
+
+  void connect()
+  return {
+    ready,
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
+  }
+}

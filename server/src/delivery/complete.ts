@@ -1,0 +1,87 @@
+import { type DeliveryStatus, limits } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import type { Db, Queryable, Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { notifyManagers } from '../inbox/notify.ts'
+import { disableFailing } from './health.ts'
+import { afterAttempt } from './schedule.ts'
+import type { Attempted } from './stages.ts'
+
+/**
+ * Writes down what came of attempts, in one statement for all. An attempt whose claim was lost changes nothing: another
+ * worker has the delivery, or it was canceled. Returns the endpoints for which a retry waits.
+ */
+export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
+  const results = attempted.map((one) => resultOf(one, retryDelaysMs))
+  const endpointsOf = (status: DeliveryStatus) => [
+    ...new Set(results.filter((result) => result.status === status).map(({ endpointId }) => endpointId)),
+  ]
+  const mayBeFailing = endpointsOf('failed')
+  if (mayBeFailing.length === 0) await write(db, results)
+  else {
+    await db.tx(async (tx) => {
+      // Before the failures are written, so that of two workers the second one sees what the first one wrote.
+      await lockEndpoints(tx, mayBeFailing)
+      await write(tx, results)
+      await noticeFailing(tx, mayBeFailing, now)
+    })
+  }
+  return endpointsOf('pending')
+}
+
+function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
+  const { kind } = claimed
+  const scheduled = claimed.scheduled + (kind === 'scheduled' ? 1 : 0)
+  const standing = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
+  return {
+    id: claimed.id,
+    endpointId: claimed.endpointId,
+    claim_id: claimed.claimId,
+    number: claimed.attempts + 1,
+    scheduled,
+    status: standing.status,
+    next_at: standing.nextAt,
+    settled_at: standing.settledAt,
+    started_at: prepared.startedAt,
+    duration_ms: Math.round(outcome.durationMs),
+    http_status: outcome.status,
+    reason: outcome.ok ? null : outcome.reason,
+    response_excerpt: outcome.status === null ? null : excerpt(outcome.body),
+    signature: prepared.signature,
+  }
+}
+
+/** Whatever bytes came back, as text that can be stored and shown. */
+export function excerpt(bytes: Buffer): string {
+  // No character takes more than four bytes.
+  const text = bytes.subarray(0, limits.webhookResponseKept * 4).toString('utf8')
+  return Array.from(text.replaceAll('\0', '\ufffd')).slice(0, limits.webhookResponseKept).join('')
+}
+
+const write = (db: Queryable, results: object[]) =>
+  db.run(sql`
+    with done as (
+      select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
+        id text, claim_id text, number int, scheduled int, status text, next_at timestamptz, settled_at timestamptz,
+        started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text, signature text)
+    ), kept as (
+      update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
+        next_at = done.next_at, settled_at = done.settled_at, claim_id = null, claim_kind = null, lease_until = null
+      from done where d.id = done.id and d.claim_id = done.claim_id
+      returning d.id, d.workspace_id
+    )
+    insert into attempts
+      (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+    select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
+      d.signature
+    from kept k join done d on d.id = k.id`)
+
+const lockEndpoints = (tx: Tx, ids: string[]) =>
+  tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
+
+async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
+  for (const { id, workspaceId } of await disableFailing(tx, endpointIds, now)) {
+    await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
+    await notifyManagers(tx, now, workspaceId, 'webhook_failing', { endpointId: id })
+  }
+}

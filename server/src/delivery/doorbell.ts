@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts'
+import type { Db } from '../db/database.ts'
+import { sql, undurably } from '../db/sql.ts'
+import type { Logger } from '../log.ts'
+
+export const channel = 'baton_due'
+const idsPerRing = 500
+
+/**
+ * Tells workers that something waits for an endpoint. It rings after the commit, never within: a writer would hold the
+ * endpoint's row until its commit and so line up all writers of a workspace. A ring that is lost with its process is
+ * made up for by `findForgotten`.
+ */
+export class Doorbell {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #log: Logger
+  #waiting = new Set<string>()
+  #ringing: Promise<void> | undefined
+  #answer: (() => void) | undefined
+
+  constructor(db: Db, clock: Clock, log: Logger) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+    db.onNews('due', (endpointIds) => this.ring(endpointIds))
+  }
+
+  /** A worker of this process; without one, other processes are notified. */
+  answeredBy(worker: () => void) {
+    this.#answer = worker
+  }
+
+  ring(endpointIds: Iterable<string>) {
+    for (const id of endpointIds) this.#waiting.add(id)
+    if (this.#waiting.size > 0) this.#ringing ??= this.#ringAll()
+  }
+
+  /** Resolves when everybody has been told. */
+  async quiet() {
+    await this.#ringing
+  }
+
+  async #ringAll() {
+    try {
+      while (this.#waiting.size > 0) {
+        const ids = [...this.#waiting].slice(0, idsPerRing)
+        for (const id of ids) this.#waiting.delete(id)
+        await makeDue(this.#db, ids, this.#clock.now())
+        if (this.#answer) this.#answer()
+        else await this.#db.notify(channel)
+      }
+    } catch (error) {
+      this.#log.warn({ message: (error as Error).message }, 'could not ring for deliveries; they are found by and by')
+      this.#waiting.clear()
+    } finally {
+      this.#ringing = undefined
+    }
+  }
+}
+
+/**
+ * Always written, also for an endpoint that is due: a claim under way may be about to put it off, and the changed turn
+ * tells it not to. In the order of the ids, so that two rings never wait for each other.
+ */
+const makeDue = (db: Db, endpointIds: string[], now: Date) =>
+  db.run(sql`
+    ${undurably}, held as (
+      select id, next_due_at from endpoints, undurable where id = any(${endpointIds}) and deleted_at is null
+      order by id for no key update of endpoints
+    )
+    update endpoints e set turn = e.turn + 1, next_due_at = least(h.next_due_at, ${now})
+    from held h where e.id = h.id`)

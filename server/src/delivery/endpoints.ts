@@ -1,0 +1,95 @@
+import type { EndpointState, ResourceType } from '@baton/protocol'
+import type { Keyring } from '../crypto.ts'
+import { newSecret } from '../crypto.ts'
+import type { Db, Queryable, Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { found } from '../http/errors.ts'
+
+/** Where events are delivered to. Whoever enables, disables, changes or deletes one holds its row's lock. */
+export interface Endpoint {
+  id: string
+  label: string
+  url: string
+  all_teams: boolean
+  team_ids: string[]
+  resource_types: ResourceType[]
+  state: EndpointState
+  created_by: string | null
+  created_at: string
+  updated_at: string
+}
+
+export const endpointColumns = sql`
+  id, label, url, all_teams, team_ids, resource_types, state, created_by, created_at, updated_at`
+
+const ofWorkspace = (workspaceId: string, id: string) =>
+  sql`workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`
+
+export const readEndpoint = async (db: Queryable, workspaceId: string, id: string) =>
+  found(await db.row<Endpoint>(sql`select ${endpointColumns} from endpoints where ${ofWorkspace(workspaceId, id)}`))
+
+export const lockEndpoint = async (tx: Tx, workspaceId: string, id: string) =>
+  found(
+    await tx.row<Endpoint>(sql`
+      select ${endpointColumns} from endpoints where ${ofWorkspace(workspaceId, id)} for no key update`),
+  )
+
+export const insertEndpoint = (tx: Tx, workspaceId: string, sealed: string, endpoint: Endpoint) =>
+  tx.run(sql`
+    insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
+      created_by, created_at, updated_at)
+    values (${endpoint.id}, ${workspaceId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
+      ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
+      ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
+
+export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, resource_types, updated_at }: Endpoint) =>
+  tx.run(sql`
+    update endpoints set label = ${label}, url = ${url}, all_teams = ${all_teams}, team_ids = ${team_ids},
+      resource_types = ${resource_types}, updated_at = ${updated_at}
+    where id = ${id}`)
+
+/** While it is not enabled its deliveries are held; enabling sends what waits and forgets why it was failing. */
+export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled', now: Date) {
+  await tx.run(sql`
+    update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}, next_due_at = null
+    where id = ${id}`)
+  if (state === 'enabled') tx.tell('due', [id])
+}
+
+/** 4.6: what is pending is canceled with it, also what is being sent at this moment. */
+export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
+  await tx.run(sql`update endpoints set deleted_at = ${now}, next_due_at = null where id = ${id}`)
+  await tx.run(sql`
+    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
+      claim_id = null, claim_kind = null, lease_until = null
+    where endpoint_id = ${id} and status = 'pending'`)
+}
+
+export const newWebhookSecret = () => newSecret('pwhsec_')
+
+export async function readSecret(tx: Queryable, keys: Keyring, id: string): Promise<string> {
+  const { secret } = found(await tx.row<{ secret: string }>(sql`select secret from endpoints where id = ${id}`))
+  return keys.open(secret, id)
+}
+
+export async function rotateSecret(tx: Tx, keys: Keyring, id: string, now: Date): Promise<string> {
+  const secret = newWebhookSecret()
+  await tx.run(sql`update endpoints set secret = ${keys.seal(secret, id)}, updated_at = ${now} where id = ${id}`)
+  return secret
+}
+
+/** Seals with the current key what a previous one sealed, so that the previous one can be dropped after one start. */
+export async function resealSecrets(db: Db, keys: Keyring) {
+  for (let after = ''; ; ) {
+    const rows = await db.rows<{ id: string; secret: string }>(sql`
+      select id, secret from endpoints where id > ${after} and secret not like ${`${keys.currentPrefix}%`}
+      order by id limit 500`)
+    for (const { id, secret } of rows) {
+      const sealed = keys.seal(keys.open(secret, id), id)
+      await db.run(sql`update endpoints set secret = ${sealed} where id = ${id} and secret = ${secret}`)
+    }
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.id
+  }
+}

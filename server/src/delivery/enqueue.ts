@@ -1,0 +1,15 @@
+import { type Sql, sql } from '../db/sql.ts'
+
+/**
+ * The end of a statement that began by recording events: one delivery for each endpoint that is to hear of each. They
+ * are rows of the transaction that made the change, so there is no change without its deliveries, and the reverse.
+ * `recorded` has the columns of events; an event without a team is for all-teams endpoints alone (6.5.5).
+ */
+export const enqueueFor = (recorded: Sql) => sql`
+  insert into deliveries
+    (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at, created_at)
+  select delivery_id(r.id, e.id), r.workspace_id, e.id, r.id, r.type, r.action, 'pending', 0, 0, r.created_at, r.created_at
+  from ${recorded} r
+  join endpoints e on e.workspace_id = r.workspace_id and e.deleted_at is null
+  where e.state = 'enabled' and r.type = any(e.resource_types) and (e.all_teams or e.team_ids && r.team_ids)
+  returning endpoint_id`

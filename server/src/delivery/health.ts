@@ -1,0 +1,32 @@
+import { days, plus } from '../clock.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+
+const failuresToDisable = 3
+const windowMs = days(1)
+
+/** 3.3: no successful delivery and at least three failures in 24 hours. */
+export const isFailing = (lately: { succeeded: boolean; failed: number }) =>
+  !lately.succeeded && lately.failed >= failuresToDisable
+
+/**
+ * Disables the endpoints, which are locked, that the rule says have failed. Only what happened since somebody enabled
+ * it counts, because that clears the reason; test pings never do.
+ */
+export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
+  const since = sql`greatest(e.state_since, ${plus(now, -windowMs)}::timestamptz)`
+  const health = await tx.rows<{ id: string; workspaceId: string; succeeded: boolean; failed: number }>(sql`
+    select e.id, e.workspace_id as "workspaceId",
+      exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and d.type <> 'Ping'
+        and d.settled_at > ${since}) as succeeded,
+      (select count(*) from (
+        select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and d.type <> 'Ping'
+          and d.settled_at > ${since} limit ${failuresToDisable}) f) as failed
+    from endpoints e where e.id = any(${endpointIds}) and e.state = 'enabled' and e.deleted_at is null`)
+  const failing = health.filter(isFailing)
+  if (failing.length === 0) return []
+  const ids = failing.map(({ id }) => id)
+  await tx.run(sql`
+    update endpoints set state = 'failing', state_since = ${now}, updated_at = ${now} where id = any(${ids})`)
+  return failing
+}

@@ -1,0 +1,90 @@
+import { type Attempt, type Delivery, type DeliveryDetail, type DeliveryQuery, limits } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import { ApiError, found } from '../http/errors.ts'
+import { page } from '../http/paging.ts'
+import { bodyOf, headersOf } from './message.ts'
+
+type Row = Omit<Delivery, 'attempts'>
+const columns = sql`d.id, d.event_id, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
+
+/** As text, so that the index of failed and canceled ones can be used. */
+const withStatus = {
+  pending: sql`and d.status = 'pending'`,
+  succeeded: sql`and d.status = 'succeeded'`,
+  failed: sql`and d.status = 'failed'`,
+  canceled: sql`and d.status = 'canceled'`,
+}
+
+export async function listDeliveries({ db, keys }: Context, endpointId: string, query: DeliveryQuery) {
+  const { data, next_cursor } = await page<Row>(
+    keys,
+    `deliveries of ${endpointId}`,
+    query,
+    (delivery) => [delivery.id],
+    (after, count) =>
+      db.rows(sql`
+        select ${columns} from deliveries d
+        where d.endpoint_id = ${endpointId} ${query.status ? withStatus[query.status] : none}
+          ${after ? sql`and d.id < ${after[0]}` : none}
+        order by d.id desc limit ${count}`),
+  )
+  return { data: await withAttempts(db, data), next_cursor }
+}
+
+type AttemptRow = Attempt & { delivery_id: string; signature: string }
+
+const readAttempts = (db: Queryable, deliveryIds: string[]) =>
+  db.rows<AttemptRow>(sql`
+    select delivery_id, number, started_at, duration_ms, http_status, reason, response_excerpt, signature
+    from attempts where delivery_id = any(${deliveryIds}) order by delivery_id, number`)
+
+const shown = ({ delivery_id: _, signature: __, ...attempt }: AttemptRow): Attempt => attempt
+
+async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
+  const attempts = new Map<string, Attempt[]>(rows.map(({ id }) => [id, []]))
+  for (const row of await readAttempts(db, [...attempts.keys()])) attempts.get(row.delivery_id)?.push(shown(row))
+  return rows.map((row) => ({ ...row, attempts: attempts.get(row.id) ?? [] }))
+}
+
+/** With the request as last sent: the recorded envelope and the attempt tell it byte for byte. */
+export async function readDelivery({ db }: Context, endpointId: string, id: string): Promise<DeliveryDetail> {
+  const { envelope, ...row } = found(
+    await db.row<Row & { envelope: string }>(sql`
+      select ${columns}, e.body::text as envelope from deliveries d join events e on e.id = d.event_id
+      where d.endpoint_id = ${endpointId} and d.id = ${id}`),
+  )
+  const attempts = await readAttempts(db, [id])
+  const last = attempts.at(-1)
+  const sentAt = last && new Date(last.started_at)
+  return {
+    ...row,
+    attempts: attempts.map(shown),
+    request: sentAt
+      ? { headers: headersOf(id, row.type, last.signature, sentAt), body: bodyOf(envelope, endpointId, sentAt) }
+      : null,
+  }
+}
+
+/** Asks for one extra attempt, also while the endpoint is disabled. One that is asked for already is not asked for twice. */
+export const redeliver = ({ db, clock }: Context, endpointId: string, id: string): Promise<Delivery> =>
+  db.tx(async (tx) => {
+    // The same lock as deleting takes: what is canceled stays so.
+    found(
+      await tx.row(
+        sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`,
+      ),
+    )
+    const { attempts, ...row } = found(
+      await tx.row<Row & { attempts: number }>(sql`
+        select ${columns}, d.attempts from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
+    )
+    if (row.status === 'canceled') throw new ApiError('DELIVERY_CANCELED')
+    if (attempts >= limits.attemptsPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
+    await tx.run(sql`
+      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()}) where id = ${id}`)
+    tx.tell('due', [endpointId])
+    const [delivery] = await withAttempts(tx, [row])
+    return found(delivery)
+  })

@@ -1,0 +1,54 @@
+import { limits } from '@baton/protocol'
+import { days, plus } from '../clock.ts'
+import type { Db } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+
+const eventsAtOnce = 1000
+const heldAtOnce = 5000
+
+/** decisions 7: deliveries and attempts stay 30 days; what was held for 30 days is canceled. */
+export async function sweepDeliveries(db: Db, now: Date) {
+  const before = plus(now, -days(limits.deliveryDays))
+  while ((await cancelHeld(db, before, now)) === heldAtOnce) {}
+  let after: Position | undefined
+  do {
+    after = await sweepEvents(db, before, after)
+  } while (after)
+  await db.run(sql`
+    delete from endpoints e where e.deleted_at < ${before}
+      and not exists (select from deliveries d where d.endpoint_id = e.id)`)
+}
+
+const cancelHeld = (db: Db, before: Date, now: Date) =>
+  db.run(sql`
+    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}
+    where id in (
+      select d.id from endpoints e join deliveries d on d.endpoint_id = e.id
+      where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)
+        and d.status = 'pending' and d.claim_id is null
+      limit ${heldAtOnce})`)
+
+type Position = { at: string; id: string }
+
+/** The oldest events, with their deliveries that were settled long ago; what is still shown keeps its event. */
+async function sweepEvents(db: Db, before: Date, after: Position | undefined): Promise<Position | undefined> {
+  const old = await db.rows<Position>(sql`
+    with old as materialized (
+      select id, workspace_id, created_at from events
+      where created_at < ${before} ${after ? sql`and (created_at, id) > (${after.at}, ${after.id})` : none}
+      order by created_at, id limit ${eventsAtOnce}
+    ), theirs as materialized (
+      select d.id, d.event_id, d.settled_at < ${before} as over from old o
+      join endpoints e on e.workspace_id = o.workspace_id
+      join deliveries d on d.id = delivery_id(o.id, e.id)
+    ), gone as (
+      delete from deliveries where id in (select id from theirs where over)
+    ), gone_attempts as (
+      delete from attempts where delivery_id in (select id from theirs where over)
+    ), gone_events as (
+      delete from events where id in (select id from old)
+        and id not in (select event_id from theirs where over is not true)
+    )
+    select created_at as at, id from old order by created_at, id`)
+  return old.length < eventsAtOnce ? undefined : old.at(-1)
+}

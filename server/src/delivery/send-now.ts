@@ -1,0 +1,43 @@
+import type { PingResult } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { excerpt } from './complete.ts'
+import { prepare } from './message.ts'
+
+export interface TestMessage {
+  id: string
+  workspaceId: string
+  endpointId: string
+  eventId: string
+  type: string
+  action: string
+  envelope: string
+}
+
+/** 3.3: sends a test once, in whatever state the endpoint is. Returns what came of it, and how to write that down. */
+export async function sendNow(ctx: Context, message: TestMessage, url: string, secret: string) {
+  const startedAt = ctx.clock.now()
+  const { headers, body, signature } = prepare(message, secret, startedAt)
+  const outcome = await ctx.outbound.send({ method: 'POST', url, headers, body })
+  const result: PingResult = {
+    ok: outcome.ok,
+    status: outcome.status,
+    reason: outcome.ok ? null : outcome.reason,
+    duration_ms: Math.round(outcome.durationMs),
+  }
+  const { id, workspaceId, endpointId, eventId, type, action } = message
+  const keep = async (tx: Tx) => {
+    await tx.run(sql`
+      insert into deliveries
+        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at)
+      values (${id}, ${workspaceId}, ${endpointId}, ${eventId}, ${type}, ${action},
+        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()})`)
+    await tx.run(sql`
+      insert into attempts
+        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+      values (${id}, 1, ${workspaceId}, ${startedAt}, ${result.duration_ms}, ${result.status}, ${result.reason},
+        ${outcome.status === null ? null : excerpt(outcome.body)}, ${signature})`)
+  }
+  return { result, keep }
+}

@@ -1,0 +1,41 @@
+import type { DeliveryStatus } from '@baton/protocol'
+import type { Outcome } from '../outbound/client.ts'
+
+/** The stages of one attempt, each made from the one before: claimed, prepared, attempted. */
+
+/** A delivery that this worker alone may send, until the lease ends. */
+export interface Claimed {
+  id: string
+  /** Fences the completion: whoever lost the claim changes nothing. */
+  claimId: string
+  kind: 'scheduled' | 'redelivery'
+  leaseUntil: Date
+  endpointId: string
+  url: string
+  /** Sealed. */
+  secret: string
+  type: string
+  /** The envelope as it was recorded, without what belongs to the attempt. */
+  envelope: string
+  /** As it stood when it was claimed. */
+  status: DeliveryStatus
+  attempts: number
+  scheduled: number
+  nextAt: string | null
+  settledAt: string | null
+}
+
+/** The very bytes to be sent, and their signature. */
+export interface Prepared {
+  startedAt: Date
+  headers: Record<string, string>
+  body: Buffer
+  signature: string
+}
+
+export interface Attempted {
+  claimed: Claimed
+  prepared: Prepared
+  outcome: Outcome
+  endedAt: Date
+}

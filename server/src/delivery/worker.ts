@@ -1,0 +1,182 @@
+import type { Context } from '../context.ts'
+import { type Listening, isDatabaseAway } from '../db/database.ts'
+import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
+import { CompletionQueue } from './completion-queue.ts'
+import { channel, type Doorbell } from './doorbell.ts'
+import { prepare } from './message.ts'
+import type { Attempted, Claimed } from './stages.ts'
+
+/** In flight from one worker, with those whose outcome is not written down yet. */
+const slots = 256
+const tendEveryMs = 5_000
+/** The safety net; everything that becomes due is rung for, or known beforehand. */
+const longestSleepMs = 5_000
+/** Time to send and to write it down. With less left of its lease, another worker might send it too. */
+const leaseNeededMs = 10_000
+
+/** Who watches a worker: the metrics, and tests that end it at the worst moment. */
+export interface Watcher {
+  claimed?(deliveries: Claimed[]): void
+  attempted?(attempted: Attempted): void
+  completing?(attempted: Attempted[]): void
+  completed?(attempted: Attempted[]): void
+}
+
+/** Claims due deliveries, sends them and writes down what came of it. Any number of workers share a database. */
+export class DeliveryWorker {
+  readonly #ctx: Context
+  readonly #doorbell: Doorbell
+  readonly #watcher: Watcher
+  readonly #completions: CompletionQueue
+  #inFlight = 0
+  /** Endpoints that had no slot free when we last looked. */
+  readonly #parked = new Set<string>()
+  #released = 0
+  #stopping = false
+  #wake = () => {}
+  #woken = false
+  #loop: Promise<void> | undefined
+  #tending: NodeJS.Timeout | undefined
+  #listening: Listening | undefined
+
+  constructor(ctx: Context, doorbell: Doorbell, watcher: Watcher = {}) {
+    this.#ctx = ctx
+    this.#doorbell = doorbell
+    this.#watcher = watcher
+    this.#completions = new CompletionQueue(ctx, watcher, (completed, retried) =>
+      this.#release(completed, retried),
+    )
+  }
+
+  start() {
+    this.#doorbell.answeredBy(() => this.wake())
+    this.#listening = this.#ctx.db.listen(channel, () => this.wake())
+    this.#tending = setInterval(() => void this.#guard(() => this.tend()), tendEveryMs)
+    void this.#guard(() => this.tend())
+    this.#loop = this.#run()
+  }
+
+  /** Sends nothing new, and waits for what is under way. */
+  async stop() {
+    this.#stopping = true
+    clearInterval(this.#tending)
+    this.wake()
+    await this.#loop
+    await this.#listening?.stop()
+    await this.#completions.idle()
+  }
+
+  wake() {
+    this.#woken = true
+    this.#wake()
+  }
+
+  /** Puts right what a process that died left behind. */
+  async tend() {
+    const { db, clock } = this.#ctx
+    await returnExpired(db, clock.now())
+    await findForgotten(db, clock.now())
+  }
+
+  /** Sends all that is due now. What the loop does by itself; a test asks for it. */
+  async drain() {
+    for (;;) {
+      this.#woken = false
+      await this.#doorbell.quiet()
+      if ((await this.#claimAndSend()) > 0) continue
+      if (this.#inFlight === 0) return
+      await this.#sleep(longestSleepMs)
+    }
+  }
+
+  async #run() {
+    while (!this.#stopping) {
+      this.#woken = false
+      const free = await this.#guard(async () => {
+        if ((await this.#claimAndSend()) > 0) return true
+        await this.#sleep(await this.#pauseMs())
+        return true
+      })
+      if (!free) await this.#sleep(1000)
+    }
+  }
+
+  /** How long until something becomes due that nobody will ring for. */
+  async #pauseMs() {
+    if (this.#inFlight >= slots) return longestSleepMs
+    const dueAt = await nextDueAt(this.#ctx.db)
+    const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : longestSleepMs
+    // Due already: another worker has the endpoint locked at this very moment.
+    return Math.max(5, Math.min(untilDue, longestSleepMs))
+  }
+
+  async #sleep(ms: number) {
+    if (this.#woken || this.#stopping) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async #claimAndSend(): Promise<number> {
+    const free = slots - this.#inFlight
+    if (free <= 0) return 0
+    const releasedBefore = this.#released
+    const { claimed, parked } = await claim(this.#ctx.db, this.#ctx.clock.now(), Math.min(batchSize, free))
+    for (const id of parked) this.#parked.add(id)
+    // A slot that was given back while we looked may be one of theirs.
+    if (this.#released > releasedBefore) this.#ringForParked(parked)
+    if (claimed.length === 0) return 0
+    this.#watcher.claimed?.(claimed)
+    this.#inFlight += claimed.length
+    for (const one of claimed) void this.#send(one)
+    return claimed.length
+  }
+
+  #release(completed: Attempted[], retried: string[]) {
+    this.#inFlight -= completed.length
+    this.#released += completed.length
+    this.#doorbell.ring(retried)
+    this.#ringForParked(completed.map(({ claimed }) => claimed.endpointId))
+    this.wake()
+  }
+
+  #ringForParked(endpointIds: string[]) {
+    this.#doorbell.ring(endpointIds.filter((id) => this.#parked.delete(id)))
+  }
+
+  async #send(claimed: Claimed) {
+    const { clock, keys, log, outbound } = this.#ctx
+    try {
+      const startedAt = clock.now()
+      if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs) throw new Error('the lease is nearly over')
+      const prepared = prepare(claimed, keys.open(claimed.secret, claimed.endpointId), startedAt)
+      const { url } = claimed
+      const outcome = await outbound.send({ method: 'POST', url, headers: prepared.headers, body: prepared.body })
+      const attempted = { claimed, prepared, outcome, endedAt: clock.now() }
+      this.#watcher.attempted?.(attempted)
+      this.#completions.add(attempted)
+    } catch (error) {
+      // Nothing was sent, so nothing is counted: the lease ends and it is claimed again.
+      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'a delivery could not be sent')
+      this.#inFlight -= 1
+    }
+  }
+
+  /** False when it could not be done, which is told once and tried again later. */
+  async #guard(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      if (!this.#stopping) {
+        const { message } = error as Error
+        this.#ctx.log.warn({ message }, isDatabaseAway(error) ? 'the database is away' : 'deliveries are held up')
+      }
+      return false
+    }
+  }
+}

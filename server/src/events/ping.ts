@@ -1,0 +1,45 @@
+import type { PingResult } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { sql } from '../db/sql.ts'
+import { sendNow } from '../delivery/send-now.ts'
+import { found } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import type { Actor } from './record.ts'
+
+/** 3.3, 4.6: one signed Ping, never retried, in whatever state the endpoint is. It is listed like any delivery. */
+export async function ping(ctx: Context, workspaceId: string, endpointId: string, actor: Actor): Promise<PingResult> {
+  const { db, clock, keys } = ctx
+  const eventId = newId('evt')
+  const now = clock.now()
+  const endpoint = found(
+    await db.row<{ url: string; secret: string; label: string; deliveryId: string }>(sql`
+      select url, secret, label, delivery_id(${eventId}, id) as "deliveryId" from endpoints
+      where workspace_id = ${workspaceId} and id = ${endpointId} and deleted_at is null`),
+  )
+  const envelope = JSON.stringify({
+    action: 'create',
+    type: 'Ping',
+    actor,
+    created_at: now.toISOString(),
+    data: { webhook_id: endpointId, label: endpoint.label },
+    url: '',
+    workspace_id: workspaceId,
+  })
+  const message = {
+    id: endpoint.deliveryId,
+    workspaceId,
+    endpointId,
+    eventId,
+    type: 'Ping',
+    action: 'create',
+    envelope,
+  }
+  const { result, keep } = await sendNow(ctx, message, endpoint.url, keys.open(endpoint.secret, endpointId))
+  await db.tx(async (tx) => {
+    await tx.run(sql`
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+      values (${eventId}, ${workspaceId}, 'Ping', 'create', '{}', ${envelope}::json, ${now})`)
+    await keep(tx)
+  })
+  return result
+}

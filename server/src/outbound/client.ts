@@ -1,0 +1,184 @@
+import type { Dispatcher } from 'undici'
+import type { Clock } from '../clock.ts'
+import type { AllowedTarget } from '../config.ts'
+import { BlockedDestination, Connector, TlsFailure } from './connect.ts'
+import { type Connection, Connections } from './connections.ts'
+import { judgeUrl, type Refusal, type Target } from './target.ts'
+
+export interface OutboundRequest {
+  method: 'POST' | 'GET'
+  url: string
+  headers: Record<string, string>
+  body?: Buffer
+}
+
+/** `status` is null where no answer came; `body` is what was read of it, as it came over the wire. */
+export type Outcome = { durationMs: number; body: Buffer } & Verdict
+
+type Verdict =
+  | { ok: true; status: number }
+  | { ok: false; reason: 'timeout' | 'blocked_destination' | 'network_error' | 'tls_error'; status: null }
+  | { ok: false; reason: 'redirect' | 'http_error'; status: number }
+
+export interface GuardedClientOptions {
+  allow: readonly AllowedTarget[]
+  clock: Clock
+  /** Over DNS, TCP, TLS and headers together. */
+  deadlineMs?: number
+  dnsServers?: string[]
+  /** Certificate authorities to trust in place of the usual ones. */
+  ca?: string
+}
+
+const maxAccepted = 1000
+const nothing = Buffer.alloc(0)
+
+/**
+ * Sends requests to addresses that strangers chose: never to one that is not public and not allowed, never on to where
+ * a redirect points, never for longer than the deadline, and never reading more than was asked for.
+ */
+export class GuardedClient {
+  readonly #allow: readonly AllowedTarget[]
+  readonly #clock: Clock
+  readonly #deadlineMs: number
+  readonly #connections: Connections
+  readonly #accepted = new Map<string, Target>()
+
+  constructor({ allow, clock, deadlineMs = 5000, dnsServers, ca }: GuardedClientOptions) {
+    this.#allow = allow
+    this.#clock = clock
+    this.#deadlineMs = deadlineMs
+    this.#connections = new Connections(new Connector({ allow, dnsServers, ca }))
+  }
+
+  /** Resolves whatever the URL, DNS or the receiver do. */
+  send(request: OutboundRequest, maxBodyBytes = 65_536): Promise<Outcome> {
+    const target = this.#judge(request.url)
+    if ('refused' in target) {
+      return Promise.resolve({ ok: false, reason: 'blocked_destination', status: null, durationMs: 0, body: nothing })
+    }
+    const { method, headers, body = null } = request
+    return new Promise((settle) => {
+      const attempt = new Attempt(this.#connections, target.origin, this.#clock, maxBodyBytes, settle)
+      attempt.start({ path: target.path, method, headers, body }, this.#deadlineMs)
+    })
+  }
+
+  /** What is under way ends as a network error, and so does what is sent afterwards. */
+  close(): Promise<void> {
+    return this.#connections.close()
+  }
+
+  /** The same few URLs come again and again, and always to the same verdict. */
+  #judge(url: string): Target | Refusal {
+    const known = this.#accepted.get(url)
+    if (known) return known
+    const verdict = judgeUrl(url, this.#allow)
+    if ('refused' in verdict) return verdict
+    if (this.#accepted.size >= maxAccepted) this.#accepted.clear()
+    this.#accepted.set(url, verdict)
+    return verdict
+  }
+}
+
+/** One request, from its dispatch to its outcome. */
+class Attempt implements Dispatcher.DispatchHandler {
+  readonly #connections: Connections
+  readonly #connection: Connection
+  readonly #clock: Clock
+  readonly #startedAt: number
+  readonly #maxBodyBytes: number
+  readonly #settle: (outcome: Outcome) => void
+  #cancelDeadline: (() => void) | undefined
+  #status: number | undefined
+  #buffer = nothing
+  #bytes = 0
+  #settled = false
+
+  constructor(
+    connections: Connections,
+    origin: string,
+    clock: Clock,
+    maxBodyBytes: number,
+    settle: (outcome: Outcome) => void,
+  ) {
+    this.#connections = connections
+    this.#connection = connections.take(origin)
+    this.#clock = clock
+    this.#startedAt = clock.now().getTime()
+    this.#maxBodyBytes = maxBodyBytes
+    this.#settle = settle
+  }
+
+  start(request: Dispatcher.DispatchOptions, deadlineMs: number) {
+    this.#cancelDeadline = this.#clock.after(deadlineMs, () => this.#giveUp('timeout'))
+    this.#connection.dispatch(request, this)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController) {
+    // Its connection is gone by then; this makes sure that nothing is ever sent for an attempt that was given up.
+    if (this.#settled) controller.abort(new Error('given up'))
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number) {
+    if (status >= 200) this.#status = status
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer) {
+    if (this.#settled) return
+    const room = this.#maxBodyBytes - this.#bytes
+    this.#append(chunk.length > room ? chunk.subarray(0, room) : chunk)
+    if (chunk.length > room) this.#giveUp('network_error')
+  }
+
+  onResponseEnd() {
+    if (this.#settled) return
+    this.#connections.release(this.#connection)
+    this.#end('network_error')
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error) {
+    this.#giveUp(reasonOf(error))
+  }
+
+  #giveUp(reason: FailureReason) {
+    if (this.#settled) return
+    this.#end(reason)
+    void this.#connections.drop(this.#connection)
+  }
+
+  /** The headers decide: once they are here, it no longer matters how the body ends. */
+  #end(reason: FailureReason) {
+    this.#settled = true
+    this.#cancelDeadline?.()
+    const verdict: Verdict = this.#status ? verdictOf(this.#status) : { ok: false, reason, status: null }
+    const durationMs = this.#clock.now().getTime() - this.#startedAt
+    this.#settle({ ...verdict, durationMs, body: this.#buffer.subarray(0, this.#bytes) })
+  }
+
+  /** Copied, because many small chunks take far more memory than their bytes. */
+  #append(chunk: Buffer) {
+    const bytes = this.#bytes + chunk.length
+    if (bytes > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.min(this.#maxBodyBytes, Math.max(bytes, 2 * this.#buffer.length)))
+      this.#buffer.copy(larger, 0, 0, this.#bytes)
+      this.#buffer = larger
+    }
+    chunk.copy(this.#buffer, this.#bytes)
+    this.#bytes = bytes
+  }
+}
+
+type FailureReason = Extract<Verdict, { status: null }>['reason']
+
+function verdictOf(status: number): Verdict {
+  if (status < 300) return { ok: true, status }
+  return { ok: false, reason: status < 400 ? 'redirect' : 'http_error', status }
+}
+
+function reasonOf(error: NodeJS.ErrnoException): FailureReason {
+  if (error instanceof BlockedDestination) return 'blocked_destination'
+  if (error instanceof TlsFailure || /^(?:EPROTO$|ERR_SSL_)/.test(error.code ?? '')) return 'tls_error'
+  if (error.code === 'ETIMEOUT' || error.code === 'ETIMEDOUT') return 'timeout'
+  return 'network_error'
+}

@@ -1,0 +1,131 @@
+import { promises as dns, type LookupAddress } from 'node:dns'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { buildConnector } from 'undici'
+import type { AllowedTarget } from '../config.ts'
+import { isPublicAddress } from './addresses.ts'
+import { allowsAddress, allowsHost } from './target.ts'
+
+export interface ConnectorOptions {
+  allow: readonly AllowedTarget[]
+  dnsServers?: string[] | undefined
+  ca?: string | undefined
+}
+
+export class BlockedDestination extends Error {}
+export class TlsFailure extends Error {}
+
+/** Opens sockets to judged addresses only. */
+export class Connector {
+  readonly #allow: readonly AllowedTarget[]
+  readonly #ca: string | undefined
+  readonly #names: NameJudge
+
+  constructor(options: ConnectorOptions) {
+    this.#allow = options.allow
+    this.#ca = options.ca
+    this.#names = new NameJudge(options)
+  }
+
+  /** The URL was judged before: an address in it is connected to as it is, and only names pass through `lookup`. */
+  connect({ protocol, hostname, port }: buildConnector.Options, callback: buildConnector.Callback): Socket {
+    const secure = protocol === 'https:'
+    const to = this.#to(hostname, Number(port || (secure ? 443 : 80)))
+    const socket = secure ? connectTls({ ...to, ...this.#tls(hostname) }) : connectTcp(to)
+    const failed = (error: Error) => callback(secure ? asTlsFailure(error) : error, null)
+    return socket
+      .setNoDelay(true)
+      .once('error', failed)
+      .once(secure ? 'secureConnect' : 'connect', () => {
+        socket.off('error', failed)
+        callback(null, socket)
+      })
+  }
+
+  close() {
+    this.#names.cancel()
+  }
+
+  #to(host: string, port: number) {
+    return {
+      host,
+      port,
+      autoSelectFamily: true,
+      // The default of 250 ms gives up on receivers that are merely far away.
+      autoSelectFamilyAttemptTimeout: 1000,
+      ...(allowsHost(this.#allow, host, port) ? {} : { lookup: this.#names.lookup }),
+    }
+  }
+
+  /** Sessions are not resumed, so that every connection checks the certificate anew. */
+  #tls(hostname: string) {
+    return {
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+      ...(isIP(hostname) ? {} : { servername: hostname }),
+      ...(this.#ca ? { ca: this.#ca } : {}),
+    }
+  }
+}
+
+/** What the system says of a connection is E and one word; all else comes from the handshake or the certificate. */
+function asTlsFailure(error: Error) {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const ofSystem = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
+  return ofSystem || error instanceof BlockedDestination ? error : new TlsFailure(code, { cause: error })
+}
+
+/** Resolves names, and refuses those of which any address is neither public nor allowed. */
+class NameJudge {
+  readonly #allow: readonly AllowedTarget[]
+  // Not dns.lookup, whose four threads a slow name would occupy.
+  readonly #resolver = new dns.Resolver({ timeout: 2500, tries: 2 })
+  /** Connections that are opened together share one lookup. Nothing is kept once it has answered. */
+  readonly #underway = new Map<string, Promise<LookupAddress[]>>()
+
+  constructor({ allow, dnsServers }: ConnectorOptions) {
+    this.#allow = allow
+    if (dnsServers) this.#resolver.setServers(dnsServers)
+  }
+
+  readonly lookup: LookupFunction = (hostname, { all }, callback) => {
+    this.#addressesOf(hostname).then(
+      (addresses) => {
+        const [first] = addresses
+        if (all) callback(null, addresses)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    )
+  }
+
+  cancel() {
+    this.#resolver.cancel()
+  }
+
+  #addressesOf(name: string) {
+    const underway = this.#underway.get(name)
+    if (underway) return underway
+    const lookup = this.#resolve(name).finally(() => this.#underway.delete(name))
+    this.#underway.set(name, lookup)
+    return lookup
+  }
+
+  async #resolve(name: string): Promise<LookupAddress[]> {
+    const [four, six] = await Promise.all([
+      this.#resolver.resolve4(name).catch(noAnswer),
+      this.#resolver.resolve6(name).catch(noAnswer),
+    ])
+    for (const address of [...four, ...six]) {
+      if (!isPublicAddress(address) && !allowsAddress(this.#allow, address)) throw new BlockedDestination(address)
+    }
+    if (four.length + six.length === 0) throw Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' })
+    return [...four.map((address) => ({ address, family: 4 })), ...six.map((address) => ({ address, family: 6 }))]
+  }
+}
+
+/** A name may well have addresses of one family only. Any other failure leaves open what the name points to. */
+function noAnswer(error: NodeJS.ErrnoException): string[] {
+  if (error.code === dns.NODATA || error.code === dns.NOTFOUND) return []
+  throw error
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net'
+import { Client, type Dispatcher } from 'undici'
+import type { Connector } from './connect.ts'
+
+/**
+ * Connections by origin, each for one request at a time, kept open for a moment in case more follow.
+ * Not undici's own pool: when a request is given up it connects once more, to find that there is nothing to send, and
+ * it cannot give up a connection that is still being made.
+ */
+export class Connections {
+  readonly #connector: Connector
+  readonly #all = new Set<Connection>()
+  readonly #idle = new Map<string, Connection[]>()
+  #closed = false
+
+  constructor(connector: Connector) {
+    this.#connector = connector
+  }
+
+  take(origin: string): Connection {
+    const idle = this.#idle.get(origin)?.at(-1)
+    if (idle) {
+      this.#takeIdle(idle)
+      return idle
+    }
+    const connection = new Connection(origin, this.#connector, () => {
+      // One that is in use connects again instead, unless its request was already sent.
+      if (this.#takeIdle(connection)) void this.drop(connection)
+    })
+    this.#all.add(connection)
+    if (this.#closed) this.drop(connection)
+    return connection
+  }
+
+  /** After an answer that was read to its end. */
+  release(connection: Connection) {
+    const idle = this.#idle.get(connection.origin)
+    if (idle) idle.push(connection)
+    else this.#idle.set(connection.origin, [connection])
+  }
+
+  drop(connection: Connection) {
+    this.#all.delete(connection)
+    return connection.drop()
+  }
+
+  async close() {
+    this.#closed = true
+    this.#idle.clear()
+    this.#connector.close()
+    await Promise.all([...this.#all].map((connection) => this.drop(connection)))
+  }
+
+  #takeIdle(connection: Connection) {
+    const idle = this.#idle.get(connection.origin)
+    const index = idle ? idle.lastIndexOf(connection) : -1
+    if (!idle || index < 0) return false
+    idle.splice(index, 1)
+    if (idle.length === 0) this.#idle.delete(connection.origin)
+    return true
+  }
+}
+
+export class Connection {
+  readonly origin: string
+  readonly #client: Client
+  #socket: Socket | undefined
+
+  constructor(origin: string, connector: Connector, onDisconnect: () => void) {
+    this.origin = origin
+    this.#client = new Client(origin, {
+      connect: (options, callback) => {
+        this.#socket = connector.connect(options, callback)
+      },
+      allowH2: false,
+      // A receiver that closes an idle connection just as a request goes out makes that request a network error. It is
+      // not sent again here, as the receiver may have acted on it; the next attempt of the delivery does that.
+      pipelining: 1,
+      keepAliveTimeout: 4000,
+      keepAliveMaxTimeout: 4000,
+      maxHeaderSize: 16_384,
+      // Who sends the request sets its deadline.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    this.#client.on('disconnect', onDisconnect)
+  }
+
+  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    this.#client.dispatch(request, handler)
+  }
+
+  /** Also while it is still being made; nothing is sent on it after this. */
+  drop() {
+    const dropped = this.#client.destroy()
+    this.#socket?.destroy()
+    return dropped
+  }
+}

@@ -1,0 +1,91 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import type { AllowedTarget } from '../config.ts'
+import { isPublicAddress } from './addresses.ts'
+
+/** Where a request may go, as far as the text of its URL tells. What a name resolves to is judged when connecting. */
+export interface Target {
+  /** Scheme, host and, where it is not the scheme's own, port. */
+  origin: string
+  /** With the query. */
+  path: string
+  /** Without brackets or a dot at its end. */
+  hostname: string
+  port: number
+  /** The host is an address: there is nothing to resolve. */
+  literal: boolean
+  /** The operator named this host: it is resolved like any name on this machine, and not judged further. */
+  allowedByHost: boolean
+}
+
+/** Completes a sentence that begins with the name of the field. */
+export interface Refusal {
+  refused: string
+}
+
+const maxLength = 2048
+const publicPorts = [443, 8443]
+const shape = /^(https?):\/\/([^/?#]+)/i
+
+/** Judges what was written, not only what a parser makes of it, and never asks DNS. */
+export function judgeUrl(text: string, allow: readonly AllowedTarget[]): Target | Refusal {
+  if (text.length > maxLength) return { refused: `must have at most ${maxLength} characters` }
+  if (/[\p{Cc}\s\\]/u.test(text)) return { refused: 'must not hold spaces, control characters or backslashes' }
+  const [, scheme, authority] = shape.exec(text) ?? []
+  if (!scheme || !authority) return { refused: 'must be https' }
+  if (authority.includes('@')) return { refused: 'must not hold a user name or password' }
+  if (authority.includes('%')) return { refused: 'must have a host without percent signs' }
+  if (!URL.canParse(text)) return { refused: 'must be a URL' }
+  return judgeParts(new URL(text), allow)
+}
+
+function judgeParts(url: URL, allow: readonly AllowedTarget[]): Target | Refusal {
+  const host = url.hostname.replace(/\.$/, '')
+  const hostname = withoutBrackets(host)
+  const literal = isIP(hostname) !== 0
+  const secure = url.protocol === 'https:'
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  const allowedByHost = allowsHost(allow, hostname, port)
+  const allowed = allowedByHost || (literal && allowsAddress(allow, hostname))
+
+  if (!literal && !isName(hostname)) return { refused: 'must have a host name or an address' }
+  if (port === 0) return { refused: 'must not use port 0' }
+  if (!allowed) {
+    if (!secure) return { refused: 'must be https' }
+    if (!publicPorts.includes(port)) return { refused: 'must use port 443 or 8443' }
+    if (!(literal ? isPublicAddress(hostname) : isPublicName(hostname))) return { refused: 'must be a public address' }
+  }
+  const origin = `${url.protocol}//${host}${url.port && `:${url.port}`}`
+  return { origin, path: url.pathname + url.search, hostname, port, literal, allowedByHost }
+}
+
+const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '')
+
+const isName = (name: string) =>
+  name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
+
+/** Names that mean something only on this machine or in the networks around it. */
+const localName = /(?:^|\.)(?:localhost|localdomain|internal|local|home\.arpa|onion|svc)$/
+const isPublicName = (name: string) => name.includes('.') && !localName.test(name)
+
+/** As config.ts keeps them: in lower case, with brackets, but in whichever notation the operator chose. */
+export const allowsHost = (allow: readonly AllowedTarget[], hostname: string, port: number) =>
+  allow.some(
+    (entry) =>
+      'host' in entry && (entry.port === null || entry.port === port) && canonicalHost(entry.host) === hostname,
+  )
+
+function canonicalHost(host: string) {
+  const url = `http://${host}`
+  return URL.canParse(url) ? withoutBrackets(new URL(url).hostname.replace(/\.$/, '')) : host
+}
+
+export const allowsAddress = (allow: readonly AllowedTarget[], address: string) =>
+  allow.some((entry) => 'range' in entry && contains(entry.range, address))
+
+function contains(range: string, address: string) {
+  const [network, bits] = ipaddr.parseCIDR(range)
+  const candidate = ipaddr.parse(address)
+  // A range of one family says nothing of the other, not even of addresses that embed it.
+  return network.kind() === candidate.kind() && candidate.match(network, bits)
+}

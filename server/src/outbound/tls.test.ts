@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { verifies } from '../../../conformance/requirements.ts'
+import { type Certificate, TestAuthority } from '../../test/certificates.ts'
+import { TestClock } from '../../test/clock.ts'
+import { systemClock } from '../clock.ts'
+import { GuardedClient, type GuardedClientOptions } from './client.ts'
+
+let authority: TestAuthority
+beforeAll(() => {
+  authority = new TestAuthority()
+})
+afterAll(() => authority.remove())
+
+/** Answers every request that comes through the handshake. */
+async function receive(certificate: Certificate) {
+  const seen = { requests: 0 }
+  const server = createTlsServer(certificate, (socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        seen.requests++
+        socket.end('HTTP/1.1 200 x\r\n\r\n')
+      })
+  })
+  return { port: await listen(server.on('tlsClientError', () => {})), seen }
+}
+
+async function listen(server: Server) {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function send(url: string, options: Partial<GuardedClientOptions> = {}) {
+  const allow = [{ host: 'localhost', port: null }, { range: '127.0.0.1/32' }]
+  const client = new GuardedClient({ allow, clock: systemClock, ...options })
+  onTestFinished(() => client.close())
+  return client.send({ method: 'POST', url, headers: {}, body: Buffer.from('{}') })
+}
+
+test('a good certificate is a success', async () => {
+  const { port } = await receive(authority.issue('DNS:localhost'))
+  expect(await send(`https://localhost:${port}/`, { ca: authority.ca })).toMatchObject({ ok: true, status: 200 })
+})
+
+test('an address is reached under a certificate of its own', async () => {
+  const { port } = await receive(authority.issue('IP:127.0.0.1'))
+  expect(await send(`https://127.0.0.1:${port}/`, { ca: authority.ca })).toMatchObject({ ok: true })
+  const named = await send(`https://localhost:${port}/`, { ca: authority.ca })
+  expect(named).toMatchObject({ ok: false, reason: 'tls_error' })
+})
+
+const bad: [string, () => Certificate, boolean][] = [
+  ['an expired certificate', () => authority.issue('DNS:localhost', -1), true],
+  ['a self-signed certificate', () => authority.selfSigned('DNS:localhost'), true],
+  ['a certificate for another host', () => authority.issue('DNS:elsewhere.test'), true],
+  ['an authority that is not trusted', () => authority.issue('DNS:localhost'), false],
+]
+test.each(bad)(
+  '%s is a TLS error, and nothing is sent',
+  verifies('delivery.tls-error'),
+  async (_, certificate, trust) => {
+    // Node heeds this variable for connections that do not say otherwise.
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+      warnings.mockRestore()
+    })
+    const { port, seen } = await receive(certificate())
+    const outcome = await send(`https://localhost:${port}/`, trust ? { ca: authority.ca } : {})
+    expect(outcome).toMatchObject({ ok: false, reason: 'tls_error', status: null })
+    expect(seen.requests).toBe(0)
+  },
+)
+
+test.each<[string, string, (socket: Socket) => void]>([
+  ['plain HTTP', 'tls_error', (socket) => socket.end('HTTP/1.1 400 x\r\n\r\n')],
+  ['an alert', 'tls_error', (socket) => socket.end(Buffer.from('15030300020228', 'hex'))],
+  ['a close', 'network_error', (socket) => socket.end()],
+  ['a reset', 'network_error', (socket) => socket.resetAndDestroy()],
+])(
+  '%s in place of a handshake is a %s',
+  verifies('delivery.tls-error', 'delivery.network-error'),
+  async (_, reason, act) => {
+    const port = await listen(createServer((socket) => socket.once('data', () => act(socket))))
+    expect(await send(`https://localhost:${port}/`)).toMatchObject({ ok: false, reason, status: null })
+  },
+)
+
+test('a handshake that stalls is a timeout', verifies('delivery.deadline-5s'), async () => {
+  const clock = new TestClock()
+  const server = createServer((socket) => socket.resume())
+  const port = await listen(server)
+  const sent = send(`https://localhost:${port}/`, { clock })
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  clock.advance({ milliseconds: 5000 })
+  expect(await sent).toMatchObject({ ok: false, reason: 'timeout', durationMs: 5000 })
+  await once(socket, 'close')
+})

@@ -1,0 +1,50 @@
+import { api } from '@baton/protocol'
+import { readEndpoint } from '../delivery/endpoints.ts'
+import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
+import { ping } from '../events/ping.ts'
+import { actorOf } from '../events/record.ts'
+import { Reply, route } from '../http/route.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  rotateWebhookSecret,
+  showSecret,
+  switchWebhook,
+  updateWebhook,
+} from './webhooks.ts'
+
+/** Nobody on the way keeps a copy of a secret. */
+const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store' })
+
+export const webhookRoutes = [
+  route(api.listWebhooks, ({ ctx, caller, query }) => listWebhooks(ctx, caller, query)),
+  route(api.createWebhook, async ({ ctx, caller, body }) => unkept(await createWebhook(ctx, caller, body))),
+  route(api.getWebhook, ({ ctx, caller, params }) => readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)),
+  route(api.updateWebhook, ({ ctx, caller, params, body }) => updateWebhook(ctx, caller, params.webhook_id, body)),
+  route(api.deleteWebhook, ({ ctx, caller, params }) => deleteWebhook(ctx, caller, params.webhook_id)),
+  route(api.getWebhookSecret, async ({ ctx, caller, params }) =>
+    unkept(await showSecret(ctx, caller, params.webhook_id)),
+  ),
+  route(api.rotateWebhookSecret, async ({ ctx, caller, params }) =>
+    unkept(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
+  ),
+  route(api.testWebhook, ({ ctx, caller, params }) =>
+    ping(ctx, caller.workspaceId, params.webhook_id, actorOf(caller)),
+  ),
+  route(api.enableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'enabled')),
+  route(api.disableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'disabled')),
+
+  route(api.listWebhookDeliveries, async ({ ctx, caller, params, query }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return listDeliveries(ctx, params.webhook_id, query)
+  }),
+  route(api.getWebhookDelivery, async ({ ctx, caller, params }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return readDelivery(ctx, params.webhook_id, params.delivery_id)
+  }),
+  route(api.redeliverToWebhook, async ({ ctx, caller, params }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return redeliver(ctx, params.webhook_id, params.delivery_id)
+  }),
+]
