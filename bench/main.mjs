@@ -21,7 +21,9 @@ await main(async () => {
       measured.push(await bestOf(row, database, withDatabase))
     }
   }
-  console.table(measured.map(({ name, ours, floor, ...rest }) => ({ row: name, ours: shown(ours), floor: shown(floor), ...rest })))
+  console.table(
+    measured.map(({ name, ours, floor, ...rest }) => ({ row: name, ours: shown(ours), floor: shown(floor), ...rest })),
+  )
   mkdirSync(new URL('.', results), { recursive: true })
   writeFileSync(results, JSON.stringify({ node: process.version, measured }, null, 2))
   const missed = measured.filter(({ met }) => met === 'no')
@@ -34,7 +36,9 @@ async function bestOf({ name, unit, better, target, run }, database, withDatabas
   for (let round = 1; round <= rounds; round++) {
     const { ours, floor } = await withDatabase(database, run)
     const ratio = ours / floor
-    console.log(`  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}: ${ratio.toFixed(2)}`)
+    console.log(
+      `  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}: ${ratio.toFixed(2)}`,
+    )
     if (!best || (better === 'more' ? ratio > best.ratio : ratio < best.ratio)) best = { ours, floor, ratio }
   }
   const ratio = Number(best.ratio.toFixed(2))

@@ -15,7 +15,7 @@ export async function withDatabase(kind, work) {
   const { Db } = await dist('db/database.js')
   const { migrate } = await dist('db/migrate.js')
   const use = async (driver) => {
-    const db = new Db(driver)
+    const db = new Db(driver, { guarded: kind === 'embedded' })
     await migrate(db)
     try {
       return await work(await settingOf(db))

@@ -66,9 +66,7 @@ export const DeliveryDetail = Type.Object(
   {
     ...deliveryFields,
     /** As last sent; null before the first attempt. */
-    request: nullable(
-      Type.Object({ headers: Type.Record(Type.String(), Type.String()), body: Type.String() }, closed),
-    ),
+    request: nullable(Type.Object({ headers: Type.Record(Type.String(), Type.String()), body: Type.String() }, closed)),
   },
   { ...closed, title: 'DeliveryDetail' },
 )

@@ -13,7 +13,7 @@ export async function openPostgres(
   onError: (error: Error) => void,
   say: (line: string) => void,
 ): Promise<Db> {
-  const db = new Db(connectPostgres(url, onError))
+  const db = new Db(connectPostgres(url, onError), { guarded: false })
   for (let second = 0; ; second++) {
     try {
       const server = await db.row<{ version: number }>(

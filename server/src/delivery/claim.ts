@@ -65,7 +65,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
     ), claimed as (
       update deliveries d set claim_id = ${claimId}, claim_kind = p.kind, lease_until = ${leaseUntil},
         redeliver_at = case when p.kind = 'redelivery' then null else d.redeliver_at end
-      from picked p where d.id = p.id and d.claim_id is null
+      from picked p where d.endpoint_id = p.endpoint_id and d.id = p.id and d.claim_id is null
       returning d.id, d.event_id, d.endpoint_id, d.type, d.claim_kind, d.status, d.attempts, d.scheduled, d.next_at,
         d.settled_at
     ), rotated as (
@@ -82,16 +82,20 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
         end
       from mine m where e.id = m.id
     )
-    select m.id as "endpointId", m.url, m.secret, m.free, c.id, c.type, v.body::text as envelope,
+    select c.endpoint_id as "endpointId", m.url, m.secret, c.id, c.type, v.body::text as envelope,
       c.claim_kind as kind, c.status, c.attempts, c.scheduled, c.next_at as "nextAt", c.settled_at as "settledAt"
-    from mine m left join (claimed c join events v on v.id = c.event_id) on c.endpoint_id = m.id`)
+    from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
+    union all
+    select id, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
   return {
-    claimed: rows.filter(({ id }) => id !== null).map((row) => ({ ...row, claimId, leaseUntil })),
-    parked: rows.filter(({ free }) => free === 0).map(({ endpointId }) => endpointId),
+    claimed: rows.filter(isClaimed).map((row) => ({ ...row, claimId, leaseUntil })),
+    parked: rows.filter((row) => !isClaimed(row)).map(({ endpointId }) => endpointId),
   }
 }
 
-type Row = Omit<Claimed, 'claimId' | 'leaseUntil'> & { free: number }
+type ClaimedRow = Omit<Claimed, 'claimId' | 'leaseUntil'>
+type Row = ClaimedRow | { endpointId: string; id: null }
+const isClaimed = (row: Row): row is ClaimedRow => row.id !== null
 
 /** When a worker that found nothing should look again; null when nothing waits. */
 export async function nextDueAt(db: Db): Promise<Date | null> {
@@ -107,8 +111,8 @@ export const returnExpired = (db: Db, now: Date) =>
     const returned = await tx.rows<{ endpoint_id: string }>(sql`
       update deliveries set claim_id = null, claim_kind = null, lease_until = null,
         redeliver_at = case when claim_kind = 'redelivery' then coalesce(redeliver_at, ${now}) else redeliver_at end
-      where id in (
-        select id from deliveries where claim_id is not null and lease_until <= ${now}
+      where (endpoint_id, id) in (
+        select endpoint_id, id from deliveries where claim_id is not null and lease_until <= ${now}
         limit 1000 for no key update skip locked)
       returning endpoint_id`)
     tx.tell(

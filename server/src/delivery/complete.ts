@@ -14,7 +14,7 @@ import type { Attempted } from './stages.ts'
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
   const endpointsOf = (status: DeliveryStatus) => [
-    ...new Set(results.filter((result) => result.status === status).map(({ endpointId }) => endpointId)),
+    ...new Set(results.filter((result) => result.status === status).map(({ endpoint_id }) => endpoint_id)),
   ]
   const mayBeFailing = endpointsOf('failed')
   if (mayBeFailing.length === 0) await write(db, results)
@@ -35,7 +35,7 @@ function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelay
   const standing = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
   return {
     id: claimed.id,
-    endpointId: claimed.endpointId,
+    endpoint_id: claimed.endpointId,
     claim_id: claimed.claimId,
     number: claimed.attempts + 1,
     scheduled,
@@ -62,12 +62,13 @@ const write = (db: Queryable, results: object[]) =>
   db.run(sql`
     with done as (
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
-        id text, claim_id text, number int, scheduled int, status text, next_at timestamptz, settled_at timestamptz,
-        started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text, signature text)
+        endpoint_id text, id text, claim_id text, number int, scheduled int, status text, next_at timestamptz,
+        settled_at timestamptz, started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text,
+        signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, claim_id = null, claim_kind = null, lease_until = null
-      from done where d.id = done.id and d.claim_id = done.claim_id
+      from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
       returning d.id, d.workspace_id
     )
     insert into attempts

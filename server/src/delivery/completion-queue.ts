@@ -18,6 +18,7 @@ export class CompletionQueue {
   readonly #watcher: Watcher
   readonly #done: (completed: Attempted[], retried: string[]) => void
   #waiting: Attempted[] = []
+  #underway = 0
   #writing: Promise<void> | undefined
 
   constructor(ctx: Context, watcher: Watcher, done: (completed: Attempted[], retried: string[]) => void) {
@@ -31,6 +32,11 @@ export class CompletionQueue {
     this.#writing ??= this.#writeAll()
   }
 
+  /** Attempts that are not written down yet. */
+  get waiting() {
+    return this.#waiting.length + this.#underway
+  }
+
   /** Resolves when nothing waits to be written. */
   async idle() {
     await this.#writing
@@ -41,7 +47,9 @@ export class CompletionQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, mostAtOnce)
       this.#watcher.completing?.(batch)
+      this.#underway = batch.length
       const retried = await this.#write(batch)
+      this.#underway = 0
       this.#watcher.completed?.(batch)
       this.#done(batch, retried)
     }

@@ -71,11 +71,7 @@ export async function readDelivery({ db }: Context, endpointId: string, id: stri
 export const redeliver = ({ db, clock }: Context, endpointId: string, id: string): Promise<Delivery> =>
   db.tx(async (tx) => {
     // The same lock as deleting takes: what is canceled stays so.
-    found(
-      await tx.row(
-        sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`,
-      ),
-    )
+    found(await tx.row(sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`))
     const { attempts, ...row } = found(
       await tx.row<Row & { attempts: number }>(sql`
         select ${columns}, d.attempts from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
@@ -83,7 +79,8 @@ export const redeliver = ({ db, clock }: Context, endpointId: string, id: string
     if (row.status === 'canceled') throw new ApiError('DELIVERY_CANCELED')
     if (attempts >= limits.attemptsPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
     await tx.run(sql`
-      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()}) where id = ${id}`)
+      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()})
+      where endpoint_id = ${endpointId} and id = ${id}`)
     tx.tell('due', [endpointId])
     const [delivery] = await withAttempts(tx, [row])
     return found(delivery)

@@ -22,8 +22,8 @@ export async function sweepDeliveries(db: Db, now: Date) {
 const cancelHeld = (db: Db, before: Date, now: Date) =>
   db.run(sql`
     update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}
-    where id in (
-      select d.id from endpoints e join deliveries d on d.endpoint_id = e.id
+    where (endpoint_id, id) in (
+      select d.endpoint_id, d.id from endpoints e join deliveries d on d.endpoint_id = e.id
       where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)
         and d.status = 'pending' and d.claim_id is null
       limit ${heldAtOnce})`)
@@ -38,11 +38,11 @@ async function sweepEvents(db: Db, before: Date, after: Position | undefined): P
       where created_at < ${before} ${after ? sql`and (created_at, id) > (${after.at}, ${after.id})` : none}
       order by created_at, id limit ${eventsAtOnce}
     ), theirs as materialized (
-      select d.id, d.event_id, d.settled_at < ${before} as over from old o
+      select d.endpoint_id, d.id, d.event_id, d.settled_at < ${before} as over from old o
       join endpoints e on e.workspace_id = o.workspace_id
-      join deliveries d on d.id = delivery_id(o.id, e.id)
+      join deliveries d on d.endpoint_id = e.id and d.id = delivery_id(o.id, e.id)
     ), gone as (
-      delete from deliveries where id in (select id from theirs where over)
+      delete from deliveries where (endpoint_id, id) in (select endpoint_id, id from theirs where over)
     ), gone_attempts as (
       delete from attempts where delivery_id in (select id from theirs where over)
     ), gone_events as (

@@ -1,13 +1,16 @@
 import type { Context } from '../context.ts'
-import { type Listening, isDatabaseAway } from '../db/database.ts'
+import { isDatabaseAway, type Listening } from '../db/database.ts'
 import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type Doorbell } from './doorbell.ts'
 import { prepare } from './message.ts'
 import type { Attempted, Claimed } from './stages.ts'
 
-/** In flight from one worker, with those whose outcome is not written down yet. */
+/** Requests under way from one worker. */
 const slots = 256
+/** Attempts whose outcome waits to be written down. With more of them the database is the bottleneck: claim no more. */
+const mostUnwritten = 512
+const secretsKept = 1000
 const tendEveryMs = 5_000
 /** The safety net; everything that becomes due is rung for, or known beforehand. */
 const longestSleepMs = 5_000
@@ -28,9 +31,11 @@ export class DeliveryWorker {
   readonly #doorbell: Doorbell
   readonly #watcher: Watcher
   readonly #completions: CompletionQueue
-  #inFlight = 0
+  #sending = 0
   /** Endpoints that had no slot free when we last looked. */
   readonly #parked = new Set<string>()
+  /** By their sealed form, which is new with every rotation. Opening one takes as long as signing with it. */
+  readonly #secrets = new Map<string, string>()
   #released = 0
   #stopping = false
   #wake = () => {}
@@ -43,9 +48,7 @@ export class DeliveryWorker {
     this.#ctx = ctx
     this.#doorbell = doorbell
     this.#watcher = watcher
-    this.#completions = new CompletionQueue(ctx, watcher, (completed, retried) =>
-      this.#release(completed, retried),
-    )
+    this.#completions = new CompletionQueue(ctx, watcher, (completed, retried) => this.#release(completed, retried))
   }
 
   start() {
@@ -84,7 +87,7 @@ export class DeliveryWorker {
       this.#woken = false
       await this.#doorbell.quiet()
       if ((await this.#claimAndSend()) > 0) continue
-      if (this.#inFlight === 0) return
+      if (this.#sending + this.#completions.waiting === 0) return
       await this.#sleep(longestSleepMs)
     }
   }
@@ -103,7 +106,7 @@ export class DeliveryWorker {
 
   /** How long until something becomes due that nobody will ring for. */
   async #pauseMs() {
-    if (this.#inFlight >= slots) return longestSleepMs
+    if (this.#free() <= 0) return longestSleepMs
     const dueAt = await nextDueAt(this.#ctx.db)
     const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : longestSleepMs
     // Due already: another worker has the endpoint locked at this very moment.
@@ -121,8 +124,12 @@ export class DeliveryWorker {
     })
   }
 
+  #free() {
+    return this.#completions.waiting < mostUnwritten ? slots - this.#sending : 0
+  }
+
   async #claimAndSend(): Promise<number> {
-    const free = slots - this.#inFlight
+    const free = this.#free()
     if (free <= 0) return 0
     const releasedBefore = this.#released
     const { claimed, parked } = await claim(this.#ctx.db, this.#ctx.clock.now(), Math.min(batchSize, free))
@@ -131,13 +138,12 @@ export class DeliveryWorker {
     if (this.#released > releasedBefore) this.#ringForParked(parked)
     if (claimed.length === 0) return 0
     this.#watcher.claimed?.(claimed)
-    this.#inFlight += claimed.length
+    this.#sending += claimed.length
     for (const one of claimed) void this.#send(one)
     return claimed.length
   }
 
   #release(completed: Attempted[], retried: string[]) {
-    this.#inFlight -= completed.length
     this.#released += completed.length
     this.#doorbell.ring(retried)
     this.#ringForParked(completed.map(({ claimed }) => claimed.endpointId))
@@ -149,21 +155,40 @@ export class DeliveryWorker {
   }
 
   async #send(claimed: Claimed) {
-    const { clock, keys, log, outbound } = this.#ctx
-    try {
-      const startedAt = clock.now()
-      if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs) throw new Error('the lease is nearly over')
-      const prepared = prepare(claimed, keys.open(claimed.secret, claimed.endpointId), startedAt)
-      const { url } = claimed
-      const outcome = await outbound.send({ method: 'POST', url, headers: prepared.headers, body: prepared.body })
-      const attempted = { claimed, prepared, outcome, endedAt: clock.now() }
+    const attempted = await this.#attempt(claimed)
+    this.#sending -= 1
+    if (attempted) {
       this.#watcher.attempted?.(attempted)
       this.#completions.add(attempted)
-    } catch (error) {
-      // Nothing was sent, so nothing is counted: the lease ends and it is claimed again.
-      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'a delivery could not be sent')
-      this.#inFlight -= 1
     }
+    // Not sooner: batches are cheaper than single ones.
+    if (this.#sending === slots - batchSize) this.wake()
+  }
+
+  /** Undefined when nothing was sent, so nothing is counted: the lease ends and it is claimed again. */
+  async #attempt(claimed: Claimed): Promise<Attempted | undefined> {
+    const { clock, log, outbound } = this.#ctx
+    try {
+      const startedAt = clock.now()
+      if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs)
+        throw new Error('the lease is nearly over')
+      const prepared = prepare(claimed, this.#secretOf(claimed), startedAt)
+      const { headers, body } = prepared
+      const outcome = await outbound.send({ method: 'POST', url: claimed.url, headers, body })
+      return { claimed, prepared, outcome, endedAt: clock.now() }
+    } catch (error) {
+      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'a delivery could not be sent')
+      return undefined
+    }
+  }
+
+  #secretOf({ secret: sealed, endpointId }: Claimed): string {
+    const known = this.#secrets.get(sealed)
+    if (known) return known
+    if (this.#secrets.size >= secretsKept) this.#secrets.clear()
+    const secret = this.#ctx.keys.open(sealed, endpointId)
+    this.#secrets.set(sealed, secret)
+    return secret
   }
 
   /** False when it could not be done, which is told once and tried again later. */
