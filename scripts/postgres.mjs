@@ -4,47 +4,112 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, StepFailed, step } from './setup.mjs'
+import { freePort, run, StepFailed, step } from './setup.mjs'
 
 const debian = '/usr/lib/postgresql'
 const isRoot = process.getuid?.() === 0
 
+/** `work` is given the server's address, and what breaks it: a crash that it recovers from, and the loss of every connection. */
 export async function withPostgres(work, { fsync = false } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
-  const data = join(dir, 'data')
-  const port = await freePort()
   // PostgreSQL refuses to run as root, so root hands it to the user that Debian made for it.
   const as = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {}
   if (isRoot) chownSync(dir, as.uid, as.gid)
-
-  const initdb = ['-D', data, '-U', 'baton', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  await step('Creating a PostgreSQL server', join(bin, 'initdb'), initdb, { as, env: { LC_ALL: 'C.UTF-8' } })
-  const settings = {
-    listen_addresses: '127.0.0.1',
-    port,
-    unix_socket_directories: dir,
-    fsync: fsync ? 'on' : 'off',
-    max_connections: 200,
+  const server = new Server(bin, dir, as, await freePort(), fsync)
+  const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+  const abandon = () => {
+    server.quit()
+    remove()
   }
-  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = spawn(join(bin, 'postgres'), ['-D', data, ...flags], { ...as, stdio: 'ignore', cwd: dir })
-  const ended = new Promise((resolve) => server.once('exit', resolve))
-  const quit = () => server.kill('SIGQUIT') // at once: nothing of it is kept
-  process.once('exit', quit)
+  process.once('exit', abandon)
   for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1))
-  const isReady = () => spawnSync(join(bin, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', port]).status === 0
   try {
-    for (let tries = 0; !isReady(); tries++) {
+    await server.create()
+    await server.start()
+    return await work(server.url, {
+      async restart() {
+        await server.stop()
+        await server.start()
+      },
+      cutConnections: () => server.cutConnections(),
+    })
+  } finally {
+    await server.stop()
+    process.off('exit', abandon)
+    remove()
+  }
+}
+
+class Server {
+  #bin
+  #dir
+  #as
+  #port
+  #flags
+  #process
+  #ended
+
+  constructor(bin, dir, as, port, fsync) {
+    this.#bin = bin
+    this.#dir = dir
+    this.#as = as
+    this.#port = port
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: dir,
+      fsync: fsync ? 'on' : 'off',
+      max_connections: 200,
+    }
+    this.#flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  }
+
+  get url() {
+    return `postgres://baton@127.0.0.1:${this.#port}/postgres`
+  }
+
+  get #data() {
+    return join(this.#dir, 'data')
+  }
+
+  create() {
+    const args = ['-D', this.#data, '-U', 'baton', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+    const options = { as: this.#as, env: { LC_ALL: 'C.UTF-8' } }
+    return step('Creating a PostgreSQL server', join(this.#bin, 'initdb'), args, options)
+  }
+
+  /** Resolves when it accepts connections. */
+  async start() {
+    const server = spawn(join(this.#bin, 'postgres'), ['-D', this.#data, ...this.#flags], {
+      ...this.#as,
+      stdio: 'ignore',
+      cwd: this.#dir,
+    })
+    this.#process = server
+    this.#ended = new Promise((resolve) => server.once('exit', resolve))
+    const ready = ['-q', '-h', '127.0.0.1', '-p', this.#port]
+    for (let tries = 0; (await run(join(this.#bin, 'pg_isready'), ready)).code !== 0; tries++) {
       if (tries > 100 || server.exitCode !== null) throw new StepFailed('PostgreSQL did not start')
       await sleep(100)
     }
-    return await work(`postgres://baton@127.0.0.1:${port}/postgres`)
-  } finally {
-    quit()
-    await ended
-    process.off('exit', quit)
-    rmSync(dir, { recursive: true, force: true })
+  }
+
+  /** At once and without a checkpoint, as in a crash. */
+  quit() {
+    this.#process?.kill('SIGQUIT')
+  }
+
+  async stop() {
+    this.quit()
+    await this.#ended
+  }
+
+  async cutConnections() {
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+      where backend_type = 'client backend' and pid <> pg_backend_pid()`
+    const { code, output } = await run(join(this.#bin, 'psql'), ['-q', '-d', this.url, '-c', cut])
+    if (code !== 0) throw new StepFailed(`the connections could not be cut: ${output}`)
   }
 }
 

@@ -45,12 +45,14 @@ export class TestApp {
   /** Nobody in particular. */
   readonly nobody: Client
   readonly stop: () => Promise<void>
+  readonly #doorbell: Doorbell
   readonly #worker: DeliveryWorker
   #dump: Sql | undefined
 
   private constructor(ctx: Context, clock: TestClock, rootUrl: string, contract: Contract, stop: () => Promise<void>) {
     this.ctx = ctx
-    this.#worker = new DeliveryWorker(ctx, new Doorbell(ctx.db, clock, ctx.log))
+    this.#doorbell = new Doorbell(ctx.db, clock, ctx.log)
+    this.#worker = new DeliveryWorker(ctx, this.#doorbell)
     this.clock = clock
     this.rootUrl = rootUrl
     this.nobody = new Client(rootUrl, contract)
@@ -79,6 +81,11 @@ export class TestApp {
   async deliver() {
     await this.#worker.tend()
     await this.#worker.drain()
+  }
+
+  /** Waits until workers have been told of what was recorded. */
+  async rung() {
+    await this.#doorbell.quiet()
   }
 
   /** Somebody who has just signed up. All have one password, because hashing it takes longer than all the rest. */

@@ -18,6 +18,7 @@ import pg from 'pg'
 import { afterAll, test as base, beforeAll, describe, expect } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
 import { freePort, newDataDir, ServiceProcess } from './process.ts'
+import { isSigned, type Received, Receiver } from './receiver.ts'
 import { withDatabase } from './template.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
@@ -66,6 +67,21 @@ async function signUp(service: ServiceProcess) {
   const headers = { authorization: `Bearer ${token}` }
   const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, headers)
   return { token, headers: { ...headers, 'x-workspace-id': id } }
+}
+
+/** On the server that DATABASE_URL leads to. */
+async function withEmptyDatabase(work: (url: string) => Promise<void>) {
+  const url = process.env.DATABASE_URL as string
+  const name = `baton_process_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  try {
+    await work(withDatabase(url, name))
+  } finally {
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  }
 }
 
 /** Starts a process that must not come up, and answers what it said. */
@@ -191,16 +207,55 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     expect(await refusedStart({ BATON_DATA_DIR: '/proc' })).toMatch(/^BATON_DATA_DIR .* cannot be used: .*\n$/)
   })
 
-  test('a wrong key stops the start, and the previous one mends it', async ({ dir, start }) => {
-    await (await start()).kill('SIGTERM')
-    const old = readFileSync(join(dir, 'secret.key'), 'utf8').trim()
-    const fresh = randomBytes(32).toString('base64')
-    const output = await refusedStart({ BATON_DATA_DIR: dir, BATON_SECRET_KEY: fresh })
-    expect(output).toMatch(/^BATON_SECRET_KEY is not the key.*\n$/)
-    const both = await start({ BATON_SECRET_KEY: fresh, BATON_SECRET_KEY_PREVIOUS: old })
-    await both.kill('SIGTERM')
-    expect(await refusedStart({ BATON_DATA_DIR: dir, BATON_SECRET_KEY: old })).toMatch(/^BATON_SECRET_KEY is not/)
-    await start({ BATON_SECRET_KEY: fresh })
+  test(
+    'a wrong key stops the start, and the previous one mends it: webhooks still sign',
+    verifies('config.wrong-key-stops-start'),
+    async ({ dir, start }) => {
+      const receiver = await Receiver.start()
+      const allowed = { BATON_WEBHOOK_ALLOW: 'localhost' }
+      const first = await start(allowed)
+      const { headers } = await signUp(first)
+      const hook = { label: 'Chat', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+      const { id, secret } = await first.call('POST', '/webhooks', hook, headers)
+      await first.kill('SIGTERM')
+      const old = readFileSync(join(dir, 'secret.key'), 'utf8').trim()
+      const fresh = randomBytes(32).toString('base64')
+      const output = await refusedStart({ BATON_DATA_DIR: dir, BATON_SECRET_KEY: fresh })
+      expect(output).toMatch(/^BATON_SECRET_KEY is not the key.*\n$/)
+      for (const previous of [{ BATON_SECRET_KEY_PREVIOUS: old }, {}]) {
+        const service = await start({ ...allowed, BATON_SECRET_KEY: fresh, ...previous })
+        expect(await service.call('POST', `/webhooks/${id}/test`, undefined, headers)).toMatchObject({ ok: true })
+        expect(isSigned(receiver.take()[0] as Received, secret)).toBe(true)
+        await service.kill('SIGTERM')
+        // From the first start on, the current key alone is enough.
+        expect(await refusedStart({ BATON_DATA_DIR: dir, BATON_SECRET_KEY: old })).toMatch(/^BATON_SECRET_KEY is not/)
+      }
+      await receiver.stop()
+    },
+  )
+
+  test('what happens is delivered at once, and stopping waits for what is under way', async ({ start }) => {
+    const receiver = await Receiver.start()
+    const service = await start({ BATON_WEBHOOK_ALLOW: 'localhost' })
+    const { headers } = await signUp(service)
+    const hook = { label: 'Chat', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+    const { id } = await service.call('POST', '/webhooks', hook, headers)
+    let answer = () => {}
+    receiver.answer = (response) => {
+      answer = () => response.end()
+    }
+    const arrived = receiver.next()
+    await service.call('POST', '/issues', { title: 'One' }, headers)
+    expect((await arrived).body.data.title).toBe('One')
+    const stopped = service.kill('SIGTERM')
+    answer()
+    expect(await stopped).toBe(0)
+    receiver.answer = 200
+    const again = await start({ BATON_WEBHOOK_ALLOW: 'localhost' })
+    const { data } = await again.call('GET', `/webhooks/${id}/deliveries`, undefined, headers)
+    expect(data).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
+    expect(await (await fetch(`${again.url}/metrics`)).text()).toContain('baton_delivery_attempt_duration_seconds')
+    await receiver.stop()
   })
 
   test('a bad value stops the start with one line', verifies('config.bad-value-stops-start'), async ({ dir }) => {
@@ -283,13 +338,8 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
     'two processes start at once on an empty database and share it',
     verifiesOnPostgres('config.postgres'),
     async ({ start }) => {
-      const url = process.env.DATABASE_URL as string
-      const name = `baton_process_${randomBytes(6).toString('hex')}`
-      const admin = new pg.Client({ connectionString: url })
-      await admin.connect()
-      await admin.query(`create database ${name}`)
-      try {
-        const env = { DATABASE_URL: withDatabase(url, name), BATON_SECRET_KEY: key }
+      await withEmptyDatabase(async (url) => {
+        const env = { DATABASE_URL: url, BATON_SECRET_KEY: key }
         const [one, two] = (await Promise.all([start(env), start(env)])) as [ServiceProcess, ServiceProcess]
         const { headers } = await signUp(one)
         expect(await two.call('GET', '/workspaces/me', undefined, headers)).toMatchObject({ name: 'Acme' })
@@ -298,10 +348,45 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
         const again = await start(env)
         expect(await again.call('GET', '/workspaces/me', undefined, headers)).toMatchObject({ name: 'Acme' })
         await again.kill('SIGTERM')
-      } finally {
-        await admin.query(`drop database ${name} with (force)`)
-        await admin.end()
-      }
+      })
+    },
+  )
+
+  test(
+    'without a worker nothing is delivered; one on the same database does it at once',
+    verifiesOnPostgres('config.roles'),
+    async ({ start }) => {
+      await withEmptyDatabase(async (url) => {
+        const receiver = await Receiver.start()
+        const env = { DATABASE_URL: url, BATON_SECRET_KEY: key, BATON_WEBHOOK_ALLOW: 'localhost' }
+        const front = await start({ ...env, BATON_ROLE: 'api' })
+        const { headers } = await signUp(front)
+        const hook = { label: 'Chat', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+        const { id } = await front.call('POST', '/webhooks', hook, headers)
+        await front.call('POST', '/issues', { title: 'Waits' }, headers)
+        const { data } = await front.call('GET', `/webhooks/${id}/deliveries`, undefined, headers)
+        expect(data).toMatchObject([{ status: 'pending', attempts: [] }])
+        expect(receiver.received).toEqual([])
+
+        const waited = receiver.next()
+        const worker = await start({ ...env, BATON_ROLE: 'worker' })
+        expect((await waited).body.data.title).toBe('Waits')
+        expect((await fetch(`${worker.url}/healthz`)).status).toBe(200)
+        expect((await fetch(`${worker.url}/metrics`)).status).toBe(200)
+        const refused = await fetch(`${worker.url}/api/v1/workspaces/me`, { headers })
+        expect(refused.status).toBe(404)
+
+        // By the notification: the worker's own look around comes every five seconds.
+        const started = performance.now()
+        for (let sent = 0; sent < 5; sent++) {
+          const next = receiver.next()
+          await front.call('POST', '/issues', { title: `Now ${sent}` }, headers)
+          await next
+        }
+        expect(performance.now() - started).toBeLessThan(5000)
+        for (const service of [front, worker]) expect(await service.kill('SIGTERM')).toBe(0)
+        await receiver.stop()
+      })
     },
   )
 

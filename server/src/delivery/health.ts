@@ -14,14 +14,13 @@ export const isFailing = (lately: { succeeded: boolean; failed: number }) =>
  * it counts, because that clears the reason; test pings never do.
  */
 export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
-  const since = sql`greatest(e.state_since, ${plus(now, -windowMs)}::timestamptz)`
+  const lately = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and d.type <> 'Ping'`
   const health = await tx.rows<{ id: string; workspaceId: string; succeeded: boolean; failed: number }>(sql`
     select e.id, e.workspace_id as "workspaceId",
-      exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and d.type <> 'Ping'
-        and d.settled_at > ${since}) as succeeded,
+      exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and ${lately}) as succeeded,
       (select count(*) from (
-        select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and d.type <> 'Ping'
-          and d.settled_at > ${since} limit ${failuresToDisable}) f) as failed
+        select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and ${lately}
+        limit ${failuresToDisable}) f) as failed
     from endpoints e where e.id = any(${endpointIds}) and e.state = 'enabled' and e.deleted_at is null`)
   const failing = health.filter(isFailing)
   if (failing.length === 0) return []

@@ -1,0 +1,92 @@
+// What must hold when the dust has settled: of the deliveries on record, of what arrived at the receiver, and between them.
+
+/** One line for each thing that does not hold. */
+export function problemsOf(evidence) {
+  const arrived = groupBy(evidence.requests, ({ deliveryId }) => deliveryId)
+  return [
+    ...nothingIsLost(evidence),
+    ...recordsAndRequestsAgree(evidence, arrived),
+    ...evidence.deliveries.flatMap((delivery) => attemptsAreInOrder(delivery, evidence.retryDelaysMs)),
+    ...evidence.requests
+      .filter(({ signed }) => !signed)
+      .map(({ deliveryId }) => `${deliveryId} came with a bad signature`),
+  ]
+}
+
+/** Requests that nothing on record accounts for: they were sent, and sent again because nobody had written it down. */
+export function duplicatesOf({ deliveries, requests }) {
+  const arrived = groupBy(requests, ({ deliveryId }) => deliveryId)
+  return deliveries.reduce(
+    (sum, { id, attempts }) => sum + Math.max(0, (arrived.get(id)?.length ?? 0) - attempts.length),
+    0,
+  )
+}
+
+function nothingIsLost({ acknowledged, issueIds, webhookIds, deliveries, requests }) {
+  const problems = []
+  const kept = new Set(issueIds)
+  for (const id of acknowledged) if (!kept.has(id)) problems.push(`${id} was acknowledged and is gone`)
+
+  const pair = (webhookId, issueId) => `${issueId} at ${webhookId}`
+  const told = groupBy(requests, ({ webhookId, issueId }) => pair(webhookId, issueId))
+  for (const webhookId of webhookIds) {
+    const recorded = deliveries.filter((delivery) => delivery.webhookId === webhookId).length
+    if (recorded !== kept.size) problems.push(`${webhookId} has ${recorded} deliveries for ${kept.size} issues`)
+    for (const issueId of kept) {
+      const ids = new Set(told.get(pair(webhookId, issueId))?.map(({ deliveryId }) => deliveryId))
+      if (ids.size === 0) problems.push(`${pair(webhookId, issueId)} never arrived`)
+      if (ids.size > 1) problems.push(`${pair(webhookId, issueId)} arrived as ${[...ids].join(' and ')}`)
+    }
+  }
+  for (const { issueId } of requests) if (!kept.has(issueId)) problems.push(`${issueId} arrived and does not exist`)
+  return problems
+}
+
+function recordsAndRequestsAgree({ deliveries, requests }, arrived) {
+  const problems = []
+  const known = new Set(deliveries.map(({ id }) => id))
+  for (const { deliveryId } of requests) {
+    if (!known.has(deliveryId)) problems.push(`${deliveryId} arrived and is not on record`)
+  }
+  for (const { id, status, attempts } of deliveries) {
+    const requestsOfIt = arrived.get(id) ?? []
+    const answered = attempts.filter(({ http_status }) => http_status !== null).length
+    if (requestsOfIt.length === 0) problems.push(`${id} never arrived`)
+    if (requestsOfIt.length < answered)
+      problems.push(`${id} arrived ${requestsOfIt.length} times, with ${answered} answers on record`)
+    const accepted = requestsOfIt.some(({ answer }) => answer === 200)
+    if (accepted !== (status === 'succeeded'))
+      problems.push(`${id} is ${status}, accepted by the receiver: ${accepted}`)
+  }
+  return problems
+}
+
+function attemptsAreInOrder({ id, status, attempts }, retryDelaysMs) {
+  const problems = []
+  const most = retryDelaysMs.length + 1
+  if (status !== 'succeeded' && status !== 'failed') problems.push(`${id} is ${status}`)
+  const numbers = attempts.map(({ number }) => number).join(', ')
+  const expected = attempts.map((_, index) => index + 1).join(', ')
+  if (numbers !== expected) problems.push(`${id} has attempts ${numbers}`)
+  if (attempts.length > most || (status === 'failed' && attempts.length !== most))
+    problems.push(`${id} is ${status} after ${attempts.length} attempts`)
+  const successes = attempts.flatMap(({ reason }, index) => (reason === null ? [index + 1] : []))
+  if (successes.join() !== (status === 'succeeded' ? String(attempts.length) : ''))
+    problems.push(`${id} is ${status} with success in attempts: ${successes.join(', ') || 'none'}`)
+  for (const [index, next] of attempts.slice(1).entries()) {
+    const { started_at, duration_ms } = attempts[index]
+    const pauseMs = Date.parse(next.started_at) - Date.parse(started_at) - duration_ms
+    if (pauseMs < retryDelaysMs[index]) problems.push(`${id} was tried again after ${pauseMs} ms`)
+  }
+  return problems
+}
+
+function groupBy(items, keyOf) {
+  const groups = new Map()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}

@@ -1,0 +1,152 @@
+// npm run faults: kills processes, crashes the database and cuts connections while issues are created, and then
+// accounts for every delivery.  --kills 100  --deliveries 20000  --seed 1
+import { randomBytes, randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { withPostgres } from '../scripts/postgres.mjs'
+import { build, install, main, StepFailed } from '../scripts/setup.mjs'
+import { Attack, planOf } from './attack.mjs'
+import { duplicatesOf, problemsOf } from './check.mjs'
+import { Journal, Service, StagedWorker } from './processes.mjs'
+import { Random } from './random.mjs'
+import { Sink } from './sink.mjs'
+import { Tracker } from './tracker.mjs'
+
+const webhooks = 8
+const retryDelaysMs = [1000, 2000, 3000]
+/** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
+const settledWithinMs = 120_000
+const problemsShown = 40
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    deliveries: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+  },
+})
+const [kills, deliveries, seed] = [values.kills, values.deliveries, values.seed].map(Number)
+
+await main(async () => {
+  await install()
+  await build('Building', 'server')
+  console.log(`▸ ${kills} kills over ${deliveries} deliveries, seed ${seed}`)
+  await withPostgres(run, { fsync: true })
+})
+
+async function run(url, database) {
+  const started = Date.now()
+  const journal = new Journal()
+  const sink = await Sink.start()
+  const scene = await startScene(url, database, journal)
+  const stopAll = () => {
+    for (const process of scene.processes) process.stop()
+  }
+  process.once('exit', stopAll)
+  try {
+    const random = new Random(seed)
+    const attack = new Attack(scene, random)
+    const progress = reportProgress(started, attack, scene.tracker, sink)
+    try {
+      await openWebhooks(scene.tracker, sink)
+      await strikeAndSettle(scene, attack, planOf(kills, random))
+    } finally {
+      clearInterval(progress)
+    }
+    account(await gather(scene.tracker, sink), attack, journal, scene.tracker.unknown, Date.now() - started)
+  } finally {
+    scene.tracker.stop()
+    stopAll()
+    process.off('exit', stopAll)
+    sink.stop()
+  }
+}
+
+async function startScene(url, database, journal) {
+  const env = {
+    DATABASE_URL: url,
+    BATON_SECRET_KEY: randomBytes(32).toString('base64'),
+    BATON_DEMO: '0',
+    BATON_WEBHOOK_ALLOW: '127.0.0.1',
+    BATON_RETRY_DELAYS: retryDelaysMs.map((ms) => ms / 1000).join(),
+    BATON_API_RATE: '1000000',
+  }
+  const apis = [await Service.start('api', 1, journal, env), await Service.start('api', 2, journal, env)]
+  for (const api of apis) await api.untilReady()
+  const stagedWorker = new StagedWorker(2, journal, env)
+  const workers = [await Service.start('worker', 1, journal, env), stagedWorker]
+  return { database, apis, workers, stagedWorker, processes: [...apis, ...workers], tracker: new Tracker(apis) }
+}
+
+async function openWebhooks(tracker, sink) {
+  const paths = Array.from({ length: webhooks }, (_, index) => `/hook/${index}`)
+  const opened = await tracker.setUp(paths.map((path) => sink.urlOf(path)))
+  for (const [index, webhook] of opened.entries()) sink.expect(paths[index], webhook)
+}
+
+async function strikeAndSettle({ tracker, processes }, attack, plan) {
+  tracker.startPosting()
+  await attack.run(plan, Math.ceil(deliveries / webhooks / plan.length))
+  await tracker.finishPosting()
+  for (const process of processes) await process.untilReady()
+  const deadline = Date.now() + settledWithinMs
+  while ((await tracker.hasPending()) && Date.now() < deadline) await sleep(500)
+}
+
+function reportProgress(started, attack, tracker, sink) {
+  return setInterval(() => {
+    const seconds = String(Math.round((Date.now() - started) / 1000)).padStart(4)
+    const made = tracker.acknowledged.length * webhooks
+    console.log(`${seconds} s: ${attack.kills} kills, ${made} deliveries, ${sink.requests.length} requests at the sink`)
+  }, 5000)
+}
+
+async function gather(tracker, sink) {
+  const { acknowledged, webhookIds } = tracker
+  const found = await Promise.all(
+    webhookIds.map(async (webhookId) =>
+      (await tracker.list(`/webhooks/${webhookId}/deliveries`)).map((delivery) => ({ ...delivery, webhookId })),
+    ),
+  )
+  const issueIds = (await tracker.list('/issues')).map(({ id }) => id)
+  return { acknowledged, issueIds, webhookIds, deliveries: found.flat(), requests: sink.requests, retryDelaysMs }
+}
+
+/** Prints the figures; fails when something does not hold. */
+function account(evidence, attack, journal, unknown, tookMs) {
+  const { acknowledged, issueIds, deliveries, requests } = evidence
+  const atWork = journal.unexpectedEnds.filter((end) => end.atWork)
+  const attempts = deliveries.flatMap((delivery) => delivery.attempts)
+  const figures = {
+    kills: attack.kills,
+    ...Object.fromEntries([...attack.done].sort()),
+    'processes that did not come up at once': journal.unexpectedEnds.length - atWork.length,
+    'issues acknowledged': acknowledged.length,
+    'posts of unknown fate': unknown,
+    'of these, issues that exist': issueIds.length - acknowledged.length,
+    deliveries: deliveries.length,
+    ...tally(deliveries, ({ status, attempts: { length } }) => `  ${status} after ${length}`),
+    'attempts recorded': attempts.length,
+    ...tally(attempts, ({ reason }) => `  ${reason ?? 'ok'}`),
+    'requests at the sink': requests.length,
+    'duplicates at the sink': duplicatesOf(evidence),
+    seconds: Math.round(tookMs / 1000),
+  }
+  console.log()
+  for (const [name, figure] of Object.entries(figures)) console.log(`${name.padEnd(42)}${String(figure).padStart(8)}`)
+  for (const [text, times] of journal.errors) console.log(`logged as an error ${times} times: ${text}`)
+  for (const { text } of journal.unexpectedEnds) console.log(text)
+
+  const problems = [...problemsOf(evidence), ...atWork.map(({ text }) => text)]
+  if (problems.length > 0) {
+    const more = problems.length > problemsShown ? `\n  and ${problems.length - problemsShown} more` : ''
+    throw new StepFailed(`\n${problems.length} problems:\n  ${problems.slice(0, problemsShown).join('\n  ')}${more}`)
+  }
+  console.log('\nNothing was lost, renamed, skipped or tried too often.')
+}
+
+function tally(items, nameOf) {
+  const counts = {}
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1
+  return Object.fromEntries(Object.entries(counts).sort())
+}

@@ -1,0 +1,158 @@
+// Processes that are started again whenever they end, by a kill or by themselves.
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort, StepFailed } from '../scripts/setup.mjs'
+
+const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
+const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
+const readyWithinMs = 60_000
+const stdio = ['ignore', 'pipe', 'pipe']
+
+/** What all processes logged as errors, with how often; and each end that nobody brought about. */
+export class Journal {
+  errors = new Map()
+  unexpectedEnds = []
+
+  read(line) {
+    if (!line.includes('"level":50')) return
+    const { msg, message, err } = JSON.parse(line)
+    const text = [msg, message ?? err?.message].filter(Boolean).join(': ')
+    this.errors.set(text, (this.errors.get(text) ?? 0) + 1)
+  }
+}
+
+class Process {
+  ready = false
+  #name
+  #journal
+  #child
+  #ended
+  #killed = false
+  #stopped = false
+  #lastLines = []
+
+  constructor(name, journal) {
+    this.#name = name
+    this.#journal = journal
+  }
+
+  start() {
+    this.ready = false
+    this.#killed = false
+    this.#lastLines = []
+    const child = this.spawn()
+    this.#child = child
+    this.#ended = once(child, 'exit').then(() => this.#again())
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', (line) => {
+        this.#lastLines = [...this.#lastLines.slice(-2), line]
+        this.#journal.read(line)
+      })
+    }
+    void this.untilUp(child).then(() => {
+      this.ready = child === this.#child && isAlive(child)
+    })
+  }
+
+  #again() {
+    if (this.#stopped) return
+    if (!this.#killed) {
+      const { exitCode, signalCode } = this.#child
+      const text = `${this.#name} ended with ${exitCode ?? signalCode}: ${this.#lastLines.join(' | ')}`
+      this.#journal.unexpectedEnds.push({ atWork: this.ready, text })
+    }
+    this.start()
+  }
+
+  async untilReady() {
+    const deadline = Date.now() + readyWithinMs
+    while (!this.ready) {
+      if (Date.now() > deadline) throw new StepFailed(`${this.#name} does not come up: ${this.#lastLines.join('\n')}`)
+      await sleep(10)
+    }
+  }
+
+  /** Resolves when it is dead; by then it is being started again. */
+  async kill() {
+    this.#killed = true
+    const ended = this.#ended
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
+  /** Resolves when it has killed itself there; false when it ended in another way. */
+  async endAt(point) {
+    this.#killed = true
+    const [child, ended] = [this.#child, this.#ended]
+    child.send(point)
+    await ended
+    return child.signalCode === 'SIGKILL'
+  }
+
+  /** For good. */
+  stop() {
+    this.#stopped = true
+    this.#child.kill('SIGKILL')
+  }
+}
+
+/** The service as its users run it, in one of its roles. */
+export class Service extends Process {
+  #env
+  #port
+  #role
+
+  constructor(role, number, journal, env) {
+    super(`${role} ${number}`, journal)
+    this.#role = role
+    this.#env = env
+  }
+
+  static async start(...args) {
+    const service = new Service(...args)
+    service.#port = await freePort()
+    service.start()
+    return service
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  spawn() {
+    const env = { ...process.env, ...this.#env, BATON_ROLE: this.#role, PORT: String(this.#port) }
+    return spawn(process.execPath, [main], { env, stdio })
+  }
+
+  async untilUp(child) {
+    while (isAlive(child)) {
+      const answer = await fetch(`${this.url}/readyz`).catch(() => undefined)
+      if (answer?.ok) return
+      await sleep(25)
+    }
+  }
+}
+
+/** A worker that can be told to end itself at a chosen point. */
+export class StagedWorker extends Process {
+  #env
+
+  constructor(number, journal, env) {
+    super(`staged worker ${number}`, journal)
+    this.#env = env
+    this.start()
+  }
+
+  spawn() {
+    return fork(stagedWorker, { env: { ...process.env, ...this.#env }, stdio: [...stdio, 'ipc'] })
+  }
+
+  async untilUp(child) {
+    await Promise.race([once(child, 'message'), once(child, 'exit')])
+  }
+}
+
+const isAlive = ({ exitCode, signalCode }) => exitCode === null && signalCode === null

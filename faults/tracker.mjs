@@ -1,0 +1,143 @@
+// The people who use the service: they set up webhooks, and create issues for as long as they are asked to.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StepFailed } from '../scripts/setup.mjs'
+
+const posters = 8
+const givenUpAfterMs = 20_000
+
+export class Tracker {
+  acknowledged = []
+  /** Not acknowledged, and yet they may exist. */
+  unknown = 0
+  webhookIds = []
+  #apis
+  #headers
+  #teamIds = []
+  #wanted = 0
+  #posted = 0
+  #underWay = new Map()
+  #stopped = false
+
+  constructor(apis) {
+    this.#apis = apis
+    for (const api of apis) this.#underWay.set(api, 0)
+  }
+
+  /** A workspace with a few people, two teams, and webhooks at these addresses. Returns the webhooks with their secrets. */
+  async setUp(urls) {
+    const people = []
+    for (const name of ['Ann', 'Ben', 'Cleo']) {
+      const person = { name, email: `${name.toLowerCase()}@example.com`, password: 'a password' }
+      const { token } = await this.call('POST', '/auth/sign-up', person, {})
+      people.push({ ...person, headers: { authorization: `Bearer ${token}` } })
+    }
+    const [owner, ...others] = people
+    const workspace = await this.call('POST', '/workspaces', { name: 'Acme' }, owner.headers)
+    const within = ({ headers }) => ({ ...headers, 'x-workspace-id': workspace.id })
+    this.#headers = [within(owner)]
+    for (const other of others) {
+      const invited = await this.call('POST', '/workspaces/me/invitations', { email: other.email, role: 'admin' })
+      await this.call('POST', '/invitations/accept', { token: invited.token }, other.headers)
+      this.#headers.push(within(other))
+    }
+    for (const key of ['ENG', 'OPS']) {
+      this.#teamIds.push((await this.call('POST', '/teams', { name: key, key })).id)
+    }
+    const webhooks = []
+    for (const url of urls) {
+      const webhook = { label: url, url, all_teams: true, resource_types: ['Issue'] }
+      webhooks.push(await this.call('POST', '/webhooks', webhook))
+    }
+    this.webhookIds = webhooks.map(({ id }) => id)
+    return webhooks
+  }
+
+  startPosting() {
+    for (let poster = 0; poster < posters; poster++) void this.#post(poster)
+  }
+
+  /** Asks for so many issues more, as fast as they can be had. */
+  want(issues) {
+    this.#wanted += issues
+  }
+
+  underWayAt(api) {
+    return this.#underWay.get(api)
+  }
+
+  /** Resolves when all that were asked for have been acknowledged. */
+  async finishPosting() {
+    while (this.acknowledged.length < this.#wanted) await sleep(20)
+    this.#stopped = true
+  }
+
+  stop() {
+    this.#stopped = true
+  }
+
+  async #post(poster) {
+    for (let turn = poster; !this.#stopped; turn++) {
+      if (this.#posted >= this.#wanted) {
+        await sleep(5)
+        continue
+      }
+      this.#posted++
+      const api = this.#apis[turn % this.#apis.length]
+      if (await this.#createIssue(api, poster)) continue
+      this.#posted--
+      await sleep(20)
+    }
+  }
+
+  async #createIssue(api, poster) {
+    const title = `What poster ${poster} found out`
+    const team_id = this.#teamIds[poster % this.#teamIds.length]
+    this.#underWay.set(api, this.#underWay.get(api) + 1)
+    try {
+      const headers = this.#headers[poster % this.#headers.length]
+      const { id } = await send(api, 'POST', '/issues', { title, team_id }, headers)
+      this.acknowledged.push(id)
+      return true
+    } catch (error) {
+      // Nobody was there to take it.
+      if (error.cause?.code !== 'ECONNREFUSED') this.unknown++
+      return false
+    } finally {
+      this.#underWay.set(api, this.#underWay.get(api) - 1)
+    }
+  }
+
+  call(method, path, body, headers = this.#headers[0]) {
+    return send(this.#apis[0], method, path, body, headers)
+  }
+
+  /** A list from its first page to its last. */
+  async list(path) {
+    const all = []
+    for (let cursor = ''; cursor !== null; ) {
+      const page = await this.call('GET', `${path}?limit=100${cursor && `&cursor=${cursor}`}`)
+      all.push(...page.data)
+      cursor = page.next_cursor
+    }
+    return all
+  }
+
+  async hasPending() {
+    for (const id of this.webhookIds) {
+      const { data } = await this.call('GET', `/webhooks/${id}/deliveries?status=pending&limit=1`)
+      if (data.length > 0) return true
+    }
+    return false
+  }
+}
+
+async function send({ url }, method, path, body, headers) {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    signal: AbortSignal.timeout(givenUpAfterMs),
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  })
+  if (!response.ok) throw new StepFailed(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}

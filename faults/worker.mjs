@@ -1,0 +1,51 @@
+// A worker as the service runs it, but one that can be told to end itself at a chosen point.
+
+import { systemClock } from '../server/dist/clock.js'
+import { readConfig } from '../server/dist/config.js'
+import { Keyring } from '../server/dist/crypto.js'
+import { openPostgres } from '../server/dist/db/open-postgres.js'
+import { Doorbell } from '../server/dist/delivery/doorbell.js'
+import { DeliveryWorker } from '../server/dist/delivery/worker.js'
+import { createLog } from '../server/dist/log.js'
+import { GuardedClient } from '../server/dist/outbound/client.js'
+
+const log = createLog('warn')
+const clock = systemClock
+const config = readConfig(process.env)
+const db = await openPostgres(
+  config.database.url,
+  ({ message }) => log.warn({ message }, 'a connection broke'),
+  console.log,
+)
+const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
+const keys = new Keyring(config.secretKey, config.previousSecretKeys)
+const ctx = { config, clock, keys, log, db, outbound }
+
+let endAt
+/** Requests under way, and so more to come of the batch. */
+let unanswered = 0
+
+const reached = (point) => {
+  if (point === endAt) process.kill(process.pid, 'SIGKILL')
+}
+
+const worker = new DeliveryWorker(ctx, new Doorbell(db, clock, log), {
+  claimed(deliveries) {
+    reached('after claim')
+    unanswered += deliveries.length
+  },
+  attempted() {
+    unanswered--
+    reached('after send')
+    if (unanswered > 0) reached('mid-batch')
+  },
+  completing: () => reached('before completion'),
+  completed: () => reached('after completion'),
+})
+worker.start()
+
+process.on('message', (point) => {
+  endAt = point
+})
+process.on('disconnect', () => process.exit())
+process.send('ready')

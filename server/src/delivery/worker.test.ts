@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { Receiver } from '../../test/receiver.ts'
+import { systemClock } from '../clock.ts'
+import { sql } from '../db/sql.ts'
+import { record } from '../events/record.ts'
+import { claim, nextDueAt } from './claim.ts'
+import { complete } from './complete.ts'
+import { Doorbell } from './doorbell.ts'
+import { prepare } from './message.ts'
+import type { Claimed } from './stages.ts'
+import { DeliveryWorker, type Watcher } from './worker.ts'
+
+/** A service of its own, because claims are made over all workspaces. */
+async function scene(app: TestApp, urls: string[]) {
+  const { id: workspaceId, owner } = await app.workspace()
+  const webhooks: { id: string }[] = []
+  for (const url of urls) {
+    webhooks.push((await owner.post('/webhooks', { label: url, url, all_teams: true, resource_types: ['Issue'] })).body)
+  }
+  const happen = async (count: number, clock = app.clock as { now(): Date }) => {
+    const one = { id: 'iss_x', updated_at: clock.now().toISOString() }
+    const happening = { type: 'Issue', action: 'update', actor: null, data: one, url: '', teamIds: [] } as const
+    await app.ctx.db.tx((tx) =>
+      record(
+        tx,
+        clock.now(),
+        workspaceId,
+        Array.from({ length: count }, () => ({ ...happening, teamIds: [] })),
+      ),
+    )
+    await app.rung()
+  }
+  const deliveries = async (index = 0) =>
+    (await owner.get(`/webhooks/${webhooks[index]?.id}/deliveries?limit=100`)).body.data
+  return { owner, workspaceId, webhooks, happen, deliveries }
+}
+
+/** Claims as a worker would, and does nothing more. */
+const claimOnly = async ({ ctx, clock }: TestApp, limit = 64): Promise<Claimed[]> =>
+  (await claim(ctx.db, clock.now(), limit)).claimed
+
+const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
+  claimed,
+  prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
+  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from('') },
+  endedAt: clock.now(),
+})
+
+describe('a worker that dies', () => {
+  test('leaves what it claimed to others once the lease is over, with no attempt lost or counted', async ({
+    startApp,
+    receiver,
+  }) => {
+    const app = await startApp()
+    const { happen, deliveries } = await scene(app, [receiver.url])
+    await happen(3)
+    expect(await claimOnly(app, 2)).toHaveLength(2)
+    await app.deliver()
+    expect(receiver.take()).toHaveLength(1)
+    app.clock.advance({ seconds: 30, milliseconds: -1 })
+    await app.deliver()
+    expect(receiver.take()).toEqual([])
+    app.clock.advance({ milliseconds: 1 })
+    await app.deliver()
+    expect(receiver.take()).toHaveLength(2)
+    for (const { status, attempts } of await deliveries()) {
+      expect({ status, numbers: attempts.map(({ number }: { number: number }) => number) }).toEqual({
+        status: 'succeeded',
+        numbers: [1],
+      })
+    }
+  })
+
+  test('and comes back too late changes nothing', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { happen, deliveries } = await scene(app, [receiver.url])
+    await happen(1)
+    const [late] = await claimOnly(app)
+    receiver.answer = 500
+    app.clock.advance({ seconds: 30 })
+    await app.deliver()
+    const before = await deliveries()
+    expect(before).toMatchObject([{ status: 'pending', attempts: [{ number: 1, http_status: 500 }] }])
+    await app.unchanged(() => complete(app.ctx.db, [succeeded(app, late as Claimed)], [], app.clock.now()))
+    expect(await deliveries()).toEqual(before)
+  })
+
+  test('while a redelivery was under way leaves that to others too', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { owner, webhooks, happen, deliveries } = await scene(app, [receiver.url])
+    await happen(1)
+    await app.deliver()
+    const [{ id }] = await deliveries()
+    await owner.post(`/webhooks/${webhooks[0]?.id}/deliveries/${id}/redeliver`)
+    expect(await claimOnly(app)).toMatchObject([{ kind: 'redelivery' }])
+    app.clock.advance({ seconds: 30 })
+    await app.deliver()
+    expect(receiver.take()).toHaveLength(2)
+    expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }, { number: 2 }] }])
+  })
+
+  test('before it rang for what it committed only delays it', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { happen } = await scene(app, [receiver.url])
+    await happen(1)
+    await app.deliver()
+    receiver.take()
+    await happen(1)
+    await app.ctx.db.run(sql`update endpoints set next_due_at = null`)
+    expect(await claimOnly(app)).toEqual([])
+    await app.deliver()
+    expect(receiver.take()).toHaveLength(1)
+  })
+})
+
+describe('a claim', () => {
+  test('gives no endpoint more than eight slots over all workers', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { happen } = await scene(app, [receiver.url])
+    await happen(20)
+    const first = await claimOnly(app, 5)
+    expect(first).toHaveLength(5)
+    const second = await claimOnly(app)
+    expect(second).toHaveLength(3)
+    expect(await claim(app.ctx.db, app.clock.now(), 64)).toMatchObject({ claimed: [], parked: [first[0]?.endpointId] })
+    expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(8)
+    // Parked, but not for long: another worker may give a slot back without knowing of it.
+    expect((await nextDueAt(app.ctx.db))?.getTime()).toBe(app.clock.now().getTime() + 250)
+    await complete(app.ctx.db, [succeeded(app, first[0] as Claimed)], [], app.clock.now())
+    app.clock.advance({ milliseconds: 250 })
+    expect(await claimOnly(app)).toHaveLength(1)
+  })
+
+  test('shares a batch out, however much waits for one endpoint', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { webhooks, owner, happen } = await scene(app, [receiver.url, receiver.url])
+    await owner.post(`/webhooks/${webhooks[1]?.id}/disable`)
+    await happen(300)
+    await owner.post(`/webhooks/${webhooks[1]?.id}/enable`)
+    await happen(2)
+    const batch = await claimOnly(app, 10)
+    const count = (index: number) => batch.filter(({ endpointId }) => endpointId === webhooks[index]?.id).length
+    expect([count(0), count(1)]).toEqual([5, 2])
+  })
+
+  test('takes first attempts before retries', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { happen } = await scene(app, [receiver.url])
+    receiver.answer = 500
+    await happen(10)
+    await app.deliver()
+    app.clock.advance({ minutes: 1 })
+    await happen(3)
+    const made = (await claimOnly(app)).map(({ scheduled }) => scheduled)
+    expect(made.sort()).toEqual([0, 0, 0, 1, 1, 1, 1, 1])
+  })
+
+  test('leaves the endpoint at the time of its next delivery, or at none', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { happen } = await scene(app, [receiver.url])
+    expect(await nextDueAt(app.ctx.db)).toBeNull()
+    receiver.answer = 500
+    await happen(1)
+    await app.deliver()
+    expect(await nextDueAt(app.ctx.db)).toEqual(new Date(app.clock.now().getTime() + 60_000))
+    receiver.answer = 200
+    app.clock.advance({ minutes: 1 })
+    await app.deliver()
+    expect(await nextDueAt(app.ctx.db)).toBeNull()
+  })
+})
+
+test('a delivery that cannot be signed is not counted as an attempt', async ({ startApp, receiver }) => {
+  const app = await startApp()
+  const { happen, deliveries } = await scene(app, [receiver.url])
+  const { keys, db } = app.ctx
+  const [endpoint] = await db.rows<{ id: string; secret: string }>(sql`select id, secret from endpoints`)
+  await db.run(sql`update endpoints set secret = 'v1.deadbeef.AAAA.AAAA'`)
+  await happen(1)
+  await app.deliver()
+  expect(receiver.take()).toEqual([])
+  expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: [] }])
+  await db.run(sql`update endpoints set secret = ${endpoint?.secret} where id = ${endpoint?.id}`)
+  expect(keys.open(endpoint?.secret ?? '', endpoint?.id ?? '')).toMatch(/^pwhsec_/)
+  app.clock.advance({ seconds: 30 })
+  await app.deliver()
+  expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
+})
+
+describe('two workers on one database', () => {
+  test(
+    'deliver everything that is recorded meanwhile, nothing twice, and eight at a time to one endpoint',
+    verifies('delivery.svc-delivery-stable'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      const receivers = await Promise.all(Array.from({ length: 4 }, () => Receiver.start()))
+      const busy = receivers.map(() => ({ now: 0, most: 0 }))
+      receivers.forEach((receiver, index) => {
+        const slots = busy[index] as { now: number; most: number }
+        receiver.answer = async (response) => {
+          slots.most = Math.max(slots.most, ++slots.now)
+          await sleep(index === 0 ? 10 : 1)
+          slots.now--
+          response.end()
+        }
+      })
+      const { happen } = await scene(
+        app,
+        receivers.map(({ url }) => url),
+      )
+      // Nobody tends: a ring that is lost would show.
+      const ctx = { ...app.ctx, clock: systemClock }
+      const attempts: string[] = []
+      const watcher: Watcher = { attempted: ({ claimed }) => attempts.push(claimed.id) }
+      const doorbell = new Doorbell(ctx.db, systemClock, ctx.log)
+      const workers = [1, 2].map(() => new DeliveryWorker(ctx, doorbell, watcher))
+      let recording = true
+      const working = workers.map(async (worker) => {
+        while (recording) {
+          await worker.drain()
+          await sleep(1)
+        }
+        await worker.drain()
+      })
+      const writers = Array.from({ length: 5 }, async () => {
+        for (let round = 0; round < 20; round++) {
+          await happen(1 + (round % 3), systemClock)
+          await sleep(Math.random() * 10)
+        }
+      })
+      await Promise.all(writers)
+      await doorbell.quiet()
+      recording = false
+      await Promise.all(working)
+      await workers[0]?.drain()
+
+      const events = await ctx.db.rows(sql`select id from events`)
+      const count = 5 * (7 * 1 + 7 * 2 + 6 * 3)
+      expect(events).toHaveLength(count)
+      for (const { received } of receivers) expect(received).toHaveLength(count)
+      expect(new Set(attempts).size).toBe(attempts.length)
+      expect(attempts).toHaveLength(count * receivers.length)
+      for (const { most } of busy) expect(most).toBeLessThanOrEqual(8)
+      expect(await ctx.db.rows(sql`select id from deliveries where status <> 'succeeded'`)).toEqual([])
+      for (const receiver of receivers) await receiver.stop()
+    },
+  )
+})
