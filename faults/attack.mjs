@@ -45,7 +45,7 @@ export class Attack {
     const { database, apis, workers } = this.#scene
     if (kind === 'restart') await this.#counted('database restarted', () => database.restart())
     else if (kind === 'cut') await this.#counted('all connections cut', () => database.cutConnections())
-    else if (kind === 'api') await this.#counted('api killed', () => this.#killApi(this.#random.oneOf(apis)))
+    else if (kind === 'api') await this.#counted('api killed', () => this.#killApi(this.#random.oneOf(apis), issues))
     else if (kind === 'worker') await this.#counted('worker killed at random', () => this.#killWorker(workers))
     else await this.#counted(`worker killed ${point}`, () => this.#killAt(point, issues))
     if (kind !== 'restart' && kind !== 'cut') this.kills++
@@ -57,10 +57,10 @@ export class Attack {
   }
 
   /** In the middle of a request. */
-  async #killApi(api) {
+  async #killApi(api, issues) {
     const { tracker } = this.#scene
     await api.untilReady()
-    tracker.want(1)
+    tracker.want(issues)
     for (let waited = 0; tracker.underWayAt(api) === 0 && waited < patienceMs; waited++) await sleep(1)
     await sleep(this.#random.between(0, 8))
     await api.kill()

@@ -12,7 +12,8 @@ import { Random } from './random.mjs'
 import { Sink } from './sink.mjs'
 import { Tracker } from './tracker.mjs'
 
-const webhooks = 8
+/** Enough that those whose slots a dead worker holds are not all. */
+const webhooks = 40
 const retryDelaysMs = [1000, 2000, 3000]
 /** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
 const settledWithinMs = 120_000
@@ -53,7 +54,7 @@ async function run(url, database) {
     } finally {
       clearInterval(progress)
     }
-    account(await gather(scene.tracker, sink), attack, journal, scene.tracker.unknown, Date.now() - started)
+    account(await gather(scene.tracker, sink), attack, journal, scene.tracker, Date.now() - started)
   } finally {
     scene.tracker.stop()
     stopAll()
@@ -70,6 +71,7 @@ async function startScene(url, database, journal) {
     BATON_WEBHOOK_ALLOW: '127.0.0.1',
     BATON_RETRY_DELAYS: retryDelaysMs.map((ms) => ms / 1000).join(),
     BATON_API_RATE: '1000000',
+    BATON_WEBHOOK_LIMIT: String(webhooks),
   }
   const apis = [await Service.start('api', 1, journal, env), await Service.start('api', 2, journal, env)]
   for (const api of apis) await api.untilReady()
@@ -113,7 +115,7 @@ async function gather(tracker, sink) {
 }
 
 /** Prints the figures; fails when something does not hold. */
-function account(evidence, attack, journal, unknown, tookMs) {
+function account(evidence, attack, journal, { unacknowledged }, tookMs) {
   const { acknowledged, issueIds, deliveries, requests } = evidence
   const atWork = journal.unexpectedEnds.filter((end) => end.atWork)
   const attempts = deliveries.flatMap((delivery) => delivery.attempts)
@@ -122,8 +124,9 @@ function account(evidence, attack, journal, unknown, tookMs) {
     ...Object.fromEntries([...attack.done].sort()),
     'processes that did not come up at once': journal.unexpectedEnds.length - atWork.length,
     'issues acknowledged': acknowledged.length,
-    'posts of unknown fate': unknown,
-    'of these, issues that exist': issueIds.length - acknowledged.length,
+    'posts of unknown fate': unacknowledged.length,
+    ...tally(unacknowledged, (reason) => `  ${reason}`),
+    '  of these, issues that exist': issueIds.length - acknowledged.length,
     deliveries: deliveries.length,
     ...tally(deliveries, ({ status, attempts: { length } }) => `  ${status} after ${length}`),
     'attempts recorded': attempts.length,

@@ -18,8 +18,8 @@ export class Journal {
 
   read(line) {
     if (!line.includes('"level":50')) return
-    const { msg, message, err } = JSON.parse(line)
-    const text = [msg, message ?? err?.message].filter(Boolean).join(': ')
+    const { msg, message, route, error } = JSON.parse(line)
+    const text = [msg ?? route, message ?? error?.message ?? error].filter(Boolean).join(': ')
     this.errors.set(text, (this.errors.get(text) ?? 0) + 1)
   }
 }

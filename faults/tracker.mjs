@@ -7,8 +7,8 @@ const givenUpAfterMs = 20_000
 
 export class Tracker {
   acknowledged = []
-  /** Not acknowledged, and yet they may exist. */
-  unknown = 0
+  /** Why posts were not acknowledged. The issues may exist all the same. */
+  unacknowledged = []
   webhookIds = []
   #apis
   #headers
@@ -99,8 +99,9 @@ export class Tracker {
       this.acknowledged.push(id)
       return true
     } catch (error) {
-      // Nobody was there to take it.
-      if (error.cause?.code !== 'ECONNREFUSED') this.unknown++
+      const why = error.status ? `answered ${error.status}` : (error.cause?.code ?? error.name)
+      // Refused: nobody was there to take it, so its fate is known.
+      if (why !== 'ECONNREFUSED') this.unacknowledged.push(why)
       return false
     } finally {
       this.#underWay.set(api, this.#underWay.get(api) - 1)
@@ -138,6 +139,7 @@ async function send({ url }, method, path, body, headers) {
     signal: AbortSignal.timeout(givenUpAfterMs),
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
-  if (!response.ok) throw new StepFailed(`${method} ${path}: ${response.status} ${await response.text()}`)
+  const { ok, status } = response
+  if (!ok) throw Object.assign(new StepFailed(`${method} ${path}: ${status} ${await response.text()}`), { status })
   return response.json()
 }

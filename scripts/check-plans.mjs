@@ -6,7 +6,9 @@ import { withPostgres } from './postgres.mjs'
 import { build, install, main, StepFailed } from './setup.mjs'
 
 const issueCount = 100_000
-const statementsAllowed = 3 // who is calling, whether the parent is there, the list itself
+const deliveryCount = 100_000
+// Who is calling, whether the parent is there, the list itself, what hangs on its rows.
+const statementsAllowed = 4
 
 await main(async () => {
   await install()
@@ -45,6 +47,7 @@ async function check(url) {
     keys: new Keyring(randomBytes(32)),
     log: createLog('silent'),
     db,
+    outbound: undefined, // no list sends anything
   }
   const http = await createApp(ctx, { stopping: false })
   const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`
@@ -69,9 +72,14 @@ async function check(url) {
   const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' }, headers)
   const project = await call('POST', '/projects', { title: 'Plan' }, headers)
   const label = await call('POST', '/labels', { name: 'Red' }, headers)
+  const hook = { label: 'Chat', url: 'https://hooks.example.com/', all_teams: true, resource_types: ['Issue'] }
+  const webhook = await call('POST', '/webhooks', hook, headers)
 
-  console.log(`▸ Loading ${issueCount.toLocaleString('en')} issues …`)
+  const many = (count) => count.toLocaleString('en')
+  console.log(`▸ Loading ${many(issueCount)} issues and ${many(deliveryCount)} deliveries …`)
   await load(admin, workspace.id, person.user.id, team.id, project.id, label.id)
+  await loadDeliveries(admin, workspace.id, webhook.id)
+  await admin.query('vacuum analyze')
   const [issue] = (await call('GET', '/issues?limit=1', undefined, headers)).data
 
   const lists = [
@@ -100,6 +108,11 @@ async function check(url) {
     `/teams/${team.id}/members`,
     '/workspaces/me/members',
     '/workspaces/me/invitations',
+    '/webhooks',
+    `/webhooks/${webhook.id}/deliveries`,
+    ...['pending', 'succeeded', 'failed', 'canceled'].map(
+      (status) => `/webhooks/${webhook.id}/deliveries?status=${status}`,
+    ),
   ]
   const problems = []
   for (const list of lists) {
@@ -137,6 +150,27 @@ function scannedWhole(plan) {
   const small = ['teams', 'workspaces', 'cycles', 'initiatives', 'milestones', 'labels', 'projects', 'invitations']
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
   return [...here, ...(plan.Plans ?? []).flatMap(scannedWhole)]
+}
+
+/** A webhook that has been at it for a month, among others. */
+async function loadDeliveries(admin, workspaceId, webhookId) {
+  await admin.query(
+    `insert into endpoints select 'whk_' || n, 'wsp_0' || lpad((n % 20 + 1)::text, 25, '0'), label, url, secret, state, state_since, all_teams, team_ids,
+       resource_types, created_by, created_at, updated_at, null, null, 0
+     from endpoints, generate_series(1, 5000) n where id = $1`,
+    [webhookId],
+  )
+  await admin.query(
+    `insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
+       created_at, settled_at)
+     select 'dlv_0' || lpad(n::text, 25, '0'), $1, case when n % 2 = 0 then $2 else 'whk_' || n % 50 + 1 end, 'evt_' || n,
+       'Issue', 'create', s.status, 1, 1, case when s.status = 'pending' then now() end, now(),
+       case when s.status <> 'pending' then now() end
+     from generate_series(1, ${deliveryCount}) n,
+       lateral (select case n / 2 % 100 when 0 then 'failed' when 1 then 'canceled' when 2 then 'pending' else 'succeeded' end as status) s`,
+    [workspaceId, webhookId],
+  )
+  await admin.query(`insert into attempts select id, 1, workspace_id, now(), 5, 200, null, 'ok', 'x' from deliveries`)
 }
 
 /** Rows as they would come over years: many workspaces' worth, of which ours has its share. */
@@ -213,5 +247,4 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
        case when n % 9 = 0 then 'team.created' else 'team.updated' end, $2, 'x', '{}', now() from generate_series(1, 50000) n`,
     [workspaceId, userId],
   )
-  await run('vacuum analyze')
 }
