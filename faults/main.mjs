@@ -13,7 +13,7 @@ import { Sink } from './sink.mjs'
 import { Tracker } from './tracker.mjs'
 
 /** Enough that those whose slots a dead worker holds are not all. */
-const webhooks = 40
+const webhooks = 64
 const retryDelaysMs = [1000, 2000, 3000]
 /** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
 const settledWithinMs = 120_000

@@ -26,6 +26,8 @@ export const limits = {
   webhookDeadlineMs: 5000,
   webhookResponseBytes: 64 * 1024,
   webhookResponseKept: 1000,
+  /** To one webhook, at once; they are given back evenly. */
+  testsPerMinute: 30,
   /** Scheduled and asked for together. */
   attemptsPerDelivery: 100,
   /** Kept, and held while a webhook is disabled, for so long. */

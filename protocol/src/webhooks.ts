@@ -88,6 +88,7 @@ export const webhooks = {
   testWebhook: operation(routes.testWebhook, {
     summary: 'Send one signed Ping, also while disabled, and say what came of it',
     returns: { 200: PingResult },
+    errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   enableWebhook: operation(routes.enableWebhook, {
     summary: 'Enable a webhook; what was held is delivered',

@@ -18,7 +18,9 @@ create table endpoints (
   -- Not later than the first moment at which a worker would find something to send; null when nothing waits.
   next_due_at    timestamptz(3),
   -- Counts claims and rings, so that a claim can tell whether what it sees of the deliveries is up to date.
-  turn           bigint not null default 0
+  turn           bigint not null default 0,
+  -- It let an attempt time out and has not answered since.
+  struggling     boolean not null default false
 ) with (fillfactor = 70);
 create index endpoints_workspace on endpoints (workspace_id, id desc) where deleted_at is null;
 create index endpoints_due on endpoints (next_due_at) where next_due_at is not null and deleted_at is null;
@@ -33,10 +35,12 @@ create function delivery_id(event_id text, endpoint_id text) returns text langua
 $$;
 
 -- A delivery is the queue's own row. Claimed: a worker is sending it, until lease_until at the latest.
+-- No foreign keys: each new delivery would share-lock its endpoint's row, and with such a lock on a row PostgreSQL lets
+-- two statements that lock and then update it wait for each other. An endpoint outlives its deliveries (retention.ts).
 create table deliveries (
   id           text not null,
   workspace_id text not null,
-  endpoint_id  text not null references endpoints on delete cascade,
+  endpoint_id  text not null,
   event_id     text not null,
   type         text not null,
   action       text not null,
@@ -79,3 +83,4 @@ create table attempts (
 create index events_age on events (created_at, id);
 
 alter table inbox_entries add column endpoint_id text references endpoints on delete cascade;
+create index inbox_entries_endpoint on inbox_entries (endpoint_id) where endpoint_id is not null;

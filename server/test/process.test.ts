@@ -248,6 +248,8 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     await service.call('POST', '/issues', { title: 'One' }, headers)
     expect((await arrived).body.data.title).toBe('One')
     const stopped = service.kill('SIGTERM')
+    await sleep(500) // long after it would have stopped with nothing to wait for
+    expect(service.child.exitCode).toBeNull()
     answer()
     expect(await stopped).toBe(0)
     receiver.answer = 200

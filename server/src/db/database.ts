@@ -159,9 +159,12 @@ export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includ
 
 /** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
 export const isDatabaseAway = (error: unknown) =>
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|57P0[123]|53300|08...)$/.test(
+  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|53300|08...)$/.test(
     String(sqlState(error)),
-  ) || /^(timeout exceeded when trying to connect|Connection terminated)/.test((error as Error).message)
+  ) ||
+  /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout)|not queryable/.test(
+    (error as Error).message,
+  )
 
 /** A row that a unique index or key refused, by the name of that index. */
 export const isDuplicate = (error: unknown, constraint: string) =>

@@ -20,7 +20,12 @@ export function listen(
   })
 
   async function connect() {
-    const next = new pg.Client({ connectionString: url, application_name: 'baton listener', keepAlive: true })
+    const next = new pg.Client({
+      connectionString: url,
+      application_name: 'baton listener',
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+    })
     client = next
     let lost = false
     const again = (error?: Error) => {

@@ -13,12 +13,17 @@ const types = {
     (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig
 
+/** A migration may take its time. */
+const migrationMs = 24 * 60 * 60 * 1000
+
 export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
   const pool = new pg.Pool({
     connectionString: url,
     types,
     max: 20,
     connectionTimeoutMillis: 10_000,
+    // A link that is silently gone; no statement of ours takes so long.
+    query_timeout: 30_000,
     idleTimeoutMillis: 30_000,
     application_name: 'baton',
     keepAlive: true,
@@ -37,7 +42,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
         await client.query('begin')
         const result = await work(
           (statement) => send(client, statement),
-          async (text) => void (await client.query(text)),
+          async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
         )
         await client.query('commit')
         return result

@@ -9,7 +9,9 @@ export const batchSize = 64
 /** Fewer endpoints with more of each cost less than the reverse; whose turn it was not is first in the next batch. */
 const endpointsAtOnce = 16
 /** In flight to one endpoint, over all workers. */
-export const slotsPerEndpoint = 8
+const slotsPerEndpoint = 8
+/** Of an endpoint that does not answer: enough to notice when it does, and too few to fill a worker with waiting. */
+const slotsWhileStruggling = 1
 /** Five seconds to send, and time to write it down; then another worker may have it. */
 export const leaseMs = 30_000
 /** How soon an endpoint is looked at again whose slots are all taken, should no worker ring for it sooner. */
@@ -39,13 +41,13 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
   const leaseUntil = plus(now, leaseMs)
   const rows = await db.rows<Row>(sql`
     ${undurably}, held as (
-      select e.id, e.url, e.secret, e.state = 'enabled' as open, e.turn from undurable, endpoints e
+      select e.id, e.url, e.secret, e.state = 'enabled' as open, e.turn, e.struggling from undurable, endpoints e
       where e.next_due_at <= ${now} and e.deleted_at is null
       order by e.next_due_at limit ${Math.min(limit, endpointsAtOnce)} for no key update of e skip locked
     ), mine as (
       select h.*, greatest(0, least(
         greatest(1, ${limit} / (select count(*) from held)),
-        ${slotsPerEndpoint} - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
+        case when h.struggling then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
       ))::int as free
       from held h join endpoints seen on seen.id = h.id and seen.turn = h.turn
     ), picked as (
@@ -82,11 +84,11 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
         end
       from mine m where e.id = m.id
     )
-    select c.endpoint_id as "endpointId", m.url, m.secret, c.id, c.type, v.body::text as envelope,
+    select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, c.id, c.type, v.body::text as envelope,
       c.claim_kind as kind, c.status, c.attempts, c.scheduled, c.next_at as "nextAt", c.settled_at as "settledAt"
     from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
     union all
-    select id, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
+    select id, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
   return {
     claimed: rows.filter(isClaimed).map((row) => ({ ...row, claimId, leaseUntil })),
     parked: rows.filter((row) => !isClaimed(row)).map(({ endpointId }) => endpointId),

@@ -1,4 +1,4 @@
-import { type DeliveryStatus, limits } from '@baton/protocol'
+import { limits } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -9,24 +9,25 @@ import type { Attempted } from './stages.ts'
 
 /**
  * Writes down what came of attempts, in one statement for all. An attempt whose claim was lost changes nothing: another
- * worker has the delivery, or it was canceled. Returns the endpoints for which a retry waits.
+ * worker has the delivery, or it was canceled. Returns the endpoints for which more waits to be sent.
  */
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
-  const endpointsOf = (status: DeliveryStatus) => [
-    ...new Set(results.filter((result) => result.status === status).map(({ endpoint_id }) => endpoint_id)),
-  ]
-  const mayBeFailing = endpointsOf('failed')
-  if (mayBeFailing.length === 0) await write(db, results)
-  else {
-    await db.tx(async (tx) => {
-      // Before the failures are written, so that of two workers the second one sees what the first one wrote.
-      await lockEndpoints(tx, mayBeFailing)
-      await write(tx, results)
-      await noticeFailing(tx, mayBeFailing, now)
-    })
-  }
-  return endpointsOf('pending')
+  const failed = results.filter(({ status, kind }) => status === 'failed' && kind === 'scheduled')
+  const mayBeFailing = [...new Set(failed.map(({ endpoint_id }) => endpoint_id))]
+  const waiting =
+    mayBeFailing.length === 0
+      ? await write(db, results)
+      : await db.tx(async (tx) => {
+          // Before the failures are written, so that of two workers the second one sees what the first one wrote.
+          await lockEndpoints(tx, mayBeFailing)
+          const written = await write(tx, results)
+          await noticeFailing(tx, mayBeFailing, now)
+          return written
+        })
+  // Only a hint: if it is lost, the next attempt gives it again.
+  await noticeStruggling(db, attempted).catch(() => {})
+  return new Set(waiting.map(({ endpoint_id }) => endpoint_id))
 }
 
 function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
@@ -37,6 +38,7 @@ function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelay
     id: claimed.id,
     endpoint_id: claimed.endpointId,
     claim_id: claimed.claimId,
+    kind,
     number: claimed.attempts + 1,
     scheduled,
     status: standing.status,
@@ -59,7 +61,7 @@ export function excerpt(bytes: Buffer): string {
 }
 
 const write = (db: Queryable, results: object[]) =>
-  db.run(sql`
+  db.rows<{ endpoint_id: string }>(sql`
     with done as (
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
         endpoint_id text, id text, claim_id text, number int, scheduled int, status text, next_at timestamptz,
@@ -69,13 +71,15 @@ const write = (db: Queryable, results: object[]) =>
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, claim_id = null, claim_kind = null, lease_until = null
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
-      returning d.id, d.workspace_id
+      returning d.endpoint_id, d.id, d.workspace_id, d.status, d.redeliver_at
+    ), logged as (
+      insert into attempts
+        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+      select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
+        d.signature
+      from kept k join done d on d.id = k.id
     )
-    insert into attempts
-      (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
-    select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
-      d.signature
-    from kept k join done d on d.id = k.id`)
+    select endpoint_id from kept where status = 'pending' or redeliver_at is not null`)
 
 const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
@@ -84,5 +88,17 @@ async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
   for (const { id, workspaceId } of await disableFailing(tx, endpointIds, now)) {
     await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
     await notifyManagers(tx, now, workspaceId, 'webhook_failing', { endpointId: id })
+  }
+}
+
+/** An endpoint that lets an attempt time out gets fewer slots, until one succeeds. */
+async function noticeStruggling(db: Db, attempted: Attempted[]) {
+  const changed = new Map<string, boolean>()
+  for (const { claimed, outcome } of attempted) {
+    const now = outcome.ok ? false : outcome.reason === 'timeout' ? true : claimed.struggling
+    if (now !== claimed.struggling) changed.set(claimed.endpointId, now)
+  }
+  for (const [id, struggling] of changed) {
+    await db.run(sql`update endpoints set struggling = ${struggling} where id = ${id}`)
   }
 }

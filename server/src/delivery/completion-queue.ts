@@ -8,6 +8,9 @@ import type { Watcher } from './worker.ts'
 /** Long enough to gather company, short against the time of a request. */
 const gatherMs = 3
 const mostAtOnce = 128
+/** Of a whole batch, when the database is there. */
+const mostFailures = 3
+const pauseMs = 250
 
 /**
  * Writes down attempts in batches, one batch at a time, in the order they ended. What cannot be written because the
@@ -16,12 +19,12 @@ const mostAtOnce = 128
 export class CompletionQueue {
   readonly #ctx: Context
   readonly #watcher: Watcher
-  readonly #done: (completed: Attempted[], retried: string[]) => void
+  readonly #done: (completed: Attempted[], waiting: Set<string>) => void
   #waiting: Attempted[] = []
   #underway = 0
   #writing: Promise<void> | undefined
 
-  constructor(ctx: Context, watcher: Watcher, done: (completed: Attempted[], retried: string[]) => void) {
+  constructor(ctx: Context, watcher: Watcher, done: (completed: Attempted[], waiting: Set<string>) => void) {
     this.#ctx = ctx
     this.#watcher = watcher
     this.#done = done
@@ -39,7 +42,7 @@ export class CompletionQueue {
 
   /** Resolves when nothing waits to be written. */
   async idle() {
-    await this.#writing
+    while (this.#writing) await this.#writing
   }
 
   async #writeAll() {
@@ -48,31 +51,46 @@ export class CompletionQueue {
       const batch = this.#waiting.splice(0, mostAtOnce)
       this.#watcher.completing?.(batch)
       this.#underway = batch.length
-      const retried = await this.#write(batch)
+      const waiting = await this.#write(batch)
       this.#underway = 0
       this.#watcher.completed?.(batch)
-      this.#done(batch, retried)
+      this.#done(batch, waiting)
     }
     this.#writing = undefined
   }
 
-  /** Returns the endpoints for which a retry waits. */
-  async #write(batch: Attempted[]): Promise<string[]> {
+  /**
+   * Returns the endpoints for which more waits. What fails is tried again as long as the claims hold, then each by
+   * itself, so that one that cannot be written takes no other with it.
+   */
+  async #write(batch: Attempted[]): Promise<Set<string>> {
     const { db, config, clock, log } = this.#ctx
-    for (let left = batch; left.length > 0; ) {
+    let left = batch
+    for (let failures = 0; left.length > 0; failures++) {
       try {
         return await complete(db, left, config.retryDelaysMs, clock.now())
       } catch (error) {
         const { message } = error as Error
-        if (!isDatabaseAway(error)) {
-          log.error({ message, deliveries: left.map(({ claimed }) => claimed.id) }, 'attempts could not be recorded')
-          break
-        }
-        log.warn({ message }, 'the database is away; attempts wait to be recorded')
-        await sleep(250)
+        log.warn({ message, attempts: left.length }, 'attempts could not be written down yet')
+        if (!isDatabaseAway(error) && failures >= mostFailures) return this.#writeEach(left)
+        await sleep(pauseMs)
         left = left.filter(({ claimed }) => claimed.leaseUntil > clock.now())
       }
     }
-    return []
+    return new Set()
+  }
+
+  async #writeEach(batch: Attempted[]): Promise<Set<string>> {
+    const waiting = new Set<string>()
+    for (const one of batch) {
+      try {
+        const ids = await complete(this.#ctx.db, [one], this.#ctx.config.retryDelaysMs, this.#ctx.clock.now())
+        for (const id of ids) waiting.add(id)
+      } catch (error) {
+        const { message } = error as Error
+        this.#ctx.log.error({ message, delivery_id: one.claimed.id }, 'an attempt could not be written down')
+      }
+    }
+    return waiting
   }
 }

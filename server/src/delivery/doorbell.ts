@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Db } from '../db/database.ts'
+import { type Db, isConflict } from '../db/database.ts'
 import { sql, undurably } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
 
@@ -27,7 +27,7 @@ export class Doorbell {
   }
 
   /** A worker of this process; without one, other processes are notified. */
-  answeredBy(worker: () => void) {
+  answeredBy(worker: (() => void) | undefined) {
     this.#answer = worker
   }
 
@@ -46,7 +46,10 @@ export class Doorbell {
       while (this.#waiting.size > 0) {
         const ids = [...this.#waiting].slice(0, idsPerRing)
         for (const id of ids) this.#waiting.delete(id)
-        await makeDue(this.#db, ids, this.#clock.now())
+        await makeDue(this.#db, ids, this.#clock.now()).catch((error) => {
+          if (!isConflict(error)) throw error
+          for (const id of ids) this.#waiting.add(id)
+        })
         if (this.#answer) this.#answer()
         else await this.#db.notify(channel)
       }

@@ -48,12 +48,12 @@ export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, re
       resource_types = ${resource_types}, updated_at = ${updated_at}
     where id = ${id}`)
 
-/** While it is not enabled its deliveries are held; enabling sends what waits and forgets why it was failing. */
+/** While it is not enabled its deliveries are held, but for those a person asked for. Enabling forgets what failed. */
 export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled', now: Date) {
   await tx.run(sql`
-    update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}, next_due_at = null
+    update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}
     where id = ${id}`)
-  if (state === 'enabled') tx.tell('due', [id])
+  tx.tell('due', [id])
 }
 
 /** 4.6: what is pending is canceled with it, also what is being sent at this moment. */

@@ -131,6 +131,26 @@ describe('a webhook is disabled as failing', () => {
   )
 
   test(
+    'not by a redelivery that fails, whatever failed before',
+    verifies('delivery.redeliver-rules'),
+    async ({ service, receiver }) => {
+      const { owner, path, fail, succeed, state } = await scene(service, receiver)
+      await succeed()
+      service.clock.advance({ hours: 2 })
+      await fail(3)
+      // The success is too long ago by now, the failures are not.
+      service.clock.advance({ hours: 23 })
+      const [{ id }] = (await owner.get(`${path}/deliveries?status=failed`)).body.data
+      await owner.post(`${path}/deliveries/${id}/redeliver`)
+      await service.deliver()
+      expect(receiver.take()).toHaveLength(1)
+      expect(await state()).toBe('enabled')
+      await fail(1)
+      expect(await state()).toBe('failing')
+    },
+  )
+
+  test(
     'and enabling it clears the reason',
     verifies('webhook.enable', 'webhook.test-while-disabled'),
     async ({ service, receiver }) => {

@@ -9,9 +9,10 @@ import { bodyOf, headersOf } from './message.ts'
 type Row = Omit<Delivery, 'attempts'>
 const columns = sql`d.id, d.event_id, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
 
-/** As text, so that the index of failed and canceled ones can be used. */
+/** As text, so that the indexes for some of them can be used; those that are pending are in one of two. */
 const withStatus = {
-  pending: sql`and d.status = 'pending'`,
+  pending: sql`
+    and (d.status = 'pending' and d.claim_id is null or d.status = 'pending' and d.claim_id is not null)`,
   succeeded: sql`and d.status = 'succeeded'`,
   failed: sql`and d.status = 'failed'`,
   canceled: sql`and d.status = 'canceled'`,

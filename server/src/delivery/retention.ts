@@ -22,11 +22,11 @@ export async function sweepDeliveries(db: Db, now: Date) {
 const cancelHeld = (db: Db, before: Date, now: Date) =>
   db.run(sql`
     update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}
-    where (endpoint_id, id) in (
+    where status = 'pending' and claim_id is null and (endpoint_id, id) in (
       select d.endpoint_id, d.id from endpoints e join deliveries d on d.endpoint_id = e.id
       where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)
         and d.status = 'pending' and d.claim_id is null
-      limit ${heldAtOnce})`)
+      limit ${heldAtOnce} for no key update of d skip locked)`)
 
 type Position = { at: string; id: string }
 

@@ -14,6 +14,7 @@ export interface Claimed {
   url: string
   /** Sealed. */
   secret: string
+  struggling: boolean
   type: string
   /** The envelope as it was recorded, without what belongs to the attempt. */
   envelope: string

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { Receiver } from '../../test/receiver.ts'
+import { withDatabase } from '../../test/template.ts'
 import { systemClock } from '../clock.ts'
+import { Db } from '../db/database.ts'
+import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
 import { claim, nextDueAt } from './claim.ts'
@@ -172,6 +175,30 @@ describe('a claim', () => {
   })
 })
 
+test('an endpoint that does not answer has one slot until it does', async ({ startApp, receiver }) => {
+  const app = await startApp()
+  const { happen } = await scene(app, [receiver.url])
+  await happen(10)
+  const slots = async () => {
+    await app.rung()
+    return (await claimOnly(app)).length
+  }
+  const timeOut = async (claimed: Claimed[]) => {
+    const outcome = { ok: false, reason: 'timeout', status: null, durationMs: 5000, body: Buffer.from('') } as const
+    const attempted = claimed.map((one) => ({ ...succeeded(app, one), outcome }))
+    await complete(app.ctx.db, attempted, [0, 0, 0], app.clock.now())
+    await app.ctx.db.run(sql`update endpoints set next_due_at = ${app.clock.now()}`)
+  }
+  const first = await claimOnly(app)
+  expect(first).toHaveLength(8)
+  await timeOut(first)
+  const second = await claimOnly(app)
+  expect(second).toHaveLength(1)
+  await complete(app.ctx.db, [succeeded(app, second[0] as Claimed)], [], app.clock.now())
+  await app.ctx.db.run(sql`update endpoints set next_due_at = ${app.clock.now()}`)
+  expect(await slots()).toBe(8)
+})
+
 test('a delivery that cannot be signed is not counted as an attempt', async ({ startApp, receiver }) => {
   const app = await startApp()
   const { happen, deliveries } = await scene(app, [receiver.url])
@@ -187,6 +214,44 @@ test('a delivery that cannot be signed is not counted as an attempt', async ({ s
   app.clock.advance({ seconds: 30 })
   await app.deliver()
   expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
+})
+
+test('many processes ring for one endpoint while others record for it', { skip: !process.env.DATABASE_URL }, async ({
+  startApp,
+  receiver,
+}) => {
+  const app = await startApp()
+  const { happen } = await scene(app, [receiver.url])
+  const [database] = await app.ctx.db.rows<{ name: string }>(sql`select current_database() as name`)
+  const [endpoint] = await app.ctx.db.rows<{ id: string }>(sql`select id from endpoints`)
+  const url = withDatabase(process.env.DATABASE_URL as string, database?.name ?? '')
+  const warnings: unknown[] = []
+  const log = { ...app.ctx.log, warn: (...what: unknown[]) => warnings.push(what) } as unknown as typeof app.ctx.log
+  let ringing = true
+  const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
+  const rings = others.map(async (db) => {
+    const doorbell = new Doorbell(db, systemClock, log)
+    doorbell.answeredBy(() => {})
+    let rung = 0
+    for (; ringing; rung++) {
+      doorbell.ring([endpoint?.id ?? ''])
+      await doorbell.quiet()
+    }
+    return rung
+  })
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      for (let round = 0; round < 50; round++) await happen(1, systemClock)
+    }),
+  )
+  ringing = false
+  for (const rung of await Promise.all(rings)) expect(rung).toBeGreaterThan(10)
+  expect(warnings).toEqual([])
+  const [deadlocks] = await app.ctx.db.rows<{ count: number }>(
+    sql`select deadlocks as count from pg_stat_database where datname = current_database()`,
+  )
+  expect(deadlocks?.count).toBe(0)
+  for (const db of others) await db.close()
 })
 
 describe('two workers on one database', () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, type Listening } from '../db/database.ts'
 import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
@@ -42,20 +43,21 @@ export class DeliveryWorker {
   #woken = false
   #loop: Promise<void> | undefined
   #tending: NodeJS.Timeout | undefined
+  #tended: Promise<boolean> | undefined
   #listening: Listening | undefined
 
   constructor(ctx: Context, doorbell: Doorbell, watcher: Watcher = {}) {
     this.#ctx = ctx
     this.#doorbell = doorbell
     this.#watcher = watcher
-    this.#completions = new CompletionQueue(ctx, watcher, (completed, retried) => this.#release(completed, retried))
+    this.#completions = new CompletionQueue(ctx, watcher, (completed, waiting) => this.#release(completed, waiting))
   }
 
   start() {
     this.#doorbell.answeredBy(() => this.wake())
     this.#listening = this.#ctx.db.listen(channel, () => this.wake())
-    this.#tending = setInterval(() => void this.#guard(() => this.tend()), tendEveryMs)
-    void this.#guard(() => this.tend())
+    this.#tending = setInterval(() => void this.#tendOnce(), tendEveryMs)
+    void this.#tendOnce()
     this.#loop = this.#run()
   }
 
@@ -63,9 +65,12 @@ export class DeliveryWorker {
   async stop() {
     this.#stopping = true
     clearInterval(this.#tending)
+    this.#doorbell.answeredBy(undefined)
     this.wake()
     await this.#loop
     await this.#listening?.stop()
+    // Requests have their deadline, completions their lease.
+    while (this.#sending + this.#completions.waiting > 0) await sleep(10)
     await this.#completions.idle()
   }
 
@@ -79,6 +84,13 @@ export class DeliveryWorker {
     const { db, clock } = this.#ctx
     await returnExpired(db, clock.now())
     await findForgotten(db, clock.now())
+  }
+
+  /** Not while the last time still waits for the database. */
+  async #tendOnce() {
+    this.#tended ??= this.#worked(() => this.tend())
+    await this.#tended
+    this.#tended = undefined
   }
 
   /** Sends all that is due now. What the loop does by itself; a test asks for it. */
@@ -95,12 +107,10 @@ export class DeliveryWorker {
   async #run() {
     while (!this.#stopping) {
       this.#woken = false
-      const free = await this.#guard(async () => {
-        if ((await this.#claimAndSend()) > 0) return true
-        await this.#sleep(await this.#pauseMs())
-        return true
+      const worked = await this.#worked(async () => {
+        if ((await this.#claimAndSend()) === 0) await this.#sleep(await this.#pauseMs())
       })
-      if (!free) await this.#sleep(1000)
+      if (!worked) await sleep(1000)
     }
   }
 
@@ -143,9 +153,9 @@ export class DeliveryWorker {
     return claimed.length
   }
 
-  #release(completed: Attempted[], retried: string[]) {
+  #release(completed: Attempted[], waiting: Set<string>) {
     this.#released += completed.length
-    this.#doorbell.ring(retried)
+    this.#doorbell.ring(waiting)
     this.#ringForParked(completed.map(({ claimed }) => claimed.endpointId))
     this.wake()
   }
@@ -191,8 +201,8 @@ export class DeliveryWorker {
     return secret
   }
 
-  /** False when it could not be done, which is told once and tried again later. */
-  async #guard(work: () => Promise<unknown>): Promise<boolean> {
+  /** False when it could not be done, which is logged and will be tried again. */
+  async #worked(work: () => Promise<unknown>): Promise<boolean> {
     try {
       await work()
       return true

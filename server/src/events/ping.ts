@@ -1,10 +1,13 @@
-import type { PingResult } from '@baton/protocol'
+import { limits, type PingResult } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { sendNow } from '../delivery/send-now.ts'
 import { found } from '../http/errors.ts'
+import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import type { Actor } from './record.ts'
+
+const allowance = { limit: limits.testsPerMinute, periodMs: 60_000 }
 
 /** 3.3, 4.6: one signed Ping, never retried, in whatever state the endpoint is. It is listed like any delivery. */
 export async function ping(ctx: Context, workspaceId: string, endpointId: string, actor: Actor): Promise<PingResult> {
@@ -25,6 +28,7 @@ export async function ping(ctx: Context, workspaceId: string, endpointId: string
     url: '',
     workspace_id: workspaceId,
   })
+  await takeOne(db, `ping ${endpointId}`, allowance, now)
   const message = {
     id: endpoint.deliveryId,
     workspaceId,

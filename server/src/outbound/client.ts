@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock.ts'
 import type { AllowedTarget } from '../config.ts'
@@ -44,7 +45,7 @@ export class GuardedClient {
   readonly #connections: Connections
   readonly #accepted = new Map<string, Target>()
 
-  constructor({ allow, clock, deadlineMs = 5000, dnsServers, ca }: GuardedClientOptions) {
+  constructor({ allow, clock, deadlineMs = limits.webhookDeadlineMs, dnsServers, ca }: GuardedClientOptions) {
     this.#allow = allow
     this.#clock = clock
     this.#deadlineMs = deadlineMs
@@ -52,7 +53,7 @@ export class GuardedClient {
   }
 
   /** Resolves whatever the URL, DNS or the receiver do. */
-  send(request: OutboundRequest, maxBodyBytes = 65_536): Promise<Outcome> {
+  send(request: OutboundRequest, maxBodyBytes: number = limits.webhookResponseBytes): Promise<Outcome> {
     const target = this.#judge(request.url)
     if ('refused' in target) {
       return Promise.resolve({ ok: false, reason: 'blocked_destination', status: null, durationMs: 0, body: nothing })

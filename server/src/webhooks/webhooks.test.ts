@@ -303,6 +303,19 @@ describe('a test', () => {
   )
 })
 
+test('tests are limited, so that nobody is flooded by them', async ({ app, receiver }) => {
+  const { owner } = await scene(app)
+  const { body: webhook } = await owner.post('/webhooks', { ...good, url: receiver.url })
+  const send = () => owner.post(`/webhooks/${webhook.id}/test`)
+  for (let sent = 0; sent < 30; sent++) expect((await send()).status).toBe(200)
+  const refused = await app.unchanged(send)
+  expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
+  expect(refused.headers.get('retry-after')).toBe('2')
+  expect(receiver.take()).toHaveLength(30)
+  app.clock.advance({ seconds: 2 })
+  expect((await send()).status).toBe(200)
+})
+
 test(
   'webhooks are for managers, in their own workspace',
   verifies('webhook.managers-only'),

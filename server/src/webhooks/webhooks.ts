@@ -36,6 +36,7 @@ export const listWebhooks = ({ db, keys }: Context, { workspaceId }: Member, que
 
 export const createWebhook = (ctx: Context, admitted: Member, wanted: NewWebhook) =>
   ctx.db.tx(async (tx) => {
+    await lockWorkspace(tx, admitted.workspaceId)
     const caller = await confirmRole(tx, admitted, 'manager')
     const now = ctx.clock.now().toISOString()
     const webhook: Webhook = {
@@ -125,9 +126,11 @@ async function check({ config }: Context, tx: Tx, { workspaceId }: Member, webho
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** Section 8: disabled ones count, deleted ones do not. Those who create at the same time wait for each other. */
+/** Those who create at the same time wait for each other. */
+const lockWorkspace = (tx: Tx, id: string) => tx.row(sql`select 1 from workspaces where id = ${id} for no key update`)
+
+/** Section 8: disabled ones count, deleted ones do not. */
 async function checkLimit({ config }: Context, tx: Tx, { workspaceId }: Member) {
-  await tx.row(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
   const row = await tx.row<{ count: number }>(sql`
     select count(*) as count from endpoints where workspace_id = ${workspaceId} and deleted_at is null`)
   if (row && row.count >= config.webhookLimit) {
