@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addEndpoints, happening, percentile } from './setting.mjs'
 
-const healthy = 20
-const events = 150
-const everyMs = 20
+const healthy = 10
+const events = 100
+const everyMs = 50
 const due = 10_000
 
 export const row = {

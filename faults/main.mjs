@@ -7,7 +7,7 @@ import { withPostgres } from '../scripts/postgres.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { Attack, planOf } from './attack.mjs'
 import { duplicatesOf, problemsOf } from './check.mjs'
-import { Journal, Service, StagedWorker } from './processes.mjs'
+import { Journal, Service, StagedWorker, stopAll } from './processes.mjs'
 import { Random } from './random.mjs'
 import { Sink } from './sink.mjs'
 import { Tracker } from './tracker.mjs'
@@ -29,6 +29,7 @@ const { values } = parseArgs({
 const [kills, deliveries, seed] = [values.kills, values.deliveries, values.seed].map(Number)
 
 await main(async () => {
+  if (![kills, deliveries, seed].every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
   await install()
   await build('Building', 'server')
   console.log(`▸ ${kills} kills over ${deliveries} deliveries, seed ${seed}`)
@@ -39,26 +40,22 @@ async function run(url, database) {
   const started = Date.now()
   const journal = new Journal()
   const sink = await Sink.start()
-  const scene = await startScene(url, database, journal)
-  const stopAll = () => {
-    for (const process of scene.processes) process.stop()
-  }
-  process.once('exit', stopAll)
+  const random = new Random(seed)
+  let progress
+  let tracker
   try {
-    const random = new Random(seed)
+    const scene = await startScene(url, database, journal)
+    tracker = scene.tracker
     const attack = new Attack(scene, random)
-    const progress = reportProgress(started, attack, scene.tracker, sink)
-    try {
-      await openWebhooks(scene.tracker, sink)
-      await strikeAndSettle(scene, attack, planOf(kills, random))
-    } finally {
-      clearInterval(progress)
-    }
-    account(await gather(scene.tracker, sink), attack, journal, scene.tracker, Date.now() - started)
+    progress = reportProgress(started, attack, tracker, sink)
+    await openWebhooks(tracker, sink)
+    await strikeAndSettle(scene, attack, planOf(kills, random))
+    clearInterval(progress)
+    account(await gather(tracker, sink), attack, journal, tracker, Date.now() - started)
   } finally {
-    scene.tracker.stop()
+    clearInterval(progress)
+    tracker?.stop()
     stopAll()
-    process.off('exit', stopAll)
     sink.stop()
   }
 }

@@ -10,6 +10,13 @@ const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
 const readyWithinMs = 60_000
 const stdio = ['ignore', 'pipe', 'pipe']
+const all = new Set()
+
+/** For good. Also done when this process ends in the midst of it all. */
+export function stopAll() {
+  for (const one of all) one.stop()
+}
+process.once('exit', stopAll)
 
 /** What all processes logged as errors, with how often; and each end that nobody brought about. */
 export class Journal {
@@ -37,6 +44,7 @@ class Process {
   constructor(name, journal) {
     this.#name = name
     this.#journal = journal
+    all.add(this)
   }
 
   start() {
@@ -92,10 +100,9 @@ class Process {
     return child.signalCode === 'SIGKILL'
   }
 
-  /** For good. */
   stop() {
     this.#stopped = true
-    this.#child.kill('SIGKILL')
+    this.#child?.kill('SIGKILL')
   }
 }
 

@@ -36,9 +36,10 @@ export async function openPostgres(
 
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
-/** Refused, or no socket yet, while the server is not up; 57P03 while it starts. */
+/** Refused, or no socket yet, while the server is not up; 57P03 while it starts; the others while it is restarted. */
 const isStarting = (error: unknown) =>
-  ['ECONNREFUSED', 'EAI_AGAIN', '57P03'].includes(codeOf(error)) ||
+  ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', '57P01', '57P02', '57P03'].includes(codeOf(error)) ||
+  (error as Error).message.startsWith('Connection terminated') ||
   (codeOf(error) === 'ENOENT' && (error as NodeJS.ErrnoException).syscall === 'connect')
 
 const reason = (error: unknown) => (error as Error).message || codeOf(error)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
-import { sql, undurably } from '../db/sql.ts'
+import { none, sql, undurably } from '../db/sql.ts'
 import type { Claimed } from './stages.ts'
 
 /** Committed in one go, and sent at once. */
@@ -107,14 +107,17 @@ export async function nextDueAt(db: Db): Promise<Date | null> {
   return row ? new Date(row.at) : null
 }
 
-/** Gives back what a worker claimed and never completed: it died, or was cut off. */
-export const returnExpired = (db: Db, now: Date) =>
+/**
+ * Gives back what a worker claimed and never completed: it died, or was cut off. `all` is for the only worker there is,
+ * before it begins: every claim is a dead one's.
+ */
+export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
   db.tx(async (tx) => {
     const returned = await tx.rows<{ endpoint_id: string }>(sql`
       update deliveries set claim_id = null, claim_kind = null, lease_until = null,
         redeliver_at = case when claim_kind = 'redelivery' then coalesce(redeliver_at, ${now}) else redeliver_at end
       where (endpoint_id, id) in (
-        select endpoint_id, id from deliveries where claim_id is not null and lease_until <= ${now}
+        select endpoint_id, id from deliveries where claim_id is not null ${all ? none : sql`and lease_until <= ${now}`}
         limit 1000 for no key update skip locked)
       returning endpoint_id`)
     tx.tell(

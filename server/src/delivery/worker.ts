@@ -57,8 +57,14 @@ export class DeliveryWorker {
     this.#doorbell.answeredBy(() => this.wake())
     this.#listening = this.#ctx.db.listen(channel, () => this.wake())
     this.#tending = setInterval(() => void this.#tendOnce(), tendEveryMs)
-    void this.#tendOnce()
-    this.#loop = this.#run()
+    this.#loop = this.#begin().then(() => this.#run())
+  }
+
+  /** The embedded database has one process at a time, so what is claimed was claimed by one that died. */
+  async #begin() {
+    const { db, clock } = this.#ctx
+    if (db.kind === 'embedded') await this.#worked(() => returnExpired(db, clock.now(), { all: true }))
+    await this.#tendOnce()
   }
 
   /** Sends nothing new, and waits for what is under way. */
