@@ -1,12 +1,20 @@
 /** Every error the API answers: its HTTP status and the sentence a caller reads. */
 export const errors = {
+  INVALID_DELEGATE: { status: 400, message: 'An app cannot set, change or clear the delegate of an issue.' },
   INVALID_JSON: { status: 400, message: 'The request body is not a well-formed JSON document.' },
   INVALID_REQUEST: { status: 400, message: 'The request is not valid HTTP.' },
   WORKSPACE_REQUIRED: { status: 400, message: 'Send the header X-Workspace-ID with the id of a workspace of yours.' },
 
+  INSTALLATION_REVOKED: { status: 401, message: 'The app was uninstalled; discard its tokens.' },
   UNAUTHORIZED: { status: 401, message: 'The token is missing, expired or revoked. Sign in again.' },
   INVALID_CREDENTIALS: { status: 401, message: 'The e-mail or the password is wrong.' },
 
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the scope that details.required names.' },
+  TEAM_ACCESS_DENIED: { status: 403, message: 'The app is not installed for the team of this item.' },
+  APP_STATUS_FORBIDDEN: {
+    status: 403,
+    message: 'An app may not give an issue this status; details.allowed lists those it may.',
+  },
   FORBIDDEN: { status: 403, message: 'Your role does not allow this.' },
   CSRF_REFUSED: {
     status: 403,

@@ -1,8 +1,12 @@
+import { agentApps } from './agent-apps.ts'
+import { agents } from './agents.ts'
 import { audit } from './audit.ts'
 import { comments } from './comments.ts'
 import { inbox } from './inbox.ts'
+import { installations } from './installations.ts'
 import { issues } from './issues.ts'
 import { login } from './login.ts'
+import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
@@ -12,6 +16,8 @@ import { teams } from './teams.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
+export { type AgentApp, Manifest } from './agent-apps.ts'
+export type { AgentQuery, Choice, UnavailableReason, UserQuery } from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
 export {
   type Comment,
@@ -35,6 +41,7 @@ export type {
 } from './deliveries.ts'
 export * from './errors.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'
+export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
   type IssueChange,
@@ -48,6 +55,7 @@ export {
 } from './issues.ts'
 export * from './limits.ts'
 export type { NewPerson, Person } from './login.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {
@@ -58,7 +66,7 @@ export {
   projectFields,
 } from './projects.ts'
 export * from './routes.ts'
-export type { NewTeam, Repository, Team, TeamChange, TeamMember } from './teams.ts'
+export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
 export type { Priority } from './tracker.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
@@ -74,6 +82,10 @@ export const api = {
   ...comments,
   ...planning,
   ...webhooks,
+  ...agentApps,
+  ...installations,
+  ...agents,
+  ...oauth,
   ...inbox,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

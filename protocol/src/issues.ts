@@ -116,6 +116,7 @@ export const issues = {
     summary: 'Create an issue',
     body: NewIssue,
     returns: { 201: Issue },
+    errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN'],
   }),
   importIssues: operation(routes.importIssues, {
     summary: 'Create many issues at once, all or none; no events are sent',
@@ -144,7 +145,7 @@ export const issues = {
     summary: 'Change the fields that are sent and no other',
     body: IssueChange,
     returns: { 200: Issue },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN'],
   }),
   deleteIssue: operation(routes.deleteIssue, {
     summary: 'Delete an issue and its comments',

@@ -21,6 +21,19 @@ export const limits = {
   repository: 200,
   repositoriesPerTeam: 50,
 
+  appNameMin: 2,
+  appDescription: 1000,
+  redirectUris: 32,
+  iconBytes: 512 * 1024,
+  oauthParameter: 4096,
+  accessTokenSeconds: 3600,
+  codeSeconds: 60,
+  consentMinutes: 10,
+  refreshTokenDays: 90,
+  grantDays: 365,
+  /** A rotated refresh token that comes again within this time was a race; later it was stolen. */
+  refreshReplaySeconds: 60,
+  registrationsPerHour: 20,
   webhookLabel: 80,
   /** A receiver's answer must begin within this time (4.7). */
   webhookDeadlineMs: 5000,

@@ -16,6 +16,17 @@ export const Person = Type.Object(
 )
 export type Person = Static<typeof Person>
 
+/** 2.3: whom an installed app acts as. */
+export const AppUser = Type.Object(
+  {
+    id: id('usr'),
+    display_name: Type.String(),
+    user_kind: Type.Literal('application'),
+    agent_kind: Type.Literal('app'),
+  },
+  { ...closed, title: 'AppUser' },
+)
+
 const Password = text(limits.passwordMin, limits.passwordMax)
 
 const Login = Type.Object(
@@ -50,15 +61,27 @@ export const login = {
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   getMe: operation(routes.getMe, {
-    summary: 'Who is calling',
+    summary: 'Who is calling: a person and their workspaces, or an app and its installation',
     returns: {
-      200: Type.Object(
-        {
-          user: Person,
-          workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String(), role: Role }, closed)),
-        },
-        closed,
-      ),
+      200: Type.Union([
+        Type.Object(
+          {
+            user: Person,
+            workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String(), role: Role }, closed)),
+          },
+          closed,
+        ),
+        Type.Object(
+          {
+            user: AppUser,
+            app: Type.Object({ id: id('app'), name: Type.String() }, closed),
+            installation_id: id('ins'),
+          },
+          closed,
+        ),
+      ]),
     },
+    // An app names its workspace on every call (5.1).
+    errors: ['WORKSPACE_ACCESS_DENIED'],
   }),
 }

@@ -7,6 +7,12 @@ export interface Shape {
   summary: string
   query?: TObject
   body?: TSchema
+  /** How the body comes: JSON, or the fields of a form as OAuth has it. */
+  bodyFormat?: 'json' | 'form'
+  /** What refusals look like: `{code, message, details}`, or RFC 6749's `{error, error_description}`. */
+  errorFormat?: 'ours' | 'oauth'
+  /** Its verb holds the body against the schema, together with what a schema cannot say. */
+  bodyCheckedByVerb?: boolean
   returns: { readonly [status: number]: TSchema | null }
   /** Media type of the answer where it is not JSON. */
   produces?: string
@@ -36,15 +42,18 @@ export type AnswerOf<O extends Operation> = {
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
 /** Every error the operation can answer, so that its description is complete. */
-export function errorsOf({ route, body, query, errors: own = [] }: Operation): ErrorCode[] {
+export function errorsOf({ route, body, query, errors: own = [], errorFormat }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
   codes.add('INTERNAL_ERROR').add('NOT_READY')
-  if (route.caller !== 'anyone') codes.add('UNAUTHORIZED')
+  if (errorFormat === 'oauth') return [...codes.add('BODY_TOO_LARGE')]
+  if (route.caller === 'anyone or person') return [...codes.add('VALIDATION_ERROR')]
+  if (route.caller !== 'anyone') codes.add('UNAUTHORIZED').add('INSTALLATION_REVOKED')
   if (inWorkspace(route.caller)) codes.add('WORKSPACE_REQUIRED').add('WORKSPACE_ACCESS_DENIED')
   if (route.caller === 'manager') codes.add('FORBIDDEN')
   if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {
     codes.add('SESSION_ONLY_ROUTE')
   }
+  if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
   if (query) codes.add('VALIDATION_ERROR')
   if (route.method !== 'GET') {

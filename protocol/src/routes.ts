@@ -4,17 +4,29 @@
  */
 export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
 
+/** 5.6: what an agent app may ask for. */
+export const appScopes = [
+  'read',
+  'write',
+  'issues:create',
+  'comments:create',
+  'app:assignable',
+  'app:mentionable',
+] as const
+export type AppScope = (typeof appScopes)[number]
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
  * - `anyone`         no credentials are looked at
+ * - `anyone or person`  the same, but who is signed in is known
  * - `person`         a person's login
  * - `member`         a person's login, in the workspace that X-Workspace-ID names
  * - `manager`        the same, and owner or admin there
  * - `person or app`  a login or any token, outside a workspace
  * - `member or app`  a login or any token, in a workspace; tokens need the scope
  */
-export type Caller = 'anyone' | 'person' | 'member' | 'manager' | 'person or app' | 'member or app'
+export type Caller = 'anyone' | 'anyone or person' | 'person' | 'member' | 'manager' | 'person or app' | 'member or app'
 
 export type Route = {
   method: Method
@@ -58,6 +70,7 @@ export const routes = {
   // Teams
   listTeams: { method: 'GET', path: '/teams', caller: 'member or app', scope: 'read' },
   createTeam: { method: 'POST', path: '/teams', caller: 'manager' },
+  selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
@@ -123,6 +136,58 @@ export const routes = {
     path: '/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
     caller: 'manager',
   },
+
+  // Agent apps
+  getManifestSchema: {
+    method: 'GET',
+    path: '/.well-known/agent-app-manifest.schema.json',
+    at: 'root',
+    caller: 'anyone',
+  },
+  createAgentApp: { method: 'POST', path: '/agent-apps', caller: 'member' },
+  listAgentApps: { method: 'GET', path: '/agent-apps', caller: 'member' },
+  getAgentApp: { method: 'GET', path: '/agent-apps/:app_id', caller: 'member' },
+  replaceAgentApp: { method: 'PUT', path: '/agent-apps/:app_id', caller: 'manager' },
+  deleteAgentApp: { method: 'DELETE', path: '/agent-apps/:app_id', caller: 'manager' },
+  rotateClientSecret: { method: 'POST', path: '/agent-apps/:app_id/secret', caller: 'member' },
+  rotateAppWebhookSecret: { method: 'POST', path: '/agent-apps/:app_id/webhook-secret', caller: 'member' },
+  testAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/test', caller: 'member' },
+  enableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/enable', caller: 'member' },
+  disableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/disable', caller: 'member' },
+  listAppDeliveries: { method: 'GET', path: '/agent-apps/:app_id/deliveries', caller: 'member' },
+  getAppDelivery: { method: 'GET', path: '/agent-apps/:app_id/deliveries/:delivery_id', caller: 'member' },
+  redeliverToApp: {
+    method: 'POST',
+    path: '/agent-apps/:app_id/deliveries/:delivery_id/redeliver',
+    caller: 'member',
+  },
+  requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
+  listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
+  getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },
+  updateInstallation: { method: 'PATCH', path: '/installations/:installation_id', caller: 'manager' },
+  deleteInstallation: { method: 'DELETE', path: '/installations/:installation_id', caller: 'manager' },
+  getAppIcon: { method: 'GET', path: '/agent-apps/:app_id/icon', caller: 'anyone' },
+
+  // Whom to hand work to
+  listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
+  selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
+
+  // OAuth
+  authorize: { method: 'GET', path: '/oauth/authorize', caller: 'anyone or person' },
+  issueToken: { method: 'POST', path: '/oauth/token', caller: 'anyone' },
+  revokeToken: { method: 'POST', path: '/oauth/revoke', caller: 'anyone' },
+  registerClient: { method: 'POST', path: '/oauth/register', caller: 'anyone' },
+  getServerMetadata: { method: 'GET', path: '/.well-known/oauth-authorization-server', at: 'root', caller: 'anyone' },
+  getResourceMetadata: { method: 'GET', path: '/.well-known/oauth-protected-resource', at: 'root', caller: 'anyone' },
+  getMcpResourceMetadata: {
+    method: 'GET',
+    path: '/.well-known/oauth-protected-resource/mcp',
+    at: 'root',
+    caller: 'anyone',
+  },
+  getConsentRequest: { method: 'GET', path: '/oauth/requests/:request_id', caller: 'person' },
+  approveConsent: { method: 'POST', path: '/oauth/requests/:request_id/approve', caller: 'person' },
+  denyConsent: { method: 'POST', path: '/oauth/requests/:request_id/deny', caller: 'person' },
 
   // What asks for a person
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },

@@ -35,6 +35,13 @@ export const Team = Type.Object(
 )
 export type Team = Static<typeof Team>
 
+/** A team to choose from. */
+export const TeamChoice = Type.Object(
+  { id: id('team'), key: Type.String(), name: Type.String() },
+  { ...closed, title: 'TeamChoice' },
+)
+export type TeamChoice = Static<typeof TeamChoice>
+
 export const NewTeam = Type.Object(
   {
     name: Name,
@@ -69,6 +76,11 @@ export const teams = {
     query: Page,
     returns: { 200: list(Team) },
   }),
+  selectTeams: operation(routes.selectTeams, {
+    summary: 'The teams to choose from, newest first: for an app those it is installed for',
+    query: Page,
+    returns: { 200: list(TeamChoice) },
+  }),
   createTeam: operation(routes.createTeam, {
     summary: 'Create a team; its creator becomes a member of it',
     body: NewTeam,
@@ -84,7 +96,7 @@ export const teams = {
     returns: { 200: Team },
   }),
   listTeamMembers: operation(routes.listTeamMembers, {
-    summary: 'Members of a team, newest first',
+    summary: 'Members of a team, newest first, with the apps installed for it',
     query: Page,
     returns: { 200: list(TeamMember) },
   }),

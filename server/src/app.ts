@@ -1,5 +1,7 @@
 import { api } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
+import { agentAppRoutes } from './agent-apps/routes.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
@@ -10,6 +12,7 @@ import { inboxRoutes } from './inbox/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
+import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
@@ -29,6 +32,9 @@ export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metr
     ...projectRoutes,
     ...commentRoutes,
     ...webhookRoutes,
+    ...agentAppRoutes,
+    ...agentRoutes,
+    ...oauthRoutes,
   ])
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
   return createHttpServer(ctx, door, operations, metrics, (credentials) => resolveCaller(ctx, credentials))

@@ -2,6 +2,7 @@ import type { Context } from './context.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepLogins } from './login/logins.ts'
+import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
@@ -13,6 +14,7 @@ export async function sweep({ db, clock }: Context) {
   await sweepLogins(db, now)
   await sweepInvitations(db, now)
   await sweepDeliveries(db, now)
+  await sweepOAuth(db, now)
 }
 
 export function startHousekeeping(ctx: Context): () => void {

@@ -49,7 +49,7 @@ export class Contract {
     if (!declared) return fail('which is not declared')
     const mediaType = Object.keys(declared.content ?? {})[0]
     if (!mediaType) return body === undefined ? undefined : fail('with a body that is not declared')
-    if (!headers.get('content-type')?.startsWith(mediaType)) fail(`which is not ${mediaType}`)
+    if (!headers.get('content-type')?.startsWith(mediaType.replace('*', ''))) fail(`which is not ${mediaType}`)
     const pointer = ['paths', known.path, method.toLowerCase(), 'responses', status, 'content', mediaType, 'schema']
     this.#matches(`openapi#/${pointer.map(pointerPart).join('/')}`, body, fail)
   }

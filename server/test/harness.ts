@@ -5,7 +5,7 @@ import { test as base, expect } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
-import { Keyring } from '../src/crypto.ts'
+import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
 import { Doorbell } from '../src/delivery/doorbell.ts'
 import { DeliveryWorker } from '../src/delivery/worker.ts'
@@ -113,6 +113,38 @@ export class TestApp {
       return within(person, workspace.id)
     }
     return { id: workspace.id as string, owner, admin: await join('admin'), member: await join('member'), join }
+  }
+
+  /** A client with the token of an app that `owner` registered and installed, for these scopes and teams. */
+  async installed(
+    owner: TestPerson,
+    { scopes = ['read', 'write'], teamIds = null as string[] | null, name = `Robot ${++people}` } = {},
+  ) {
+    const { body } = await owner.post('/agent-apps', {
+      schemaVersion: '1.0.0',
+      name,
+      developer: { name: 'Robots Inc' },
+      oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes },
+    })
+    const ids = { user: newId('usr'), installation: newId('ins'), grant: newId('grt') }
+    const token = newSecret('svc_at_')
+    const now = this.clock.now()
+    const later = new Date(now.getTime() + 3_600_000)
+    const { db } = this.ctx
+    await db.run(sql`
+      insert into users (id, user_kind, agent_kind, display_name, created_at)
+      values (${ids.user}, 'application', 'app', ${name}, ${now})`)
+    await db.run(sql`
+      insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
+      values (${ids.installation}, ${owner.workspaceId}, ${body.app.id}, ${ids.user}, ${teamIds === null},
+        ${teamIds ?? []}, ${scopes}, ${now}, ${now})`)
+    await db.run(sql`
+      insert into grants (id, workspace_id, client_id, installation_id, scopes, created_at, expires_at)
+      values (${ids.grant}, ${owner.workspaceId}, ${body.client_id}, ${ids.installation}, ${scopes}, ${now}, ${later})`)
+    await db.run(sql`
+      insert into access_tokens (hash, grant_id, expires_at) values (${sha256(token)}, ${ids.grant}, ${later})`)
+    const client = this.nobody.with({ authorization: `Bearer ${token}`, 'x-workspace-id': owner.workspaceId })
+    return Object.assign(client, { token, userId: ids.user, installationId: ids.installation, app: body.app })
   }
 
   /** The id of an agent, which is a user but no person. */

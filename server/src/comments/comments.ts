@@ -5,11 +5,12 @@ import type { Queryable, Tx } from '../db/database.ts'
 import { json, none, sql } from '../db/sql.ts'
 import { heardOfComment, type PlacedComment, readComments, withoutPlace } from '../events/comments.ts'
 import { actorOf, record } from '../events/record.ts'
-import { isManager, type Member } from '../http/caller.ts'
+import { type Actor, isManager } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
+import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { mentionedIn } from './mentions.ts'
 
 interface Target {
@@ -17,7 +18,7 @@ interface Target {
   target_id: string
 }
 
-export async function listComments(ctx: Context, caller: Member, query: PageQuery & Target) {
+export async function listComments(ctx: Context, caller: Actor, query: PageQuery & Target) {
   await mustSee(ctx.db, caller, query)
   const column = query.target_type === 'issue' ? sql`c.issue_id` : sql`c.project_id`
   return page<Comment>(
@@ -37,14 +38,18 @@ export async function listComments(ctx: Context, caller: Member, query: PageQuer
 }
 
 /** `i` or `p` is what the comment stands on. */
-const standsInSight = ({ id }: Member) =>
-  sql`coalesce(not i.personal or i.reporter_id = ${id}, not p.personal or p.owner_id = ${id})`
+const standsInSight = (caller: Actor) =>
+  sql`coalesce(${issueInReach(caller)}, ${projectInReach(caller)}) ${caller.kind === 'app' ? sql`and not c.internal` : none}`
 
-export const readComment = async (ctx: Context, caller: Member, id: string) =>
+/** decisions 3: internal comments do not exist for apps. */
+const isHidden = (caller: Actor, comment: Comment) => caller.kind === 'app' && comment.internal
+
+export const readComment = async (ctx: Context, caller: Actor, id: string) =>
   withoutPlace(await findComment(ctx, ctx.db, caller, id))
 
-export const createComment = (ctx: Context, caller: Member, body: NewComment) =>
+export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
   ctx.db.tx(async (tx) => {
+    if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
     const now = ctx.clock.now()
     await mustSee(tx, caller, body, sql`for key share`)
     const root = body.parent_comment_id ? await rootOf(ctx, tx, caller, body, body.parent_comment_id) : null
@@ -71,7 +76,7 @@ export const createComment = (ctx: Context, caller: Member, body: NewComment) =>
     return withoutPlace(comment)
   })
 
-export const updateComment = (ctx: Context, caller: Member, id: string, change: CommentChange) =>
+export const updateComment = (ctx: Context, caller: Actor, id: string, change: CommentChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const before = await lockComment(ctx, tx, caller, id)
@@ -101,11 +106,11 @@ export const updateComment = (ctx: Context, caller: Member, id: string, change: 
   })
 
 /** A thread goes with its first comment, and followers hear of each comment that went. */
-export const deleteComment = (ctx: Context, caller: Member, id: string) =>
+export const deleteComment = (ctx: Context, caller: Actor, id: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const comment = await lockComment(ctx, tx, caller, id)
-    if (comment.author_id !== caller.id && !isManager(caller)) {
+    if (comment.author_id !== caller.id && !(caller.kind === 'person' && isManager(caller))) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its author or a manager deletes a comment.' })
     }
     const gone = await readComments(ctx.config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
@@ -119,50 +124,51 @@ export const deleteComment = (ctx: Context, caller: Member, id: string) =>
     )
   })
 
-/** Comments on what the caller may not see are not there either. */
-async function findComment(ctx: Context, db: Queryable, caller: Member, id: string): Promise<PlacedComment> {
+/** A comment is reached by whoever reaches what it stands on. */
+async function findComment(ctx: Context, db: Queryable, caller: Actor, id: string): Promise<PlacedComment> {
   const [comment] = await readComments(ctx.config, db, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const placed = found(comment)
-  if (placed.personal && placed.personalOf !== caller.id) throw notFound()
+  if (isHidden(caller, placed)) throw notFound()
+  if (!reaches(caller, placed)) throw outOfReach(caller)
   return placed
 }
 
 /** Holds a comment, its replies, and the privacy of what it stands on. */
-async function lockComment(ctx: Context, tx: Tx, caller: Member, id: string) {
+async function lockComment(ctx: Context, tx: Tx, caller: Actor, id: string) {
   await mustSee(tx, caller, await findComment(ctx, tx, caller, id), sql`for key share`)
   await tx.rows(sql`select 1 from comments where id = ${id} or parent_comment_id = ${id} order by id for update`)
   return findComment(ctx, tx, caller, id)
 }
 
 /** The thread that a reply joins: a reply to a reply goes to the first comment. */
-async function rootOf(ctx: Context, tx: Tx, caller: Member, target: Target, parentId: string): Promise<PlacedComment> {
+async function rootOf(ctx: Context, tx: Tx, caller: Actor, target: Target, parentId: string): Promise<PlacedComment> {
   const refusal = invalid({ parent_comment_id: `is not a comment on this ${target.target_type}` })
   const find = (id: string) =>
     readComments(ctx.config, tx, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const [parent] = await find(parentId)
   if (parent?.target_type !== target.target_type || parent.target_id !== target.target_id) throw refusal
+  if (isHidden(caller, parent)) throw refusal
   if (parent.parent_comment_id === null) return parent
   const [root] = await find(parent.parent_comment_id)
   if (!root) throw refusal
   return root
 }
 
-/** 404 unless the caller sees the issue or project. Held, it cannot be deleted or hidden before we are done with it. */
-async function mustSee(db: Queryable, caller: Member, { target_type, target_id }: Target, hold = none) {
-  found(
-    await db.row(
-      target_type === 'issue'
-        ? sql`
-          select 1 from issues where workspace_id = ${caller.workspaceId} and id = ${target_id}
-            and (not personal or reporter_id = ${caller.id}) ${hold}`
-        : sql`
-          select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${target_id}
-            and (not personal or owner_id = ${caller.id}) ${hold}`,
-    ),
+/** Refuses unless the caller reaches the issue or project. Held, it is neither deleted nor hidden until we are done. */
+async function mustSee(db: Queryable, caller: Actor, { target_type, target_id }: Target, hold = none) {
+  const target = await db.row<{ reached: boolean }>(
+    target_type === 'issue'
+      ? sql`
+        select ${issueInReach(caller)} as reached from issues i
+        where i.workspace_id = ${caller.workspaceId} and i.id = ${target_id} ${hold}`
+      : sql`
+        select ${projectInReach(caller)} as reached from projects p
+        where p.workspace_id = ${caller.workspaceId} and p.id = ${target_id} ${hold}`,
   )
+  reached(caller, target)
 }
 
-const tellMentioned = (tx: Tx, now: Date, caller: Member, comment: PlacedComment, userIds: string[]) =>
+const tellMentioned = (tx: Tx, now: Date, caller: Actor, comment: PlacedComment, userIds: string[]) =>
   notify(
     tx,
     now,

@@ -68,7 +68,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
       update deliveries d set claim_id = ${claimId}, claim_kind = p.kind, lease_until = ${leaseUntil},
         redeliver_at = case when p.kind = 'redelivery' then null else d.redeliver_at end
       from picked p where d.endpoint_id = p.endpoint_id and d.id = p.id and d.claim_id is null
-      returning d.id, d.event_id, d.endpoint_id, d.type, d.claim_kind, d.status, d.attempts, d.scheduled, d.next_at,
+      returning d.id, d.event_id, d.endpoint_id, d.installation_id, d.type, d.claim_kind, d.status, d.attempts, d.scheduled, d.next_at,
         d.settled_at
     ), rotated as (
       update endpoints e set turn = e.turn + 1, next_due_at = case
@@ -85,10 +85,13 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
       from mine m where e.id = m.id
     )
     select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, c.id, c.type, v.body::text as envelope,
+      case when i.id is not null then
+        jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id) end as app,
       c.claim_kind as kind, c.status, c.attempts, c.scheduled, c.next_at as "nextAt", c.settled_at as "settledAt"
     from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
+    left join installations i on i.id = c.installation_id
     union all
-    select id, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
+    select id, null, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
   return {
     claimed: rows.filter(isClaimed).map((row) => ({ ...row, claimId, leaseUntil })),
     parked: rows.filter((row) => !isClaimed(row)).map(({ endpointId }) => endpointId),

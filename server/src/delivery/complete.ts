@@ -87,7 +87,7 @@ const lockEndpoints = (tx: Tx, ids: string[]) =>
 async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
   for (const { id, workspaceId } of await disableFailing(tx, endpointIds, now)) {
     await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
-    await notifyManagers(tx, now, workspaceId, 'webhook_failing', { endpointId: id })
+    await notifyManagers(tx, now, workspaceId, null, 'webhook_failing', { endpointId: id })
   }
 }
 

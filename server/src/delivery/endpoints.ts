@@ -22,8 +22,11 @@ export interface Endpoint {
 export const endpointColumns = sql`
   id, label, url, all_teams, team_ids, resource_types, state, created_by, created_at, updated_at`
 
-const ofWorkspace = (workspaceId: string, id: string) =>
-  sql`workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`
+/** A webhook of the workspace itself; those of agent apps are found through their app. */
+export const isWebhookOf = (workspaceId: string) =>
+  sql`workspace_id = ${workspaceId} and app_id is null and deleted_at is null`
+
+const ofWorkspace = (workspaceId: string, id: string) => sql`${isWebhookOf(workspaceId)} and id = ${id}`
 
 export const readEndpoint = async (db: Queryable, workspaceId: string, id: string) =>
   found(await db.row<Endpoint>(sql`select ${endpointColumns} from endpoints where ${ofWorkspace(workspaceId, id)}`))
@@ -34,11 +37,17 @@ export const lockEndpoint = async (tx: Tx, workspaceId: string, id: string) =>
       select ${endpointColumns} from endpoints where ${ofWorkspace(workspaceId, id)} for no key update`),
   )
 
-export const insertEndpoint = (tx: Tx, workspaceId: string, sealed: string, endpoint: Endpoint) =>
+export const insertEndpoint = (
+  tx: Tx,
+  workspaceId: string,
+  sealed: string,
+  endpoint: Endpoint,
+  appId: string | null = null,
+) =>
   tx.run(sql`
-    insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
+    insert into endpoints (id, workspace_id, app_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
       created_by, created_at, updated_at)
-    values (${endpoint.id}, ${workspaceId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
+    values (${endpoint.id}, ${workspaceId}, ${appId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
       ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
       ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
 
@@ -59,11 +68,15 @@ export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled'
 /** 4.6: what is pending is canceled with it, also what is being sent at this moment. */
 export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
   await tx.run(sql`update endpoints set deleted_at = ${now}, next_due_at = null where id = ${id}`)
-  await tx.run(sql`
+  await cancelPending(tx, id, now)
+}
+
+/** With the endpoint's row locked, so that nothing is claimed meanwhile. */
+export const cancelPending = (tx: Tx, id: string, now: Date) =>
+  tx.run(sql`
     update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
       claim_id = null, claim_kind = null, lease_until = null
     where endpoint_id = ${id} and status = 'pending'`)
-}
 
 export const newWebhookSecret = () => newSecret('pwhsec_')
 

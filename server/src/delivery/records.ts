@@ -5,6 +5,7 @@ import { none, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
+import type { ForApp } from './stages.ts'
 
 type Row = Omit<Delivery, 'attempts'>
 const columns = sql`d.id, d.event_id, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
@@ -51,9 +52,11 @@ async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
 
 /** With the request as last sent: the recorded envelope and the attempt tell it byte for byte. */
 export async function readDelivery({ db }: Context, endpointId: string, id: string): Promise<DeliveryDetail> {
-  const { envelope, ...row } = found(
-    await db.row<Row & { envelope: string }>(sql`
-      select ${columns}, e.body::text as envelope from deliveries d join events e on e.id = d.event_id
+  const { envelope, app, ...row } = found(
+    await db.row<Row & { envelope: string; app: ForApp | null }>(sql`
+      select ${columns}, e.body::text as envelope, case when i.id is not null then
+        jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', e.id) end as app
+      from deliveries d join events e on e.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
   const attempts = await readAttempts(db, [id])
@@ -63,7 +66,7 @@ export async function readDelivery({ db }: Context, endpointId: string, id: stri
     ...row,
     attempts: attempts.map(shown),
     request: sentAt
-      ? { headers: headersOf(id, row.type, last.signature, sentAt), body: bodyOf(envelope, endpointId, sentAt) }
+      ? { headers: headersOf(id, row.type, last.signature, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
       : null,
   }
 }

@@ -3,6 +3,12 @@ import type { Outcome } from '../outbound/client.ts'
 
 /** The stages of one attempt, each made from the one before: claimed, prepared, attempted. */
 
+export interface ForApp {
+  installationId: string
+  appUserId: string
+  eventId: string
+}
+
 /** A delivery that this worker alone may send, until the lease ends. */
 export interface Claimed {
   id: string
@@ -18,6 +24,8 @@ export interface Claimed {
   type: string
   /** The envelope as it was recorded, without what belongs to the attempt. */
   envelope: string
+  /** For whom, when it goes to an agent app. */
+  app: ForApp | null
   /** As it stood when it was claimed. */
   status: DeliveryStatus
   attempts: number

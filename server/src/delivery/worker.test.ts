@@ -47,7 +47,7 @@ const claimOnly = async ({ ctx, clock }: TestApp, limit = 64): Promise<Claimed[]
 const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
   claimed,
   prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
-  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from('') },
+  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
   endedAt: clock.now(),
 })
 
@@ -184,7 +184,14 @@ test('an endpoint that does not answer has one slot until it does', async ({ sta
     return (await claimOnly(app)).length
   }
   const timeOut = async (claimed: Claimed[]) => {
-    const outcome = { ok: false, reason: 'timeout', status: null, durationMs: 5000, body: Buffer.from('') } as const
+    const outcome = {
+      ok: false,
+      reason: 'timeout',
+      status: null,
+      durationMs: 5000,
+      body: Buffer.from(''),
+      whole: false,
+    } as const
     const attempted = claimed.map((one) => ({ ...succeeded(app, one), outcome }))
     await complete(app.ctx.db, attempted, [0, 0, 0], app.clock.now())
     await app.ctx.db.run(sql`update endpoints set next_due_at = ${app.clock.now()}`)

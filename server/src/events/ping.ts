@@ -7,6 +7,16 @@ import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import type { Actor } from './record.ts'
 
+interface Pinged {
+  url: string
+  secret: string
+  label: string
+  appId: string | null
+  installationId: string | null
+  appUserId: string | null
+  deliveryId: string
+}
+
 const allowance = { limit: limits.testsPerMinute, periodMs: 60_000 }
 
 /** 3.3, 4.6: one signed Ping, never retried, in whatever state the endpoint is. It is listed like any delivery. */
@@ -15,18 +25,21 @@ export async function ping(ctx: Context, workspaceId: string, endpointId: string
   const eventId = newId('evt')
   const now = clock.now()
   const endpoint = found(
-    await db.row<{ url: string; secret: string; label: string; deliveryId: string }>(sql`
-      select url, secret, label, delivery_id(${eventId}, id) as "deliveryId" from endpoints
-      where workspace_id = ${workspaceId} and id = ${endpointId} and deleted_at is null`),
+    await db.row<Pinged>(sql`
+      select e.url, e.secret, e.label, e.app_id as "appId", i.id as "installationId", i.app_user_id as "appUserId",
+        delivery_id(${eventId}, e.id) as "deliveryId"
+      from endpoints e left join installations i on i.app_id = e.app_id and i.revoked_at is null
+      where e.workspace_id = ${workspaceId} and e.id = ${endpointId} and e.deleted_at is null`),
   )
   const envelope = JSON.stringify({
     action: 'create',
     type: 'Ping',
     actor,
     created_at: now.toISOString(),
-    data: { webhook_id: endpointId, label: endpoint.label },
+    data: { ...(endpoint.appId ? { event_id: eventId } : {}), webhook_id: endpointId, label: endpoint.label },
     url: '',
     workspace_id: workspaceId,
+    ...(endpoint.appId ? { installation_id: endpoint.installationId, app_user_id: endpoint.appUserId } : {}),
   })
   await takeOne(db, `ping ${endpointId}`, allowance, now)
   const message = {

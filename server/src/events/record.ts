@@ -22,10 +22,10 @@ export interface Happening {
   teamIds: string[]
 }
 
-export const actorOf = (person: { id: string; name: string }): Actor => ({
-  id: person.id,
-  type: 'user',
-  name: person.name,
+export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'person' | 'app' }): Actor => ({
+  id,
+  type: kind === 'app' ? 'application' : 'user',
+  name,
 })
 
 /**

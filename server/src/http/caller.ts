@@ -1,4 +1,11 @@
-import { type Caller as CallerKind, inWorkspace, type Role, type Route } from '@baton/protocol'
+import {
+  type AppScope,
+  type Caller as CallerKind,
+  inWorkspace,
+  type Role,
+  type Route,
+  type Scope,
+} from '@baton/protocol'
 import { ApiError } from './errors.ts'
 
 export interface Nobody {
@@ -12,6 +19,8 @@ export interface Person {
   name: string
   email: string
   tokenHash: Buffer
+  /** Null with a login of their own; what a program of theirs may do on their behalf, by an OAuth token. */
+  scopes: readonly AppScope[] | null
   workspaceId: string | null
   role: Role | null
 }
@@ -19,23 +28,75 @@ export interface Person {
 /** A person in a workspace of theirs. */
 export type Member = Person & { workspaceId: string; role: Role }
 
-export type Caller = Nobody | Person
+/** An installed agent app, acting as its app user within the teams it covers (5.6, 5.7). */
+export interface App {
+  kind: 'app'
+  /** Of the app user. */
+  id: string
+  name: string
+  /** Of the installation; a request within a workspace must name it. */
+  workspaceId: string
+  workspaceAsked: string | null
+  appId: string
+  appName: string
+  installationId: string
+  scopes: readonly AppScope[]
+  allTeams: boolean
+  /** Empty when `allTeams`. */
+  teamIds: readonly string[]
+}
+
+/** Whoever works in a workspace. */
+export type Actor = Member | App
+
+export type Caller = Nobody | Person | App
 
 /** What a handler may rely on, by what its route declares. */
 export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
   ? Nobody
-  : Kind extends 'person' | 'person or app'
-    ? Person
-    : Member
+  : Kind extends 'anyone or person'
+    ? Nobody | Person
+    : Kind extends 'person'
+      ? Person
+      : Kind extends 'person or app'
+        ? Person | App
+        : Kind extends 'member or app'
+          ? Actor
+          : Member
 
 export const isManager = (caller: Member) => caller.role === 'owner' || caller.role === 'admin'
 
 /** Whether this caller may use the route at all. Throws the refusal if not. */
 export function admit(route: Route, caller: Caller): void {
-  if (route.caller === 'anyone') return
+  if (route.caller === 'anyone' || route.caller === 'anyone or person') return
   if (caller.kind === 'nobody') throw new ApiError('UNAUTHORIZED')
-  if (!inWorkspace(route.caller)) return
-  if (!caller.workspaceId) throw new ApiError('WORKSPACE_REQUIRED')
-  if (!caller.role) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+  // 5.5: some things only a person does, signed in.
+  if (caller.scopes && !('scope' in route)) throw new ApiError('SESSION_ONLY_ROUTE')
+  if (caller.kind === 'app' || inWorkspace(route.caller)) admitToWorkspace(route, caller)
+  if (caller.scopes && 'scope' in route && route.scope && !grants(caller.scopes, route.scope)) {
+    throw insufficientScope(route.scope)
+  }
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
 }
+
+/** An app's token is of one workspace: naming another is refused wherever it is used (decisions 2). */
+function admitToWorkspace(route: Route, caller: Person | App) {
+  const asked = caller.kind === 'app' ? caller.workspaceAsked : caller.workspaceId
+  if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')
+  const within = caller.kind === 'app' ? !asked || asked === caller.workspaceId : caller.role !== null
+  if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+}
+
+/** 5.6: `write` implies the two narrow ones, and not `read`. */
+const grants = (scopes: readonly AppScope[], needed: Scope) =>
+  scopes.includes(needed) || (needed.endsWith(':create') && scopes.includes('write'))
+
+const insufficientScope = (required: Scope) =>
+  new ApiError(
+    'INSUFFICIENT_SCOPE',
+    { required },
+    {
+      message: `The token lacks the scope ${required}.`,
+      headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${required}"` },
+    },
+  )

@@ -26,6 +26,27 @@ export class ApiError extends Error {
   }
 }
 
+/** A refusal as RFC 6749 has it. 401 asks for the client's credentials, whatever else is wrong is 400. */
+export class OAuthError extends Error {
+  readonly error: string
+  readonly status: 400 | 401
+  readonly headers: Record<string, string>
+
+  constructor(error: string, description: string, status: 400 | 401 = 400) {
+    super(description)
+    this.error = error
+    this.status = status
+    this.headers = {
+      'cache-control': 'no-store',
+      ...(status === 401 ? { 'www-authenticate': 'Basic realm="oauth"' } : {}),
+    }
+  }
+
+  get body() {
+    return { error: this.error, error_description: this.message }
+  }
+}
+
 const challenge = (message: string) => `Bearer error="invalid_token", error_description="${message}"`
 
 /** One message for each bad field, by its dotted path. */

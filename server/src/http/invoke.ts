@@ -41,7 +41,7 @@ export class Door {
         {
           handler,
           checkQuery: queryCheck(operation.query ?? Nothing),
-          checkBody: bodyCheck(operation.body ?? Nothing),
+          checkBody: operation.bodyCheckedByVerb ? () => {} : bodyCheck(operation.body ?? Nothing),
         },
       ]),
     )

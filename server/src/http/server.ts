@@ -8,7 +8,8 @@ import { isConflict, isDatabaseAway } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, OAuthError } from './errors.ts'
+import { parseForm } from './form.ts'
 import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
@@ -16,6 +17,9 @@ import type { Metrics } from './metrics.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
+  }
+  interface FastifyContextConfig {
+    oauthErrors?: boolean
   }
 }
 
@@ -78,6 +82,10 @@ export async function createHttpServer(
     body.length > 0 ? parseJson(body) : undefined,
   )
 
+  app.addContentTypeParser(formType, { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
+    parseForm(body),
+  )
+
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
@@ -111,14 +119,16 @@ export async function createHttpServer(
     app.route({
       method: operation.route.method,
       url: urlOf(operation),
+      config: { oauthErrors: operation.errorFormat === 'oauth' },
       // Before the body is read: who may not call does not get to send us anything.
       onRequest: (request, reply) => identify(operation, request, reply),
       handler: async (request, reply) => {
+        refuseOtherFormat(operation, request)
         if (request.body !== undefined && reply.elapsedTime > callerTrustedMs) await identify(operation, request, reply)
         const answer = await door.invoke(operation, request.caller, {
           params: request.params as Record<string, string>,
           query: { ...(request.query as object) },
-          body: request.body,
+          body: request.body ?? (operation.bodyFormat === 'form' ? {} : undefined),
           headers: request.headers,
           address: request.ip,
         })
@@ -129,11 +139,14 @@ export async function createHttpServer(
   }
 
   async function identify({ route }: Operation, request: FastifyRequest, reply: FastifyReply) {
-    if (route.caller === 'anyone') {
-      request.caller = { kind: 'nobody' }
-      return
-    }
-    const { caller, headers = {} } = await resolveCaller(credentials(request))
+    request.caller = { kind: 'nobody' }
+    if (route.caller === 'anyone') return
+    const { caller, headers = {} } = await resolveCaller(credentials(request)).catch((error) => {
+      // A login that is over is no login; this route leads to signing in.
+      if (route.caller === 'anyone or person' && error instanceof ApiError)
+        return { caller: request.caller, headers: {} }
+      throw error
+    })
     request.caller = caller
     reply.headers(headers)
     admit(route, caller)
@@ -150,18 +163,42 @@ export async function createHttpServer(
     return new ApiError('METHOD_NOT_ALLOWED', {}, { headers: { allow } })
   }
 
-  function sendError(request: FastifyRequest, reply: FastifyReply, error: FastifyError | ApiError) {
-    const refusal = error instanceof ApiError ? error : fromFramework(error)
+  function sendError(request: FastifyRequest, reply: FastifyReply, error: FastifyError | ApiError | OAuthError) {
+    const refusal = isRefusal(error) ? error : fromFramework(error)
     reply.header('x-request-id', request.id)
-    if (refusal) return reply.code(refusal.status).headers(refusal.headers).send(refusal.body)
+    if (refusal) return sendRefusal(request, reply, refusal)
     log.error({
       request_id: request.id,
       method: request.method,
       route: request.routeOptions?.url,
-      error: describe(error),
+      error: describe(error as FastifyError),
     })
     const failure = new ApiError('INTERNAL_ERROR', { request_id: request.id })
     return reply.code(500).send(failure.body)
+  }
+}
+
+const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiError | OAuthError =>
+  error instanceof ApiError || error instanceof OAuthError
+
+/** Where RFC 6749 speaks, what is wrong with a request is said in its words. */
+function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
+  const { oauthErrors } = request.routeOptions?.config ?? {}
+  const inItsWords =
+    oauthErrors && refusal instanceof ApiError && [400, 415, 422].includes(refusal.status)
+      ? new OAuthError('invalid_request', refusal.message)
+      : refusal
+  return reply.code(inItsWords.status).headers(inItsWords.headers).send(inItsWords.body)
+}
+
+const formType = 'application/x-www-form-urlencoded'
+
+/** Both kinds of body can be read; each operation takes one. */
+function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequest) {
+  const isForm = request.headers['content-type']?.startsWith(formType) ?? false
+  if (bodyFormat === 'form' && !isForm) throw new OAuthError('invalid_request', `Send the body as ${formType}.`)
+  if (bodyFormat !== 'form' && isForm && (body || request.body !== undefined)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE')
   }
 }
 

@@ -14,6 +14,12 @@ export type Check = (value: unknown) => void
 
 export const bodyCheck = (schema: TSchema): Check => check(ajv.compile(schema))
 
+/** One message for each bad field, for a verb that has more to say about some of them. */
+export function bodyProblems(schema: TSchema): (value: unknown) => Map<string, string> {
+  const validate = ajv.compile(schema)
+  return (value) => problems(validate, value)
+}
+
 /** A query string has only text, so whole numbers and booleans are read from it first. */
 export function queryCheck(schema: TObject): Check {
   const checkValues = check(ajv.compile(schema))
@@ -34,18 +40,23 @@ export function queryCheck(schema: TObject): Check {
 
 function check(validate: ValidateFunction): Check {
   return (value) => {
-    const fields = new Map<string, string>()
-    if (!validate(value)) {
-      for (const error of validate.errors ?? []) {
-        const path = fieldOf(error)
-        if (!fields.has(path)) fields.set(path, messageOf(error))
-        if (fields.size >= fieldsReported) break
-      }
-    }
-    for (const [path, message] of badText(value, '')) if (!fields.has(path)) fields.set(path, message)
+    const fields = problems(validate, value)
     // fromEntries defines own properties, so that a field called __proto__ is only a name.
     if (fields.size > 0) throw invalid(Object.fromEntries(fields))
   }
+}
+
+function problems(validate: ValidateFunction, value: unknown): Map<string, string> {
+  const fields = new Map<string, string>()
+  if (!validate(value)) {
+    for (const error of validate.errors ?? []) {
+      const path = fieldOf(error)
+      if (!fields.has(path)) fields.set(path, messageOf(error))
+      if (fields.size >= fieldsReported) break
+    }
+  }
+  for (const [path, message] of badText(value, '')) if (!fields.has(path)) fields.set(path, message)
+  return fields
 }
 
 const join = (path: string, name: string | number) => (path ? `${path}.${name}` : String(name))

@@ -10,13 +10,14 @@ export interface Notice {
   projectId?: string | null
   commentId?: string | null
   endpointId?: string | null
+  appId?: string | null
 }
 
 /** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
 export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
-    .map(({ kind, userId, issueId = null, projectId = null, commentId = null, endpointId = null }) => ({
+    .map(({ kind, userId, issueId = null, projectId = null, commentId = null, endpointId = null, appId = null }) => ({
       id: newId('inb'),
       user_id: userId,
       kind,
@@ -24,26 +25,28 @@ export async function notify(tx: Queryable, now: Date, workspaceId: string, acto
       project_id: projectId,
       comment_id: commentId,
       endpoint_id: endpointId,
+      app_id: appId,
     }))
   if (rows.length === 0) return
   await tx.run(sql`
     insert into inbox_entries
-      (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, actor_id, created_at)
-    select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, n.endpoint_id,
+      (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, actor_id, created_at)
+    select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, n.endpoint_id, n.app_id,
       ${actorId}, ${now}
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text,
-        endpoint_id text)
+        endpoint_id text, app_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id`)
 }
 
-/** Asks every manager of the workspace to look at something that the service found out by itself. */
+/** Asks every manager of the workspace to look at something; `actorId` is null when the service itself found it. */
 export async function notifyManagers(
   tx: Queryable,
   now: Date,
   workspaceId: string,
+  actorId: string | null,
   kind: InboxKind,
-  subject: Pick<Notice, 'endpointId'>,
+  subject: Pick<Notice, 'endpointId' | 'appId'>,
 ) {
   const managers = await tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${workspaceId} and role in ('owner', 'admin')`)
@@ -51,7 +54,7 @@ export async function notifyManagers(
     tx,
     now,
     workspaceId,
-    null,
+    actorId,
     managers.map(({ userId }) => ({ kind, userId, ...subject })),
   )
 }

@@ -42,9 +42,10 @@ export const inboxRoutes = [
 /** Titles are looked up now, so that an entry never shows what its reader may no longer see. */
 const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
   db.rows<InboxEntry>(sql`
-    select e.id, e.kind, coalesce(e.comment_id, e.issue_id, e.project_id, e.endpoint_id) as subject_id,
-      coalesce(i.title, p.title, w.label) as title,
-      ${config.appUrl}::text || coalesce('/issue/' || i.code, '/project/' || p.id, '/settings/webhooks/' || w.id)
+    select e.id, e.kind, coalesce(e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id) as subject_id,
+      coalesce(i.title, p.title, w.label, a.name) as title,
+      ${config.appUrl}::text || coalesce('/issue/' || i.code, '/project/' || p.id, '/settings/agent-apps/' || w.app_id, '/settings/webhooks/' || w.id,
+          '/settings/agent-apps/' || a.id)
         || coalesce('#comment-' || e.comment_id, '') as url,
       case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as actor,
       e.read_at, e.created_at
@@ -52,10 +53,11 @@ const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member,
     left join issues i on i.id = e.issue_id
     left join projects p on p.id = e.project_id
     left join endpoints w on w.id = e.endpoint_id
+    left join agent_apps a on a.id = e.app_id
     left join users u on u.id = e.actor_id
     where e.workspace_id = ${workspaceId} and e.user_id = ${id}
       and coalesce(
         not i.personal or i.reporter_id = ${id},
         not p.personal or p.owner_id = ${id},
-        w.deleted_at is null and ${role !== 'member'})
+        ${role !== 'member'} and coalesce(w.deleted_at, a.deleted_at) is null)
       ${rest}`)

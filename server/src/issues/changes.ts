@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
 import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
@@ -12,7 +12,7 @@ import { withUrl } from './read.ts'
 
 export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
 
-export const happened = (caller: Member, action: 'create' | 'remove', issue: Issue): Happening => ({
+export const happened = (caller: Actor, action: 'create' | 'remove', issue: Issue): Happening => ({
   type: 'Issue',
   action,
   actor: actorOf(caller),
@@ -21,11 +21,11 @@ export const happened = (caller: Member, action: 'create' | 'remove', issue: Iss
   teamIds: teamsOf(issue),
 })
 
-export const heardOf = (caller: Member, before: Issue, after: Issue): Happening[] =>
+export const heardOf = (caller: Actor, before: Issue, after: Issue): Happening[] =>
   heardOfChange(before, after, issueFields, happened(caller, 'create', after), teamsOf(before))
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
-export async function recordHistory(tx: Queryable, now: Date, caller: Member, pairs: [before: Issue, after: Issue][]) {
+export async function recordHistory(tx: Queryable, now: Date, caller: Actor, pairs: [before: Issue, after: Issue][]) {
   const rows = pairs.flatMap(([before, after]) => {
     const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
     const from = previousValues(before, after, shown)
@@ -60,7 +60,7 @@ export async function changeBlocks(
   tx: Tx,
   now: Date,
   config: Config,
-  caller: Member,
+  caller: Actor,
   issueId: string,
   added: Block[],
   removed: Block[],

@@ -2,18 +2,20 @@ import type { Issue, NewIssue } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { record } from '../events/record.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor, Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { type Kind, References, type Wanted } from '../planning/references.ts'
+import { checkNewFromApp } from './apps.ts'
 import { changeBlocks, happened } from './changes.ts'
 import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
 import { withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
-export const createIssue = (ctx: Context, caller: Member, body: NewIssue) =>
-  ctx.db.tx(async (tx) => {
+export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
+  if (caller.kind === 'app') checkNewFromApp(body)
+  return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     await lockIssues(tx, caller.workspaceId, namedBy(body))
     const [issue] = await insert(tx, ctx, caller, [body], () => '')
@@ -26,18 +28,20 @@ export const createIssue = (ctx: Context, caller: Member, body: NewIssue) =>
     }
     return created
   })
+}
 
 /** All or none, and nobody is told: receivers would take it for news (6.5.6). */
 export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =>
   ctx.db.tx(async (tx) => ({ data: await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`) }))
 
 /** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
-async function insert(tx: Tx, ctx: Context, caller: Member, bodies: NewIssue[], prefix: (index: number) => string) {
+async function insert(tx: Tx, ctx: Context, caller: Actor, bodies: NewIssue[], prefix: (index: number) => string) {
   const now = ctx.clock.now()
   const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
   const wanted = drafts.map((draft) => wantedOf(draft, null))
   await holdProjects(tx, caller.workspaceId, drafts)
-  const references = await References.find(tx, caller.workspaceId, union(wanted))
+  const references = await References.find(tx, caller, union(wanted))
+  for (const { team_id } of drafts) references.mustCover(caller, team_id)
   const bad = drafts.flatMap((draft, index) =>
     Object.entries({
       ...badReferences(draft, caller.id, wanted[index] as Wanted, references),
@@ -58,7 +62,7 @@ async function insert(tx: Tx, ctx: Context, caller: Member, bodies: NewIssue[], 
   return drafts.map((draft) => withUrl(ctx.config, draft))
 }
 
-const blank = (caller: Member, now: Date): Issue => ({
+const blank = (caller: Actor, now: Date): Issue => ({
   id: newId('iss'),
   code: '',
   title: '',

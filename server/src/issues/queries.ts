@@ -19,8 +19,6 @@ export const withKey = (workspaceId: string, key: string) =>
     ? sql`i.workspace_id = ${workspaceId} and i.id = ${key}`
     : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key})`
 
-export const visibleTo = (userId: string) => sql`(not i.personal or i.reporter_id = ${userId})`
-
 /**
  * Holds issues as they are. In one order, and before anything else is held, so that two verbs do not wait for each
  * other. Rows first, relations second: an array read in the statement that waits would be the one before the wait.

@@ -3,30 +3,31 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
-import { found } from '../http/errors.ts'
+import type { Actor } from '../http/caller.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { issueColumns, type StoredIssue, visibleTo, withKey } from './queries.ts'
+import { issueInReach, reached } from '../installations/reach.ts'
+import { issueColumns, type StoredIssue, withKey } from './queries.ts'
 
 export const withUrl = ({ appUrl }: Config, issue: StoredIssue): Issue => ({
   ...issue,
   url: `${appUrl}/issue/${issue.code}`,
 })
 
-/** The id of an issue that the caller may see, from its id or a code of its. */
-export async function findIssueId(db: Queryable, caller: Member, key: string): Promise<string> {
-  const row = await db.row<{ id: string }>(sql`
-    select i.id from issues i where ${withKey(caller.workspaceId, key)} and ${visibleTo(caller.id)}`)
-  return found(row).id
+/** The id of an issue that the caller reaches, from its id or a code of its. */
+export async function findIssueId(db: Queryable, caller: Actor, key: string): Promise<string> {
+  const row = await db.row<{ id: string; reached: boolean }>(sql`
+    select i.id, ${issueInReach(caller)} as reached from issues i where ${withKey(caller.workspaceId, key)}`)
+  return reached(caller, row).id
 }
 
-export async function readIssue(ctx: Context, caller: Member, key: string): Promise<Issue> {
-  const issue = await ctx.db.row<StoredIssue>(sql`
-    select ${issueColumns} from issues i where ${withKey(caller.workspaceId, key)} and ${visibleTo(caller.id)}`)
-  return withUrl(ctx.config, found(issue))
+export async function readIssue(ctx: Context, caller: Actor, key: string): Promise<Issue> {
+  const issue = await ctx.db.row<StoredIssue & { reached: boolean }>(sql`
+    select ${issueColumns}, ${issueInReach(caller)} as reached
+    from issues i where ${withKey(caller.workspaceId, key)}`)
+  return withUrl(ctx.config, reached(caller, issue))
 }
 
-export const listIssues = (ctx: Context, caller: Member, filter: IssueFilter) =>
+export const listIssues = (ctx: Context, caller: Actor, filter: IssueFilter) =>
   page<Issue>(
     ctx.keys,
     'issues',
@@ -38,9 +39,9 @@ export const listIssues = (ctx: Context, caller: Member, filter: IssueFilter) =>
     },
   )
 
-const listStatement = (caller: Member, filter: IssueFilter, after: string | undefined, count: number) => sql`
+const listStatement = (caller: Actor, filter: IssueFilter, after: string | undefined, count: number) => sql`
   select ${issueColumns} from issues i
-  where i.workspace_id = ${caller.workspaceId} and ${visibleTo(caller.id)}
+  where i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
     ${filter.team_id ? sql`and i.team_id = ${filter.team_id}` : none}
     ${filter.project_id ? sql`and i.project_id = ${filter.project_id}` : none}
     ${filter.status ? sql`and i.status = ${filter.status}` : none}
@@ -64,7 +65,7 @@ const matching = (query = '') =>
 
 const literal = (word: string) => word.replace(/[\\%_]/g, '\\$&')
 
-export async function listHistory(ctx: Context, caller: Member, key: string, query: PageQuery) {
+export async function listHistory(ctx: Context, caller: Actor, key: string, query: PageQuery) {
   const issueId = await findIssueId(ctx.db, caller, key)
   return page<IssueChangeRecord>(
     ctx.keys,

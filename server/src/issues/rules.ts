@@ -27,11 +27,12 @@ const madePersonal = (before: Issue, change: IssueChange): Partial<Issue> => ({
 
 /** The ids in which `after` differs from what is known to be good. When an issue becomes shared, none is. */
 export function wantedOf(after: Issue, before: Issue | null): Wanted {
-  const isNew = (field: keyof Issue) =>
-    !before || before.personal !== after.personal || JSON.stringify(before[field]) !== JSON.stringify(after[field])
+  const known = before?.personal === after.personal ? before : null
+  const isNew = (field: keyof Issue) => !known || known[field] !== after[field]
   const one = (field: 'team_id' | 'assignee_id' | 'project_id' | 'milestone_id' | 'cycle_id' | 'parent_id') =>
     isNew(field) && after[field] !== null ? [after[field]] : []
-  const many = (field: 'label_ids' | 'blocks_ids' | 'blocked_by_ids') => (isNew(field) ? after[field] : [])
+  const many = (field: 'label_ids' | 'blocks_ids' | 'blocked_by_ids') =>
+    after[field].filter((id) => !known?.[field].includes(id))
   return {
     team: one('team_id'),
     person: one('assignee_id'),

@@ -5,11 +5,13 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import { previousValues, record } from '../events/record.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { notify } from '../inbox/notify.ts'
+import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
-import { changeBlocks, happened, heardOf, recordHistory } from './changes.ts'
+import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
+import { changeBlocks, happened, heardOf, recordHistory, teamsOf } from './changes.ts'
 import {
   type Block,
   blocksOf,
@@ -26,11 +28,13 @@ import {
 import { findIssueId, withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
-export const updateIssue = (ctx: Context, caller: Member, key: string, change: IssueChange) =>
-  ctx.db.tx(async (tx) => {
+export function updateIssue(ctx: Context, caller: Actor, key: string, change: IssueChange) {
+  if (caller.kind === 'app') refuseDelegate(change)
+  return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     if (change.parent_id) await oneParentAtATime(tx, caller.workspaceId)
     const before = await lockVisibleIssue(tx, ctx, caller, key, namedBy(change))
+    if (caller.kind === 'app') checkChangeFromApp(change)
     if (change.personal && !before.personal && before.reporter_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its reporter can make an issue personal.' })
     }
@@ -53,9 +57,10 @@ export const updateIssue = (ctx: Context, caller: Member, key: string, change: I
     await tellOthers(tx, ctx, caller, now, before, after)
     return after
   })
+}
 
 /** Deleting takes its comments along and clears what refers to it; others hear of the issue alone (decisions 3). */
-export const deleteIssue = (ctx: Context, caller: Member, key: string) =>
+export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const issue = await lockVisibleIssue(tx, ctx, caller, key, [])
@@ -66,15 +71,16 @@ export const deleteIssue = (ctx: Context, caller: Member, key: string) =>
   })
 
 /** Holds an issue, those it blocks or is blocked by, and those that it is about to name. */
-async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Member, key: string, named: string[]): Promise<Issue> {
+async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Actor, key: string, named: string[]): Promise<Issue> {
   const id = await findIssueId(tx, caller, key)
   const related = await tx.rows<{ id: string }>(sql`
     select blocked_id as id from issue_blocks where blocker_id = ${id}
     union select blocker_id from issue_blocks where blocked_id = ${id}`)
   const locked = await lockIssues(tx, caller.workspaceId, [id, ...named, ...related.map((other) => other.id)])
   const issue = found(locked.find((one) => one.id === id))
-  // It may have become personal while we waited for it.
-  if (issue.personal && issue.reporter_id !== caller.id) throw new ApiError('RESOURCE_NOT_FOUND')
+  // It may have become personal, or another team's, while we waited for it.
+  const place = { personal: issue.personal, personalOf: issue.reporter_id, teamIds: teamsOf(issue) }
+  if (!reaches(caller, place)) throw outOfReach(caller)
   return withUrl(ctx.config, issue)
 }
 
@@ -82,11 +88,18 @@ async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Member, key: strin
 const oneParentAtATime = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${workspaceId}`}, 0))`)
 
-async function checkReferences(tx: Tx, caller: Member, before: Issue, after: Issue, change: IssueChange) {
+async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issue, change: IssueChange) {
   const wanted = wantedOf(after, before)
   await holdProjects(tx, caller.workspaceId, [after])
-  const references = await References.find(tx, caller.workspaceId, wanted)
+  const dropped = caller.kind === 'app' ? droppedBlocks(before, after) : []
+  const issues = [...(wanted.issue ?? []), ...dropped.map(({ id }) => id)]
+  const references = await References.find(tx, caller, { ...wanted, issue: issues })
+  if (after.team_id) references.mustCover(caller, after.team_id)
+  else if (!covers(caller, null)) throw outOfReach(caller)
   const bad = badReferences(after, caller.id, wanted, references)
+  for (const { field, id } of dropped) {
+    if (!references.get('issue', id)) bad[field] ??= 'must keep the issues that the app does not reach'
+  }
   if (change.delegate_id) bad.delegate_id ??= 'is not an agent of this workspace'
   if (after.parent_id && after.parent_id !== before.parent_id && !bad.parent_id) {
     if (await isAncestor(tx, after.id, after.parent_id)) bad.parent_id = 'is below this issue already'
@@ -94,7 +107,7 @@ async function checkReferences(tx: Tx, caller: Member, before: Issue, after: Iss
   if (Object.keys(bad).length > 0) throw invalid(bad)
 }
 
-async function tellOthers(tx: Tx, ctx: Context, caller: Member, now: Date, before: Issue, after: Issue) {
+async function tellOthers(tx: Tx, ctx: Context, caller: Actor, now: Date, before: Issue, after: Issue) {
   await recordHistory(tx, now, caller, [[before, after]])
   await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
   // Its comments were as unseen as itself.
@@ -124,7 +137,7 @@ async function leaveOthers(tx: Tx, issue: Issue) {
     where parent_id = ${issue.id} and not (personal and reporter_id = ${issue.reporter_id})`)
 }
 
-async function changeBlocksBetween(tx: Tx, ctx: Context, caller: Member, now: Date, before: Issue, after: Issue) {
+async function changeBlocksBetween(tx: Tx, ctx: Context, caller: Actor, now: Date, before: Issue, after: Issue) {
   const without = (blocks: Block[], others: Block[]) =>
     blocks.filter(([a, b]) => !others.some(([c, d]) => a === c && b === d))
   const [old, fresh] = [blocksOf(before), blocksOf(after)]

@@ -6,22 +6,30 @@ import { sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
+import { bearerOfToken } from './tokens.ts'
 
 /** A login's last use is written down once a minute, not at every request. */
 const lastUseGrainMs = 60_000
 
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
-/** Who is calling: one query finds the login, the person and their role in the workspace asked for. */
-export async function resolveCaller(
-  { db, clock, config }: Context,
-  credentials: Credentials,
-): ReturnType<ResolveCaller> {
+/** Who is calling: a person by their login, or whoever an OAuth token was given to. */
+export async function resolveCaller(ctx: Context, credentials: Credentials): ReturnType<ResolveCaller> {
   const bearer = bearerOf(credentials.authorization)
-  const token = bearer ?? cookieOf(credentials, config.rootUrl)
+  if (bearer?.startsWith('svc_at_')) return { caller: await bearerOfToken(ctx, bearer, credentials.workspaceId) }
+  const token = bearer ?? cookieOf(credentials, ctx.config.rootUrl)
   if (token === undefined) return { caller: { kind: 'nobody' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
+  return resolveLogin(ctx, credentials, token, bearer === undefined)
+}
 
+/** One query finds the login, the person and their role in the workspace asked for. */
+async function resolveLogin(
+  { db, clock, config }: Context,
+  credentials: Credentials,
+  token: string,
+  byCookie: boolean,
+): ReturnType<ResolveCaller> {
   const now = clock.now()
   const tokenHash = sha256(token)
   const workspaceId = credentials.workspaceId ?? null
@@ -39,9 +47,9 @@ export async function resolveCaller(
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)
   }
   return {
-    caller: { kind: 'person', ...person, tokenHash, workspaceId },
+    caller: { kind: 'person', ...person, tokenHash, workspaceId, scopes: null },
     // The browser's copy must live as long as ours.
-    headers: renew && bearer === undefined ? { 'set-cookie': loginCookie(config, token) } : {},
+    headers: renew && byCookie ? { 'set-cookie': loginCookie(config, token) } : {},
   }
 }
 

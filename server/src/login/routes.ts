@@ -1,6 +1,8 @@
 import { api, type Role } from '@baton/protocol'
 import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
+import type { App, Person } from '../http/caller.ts'
 import { Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
 import { endLogin } from './logins.ts'
@@ -19,15 +21,23 @@ export const loginRoutes = [
 
   route(api.changePassword, ({ ctx, caller, address, body }) => changePassword(ctx, caller, address, body)),
 
-  route(api.getMe, async ({ ctx, caller }) => ({
-    user: person(caller),
-    workspaces: await ctx.db.rows<{ id: string; name: string; role: Role }>(sql`
-      select w.id, w.name, m.role
-      from memberships m join workspaces w on w.id = m.workspace_id
-      where m.user_id = ${caller.id}
-      order by w.id desc`),
-  })),
+  route(api.getMe, ({ ctx, caller }) => (caller.kind === 'app' ? appIdentity(caller) : personIdentity(ctx, caller))),
 ]
+
+const personIdentity = async ({ db }: Context, caller: Person) => ({
+  user: person(caller),
+  workspaces: await db.rows<{ id: string; name: string; role: Role }>(sql`
+    select w.id, w.name, m.role
+    from memberships m join workspaces w on w.id = m.workspace_id
+    where m.user_id = ${caller.id}
+    order by w.id desc`),
+})
+
+const appIdentity = ({ id, name, appId, appName, installationId }: App) => ({
+  user: { id, display_name: name, user_kind: 'application' as const, agent_kind: 'app' as const },
+  app: { id: appId, name: appName },
+  installation_id: installationId,
+})
 
 const withCookie = <Login extends { token: string }>(config: Config, login: Login) =>
   new Reply(login, { 'set-cookie': loginCookie(config, login.token) })

@@ -13,8 +13,8 @@ export interface OutboundRequest {
   body?: Buffer
 }
 
-/** `status` is null where no answer came; `body` is what was read of it, as it came over the wire. */
-export type Outcome = { durationMs: number; body: Buffer } & Verdict
+/** `status` is null where no answer came; `body` is what was read of it, as it came over the wire, and `whole` if all. */
+export type Outcome = { durationMs: number; body: Buffer; whole: boolean } & Verdict
 
 type Verdict =
   | { ok: true; status: number }
@@ -56,7 +56,14 @@ export class GuardedClient {
   send(request: OutboundRequest, maxBodyBytes: number = limits.webhookResponseBytes): Promise<Outcome> {
     const target = this.#judge(request.url)
     if ('refused' in target) {
-      return Promise.resolve({ ok: false, reason: 'blocked_destination', status: null, durationMs: 0, body: nothing })
+      return Promise.resolve({
+        ok: false,
+        reason: 'blocked_destination',
+        status: null,
+        durationMs: 0,
+        body: nothing,
+        whole: false,
+      })
     }
     const { method, headers, body = null } = request
     return new Promise((settle) => {
@@ -135,7 +142,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseEnd() {
     if (this.#settled) return
     this.#connections.release(this.#connection)
-    this.#end('network_error')
+    this.#end('network_error', true)
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error) {
@@ -149,12 +156,12 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   /** The headers decide: once they are here, it no longer matters how the body ends. */
-  #end(reason: FailureReason) {
+  #end(reason: FailureReason, whole = false) {
     this.#settled = true
     this.#cancelDeadline?.()
     const verdict: Verdict = this.#status ? verdictOf(this.#status) : { ok: false, reason, status: null }
     const durationMs = this.#clock.now().getTime() - this.#startedAt
-    this.#settle({ ...verdict, durationMs, body: this.#buffer.subarray(0, this.#bytes) })
+    this.#settle({ ...verdict, durationMs, body: this.#buffer.subarray(0, this.#bytes), whole })
   }
 
   /** Copied, because many small chunks take far more memory than their bytes. */

@@ -280,7 +280,7 @@ describe('the deadline', () => {
     receiver.write(`HTTP/1.1 ${status} x\r\ncontent-length: 100\r\n\r\nab`)
     await vi.waitFor(() => expect(read).toBe(1))
     clock.advance({ milliseconds: 5000 })
-    expect(await sent).toEqual({ ...outcome, durationMs: 5000, body: Buffer.from('ab') })
+    expect(await sent).toEqual({ ...outcome, durationMs: 5000, body: Buffer.from('ab'), whole: false })
     await vi.waitFor(() => expect(seen.closed).toBe(1))
   })
 

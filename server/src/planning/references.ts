@@ -1,5 +1,7 @@
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { covers, issueInReach, outOfReach, projectInReach, teamCovered } from '../installations/reach.ts'
 
 /** The kinds of thing that an issue or project can name by id. */
 export type Kind = 'team' | 'person' | 'project' | 'milestone' | 'cycle' | 'initiative' | 'label' | 'issue'
@@ -15,7 +17,10 @@ export interface Reference {
 
 export type Wanted = Partial<Record<Kind, Iterable<string>>>
 
-/** What of the ids that a caller sent exists in the workspace. One query, however many ids of however many kinds. */
+/**
+ * What of the ids that a caller sent is there for them. One query, however many ids of however many kinds. Teams alone
+ * are found out of reach too, because naming one is answered in another way (`mustCover`).
+ */
 export class References {
   readonly #found: Map<string, Reference>
 
@@ -27,7 +32,13 @@ export class References {
     return this.#found.get(`${kind} ${id}`)
   }
 
-  static async find(db: Queryable, workspaceId: string, wanted: Wanted): Promise<References> {
+  /** Refuses a team that is there and not covered. One that is not there is a bad field like any other. */
+  mustCover(caller: Actor, teamId: string | null) {
+    if (teamId && !covers(caller, teamId) && this.get('team', teamId)) throw outOfReach(caller)
+  }
+
+  static async find(db: Queryable, caller: Actor, wanted: Wanted): Promise<References> {
+    const { workspaceId } = caller
     const ids = (kind: Kind) => [...new Set(wanted[kind] ?? [])]
     const all = Object.fromEntries(kinds.map((kind) => [kind, ids(kind)])) as Record<Kind, string[]>
     if (kinds.every((kind) => all[kind].length === 0)) return new References([])
@@ -37,18 +48,22 @@ export class References {
           from teams where workspace_id = ${workspaceId} and id = any(${all.team})
         union all select 'person', user_id, null, null
           from memberships where workspace_id = ${workspaceId} and user_id = any(${all.person})
-        union all select 'project', id, null, case when personal then owner_id end
-          from projects where workspace_id = ${workspaceId} and id = any(${all.project})
-        union all select 'milestone', id, project_id, null
-          from milestones where workspace_id = ${workspaceId} and id = any(${all.milestone})
+        union all select 'project', p.id, null, case when p.personal then p.owner_id end
+          from projects p where p.workspace_id = ${workspaceId} and p.id = any(${all.project})
+            and ${projectInReach(caller)}
+        union all select 'milestone', m.id, m.project_id, null
+          from milestones m join projects p on p.id = m.project_id
+          where m.workspace_id = ${workspaceId} and m.id = any(${all.milestone}) and ${projectInReach(caller)}
         union all select 'cycle', id, team_id, null
           from cycles where workspace_id = ${workspaceId} and id = any(${all.cycle})
+            and ${teamCovered(caller, sql`team_id`)}
         union all select 'initiative', id, null, null
           from initiatives where workspace_id = ${workspaceId} and id = any(${all.initiative})
         union all select 'label', id, null, null
           from labels where workspace_id = ${workspaceId} and id = any(${all.label})
-        union all select 'issue', id, null, case when personal then reporter_id end
-          from issues where workspace_id = ${workspaceId} and id = any(${all.issue})`),
+        union all select 'issue', i.id, null, case when i.personal then i.reporter_id end
+          from issues i where i.workspace_id = ${workspaceId} and i.id = any(${all.issue})
+            and ${issueInReach(caller)}`),
     )
   }
 }

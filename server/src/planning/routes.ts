@@ -1,9 +1,10 @@
 import { api } from '@baton/protocol'
 import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { route } from '../http/route.ts'
+import { projectInReach, teamCovered } from '../installations/reach.ts'
 import { cycles, initiatives, labels, milestones } from './shelves.ts'
 
 export const planningRoutes = [
@@ -46,14 +47,16 @@ export const planningRoutes = [
   route(api.deleteInitiative, ({ ctx, caller, params }) => initiatives.delete(ctx, caller, params.initiative_id)),
 ]
 
-/** 422 on the field unless the caller sees the project or team, which is then held until we are done with it. */
-async function mustExist(tx: Tx, caller: Member, kind: 'project' | 'team', id: string) {
+/** 422 on the field unless the caller reaches the project or team, which is then held until we are done with it. */
+async function mustExist(tx: Tx, caller: Actor, kind: 'project' | 'team', id: string) {
   const row = await tx.row(
     kind === 'project'
       ? sql`
-        select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id}
-          and (not personal or owner_id = ${caller.id}) for key share`
-      : sql`select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${id} for key share`,
+        select 1 from projects p where p.workspace_id = ${caller.workspaceId} and p.id = ${id}
+          and ${projectInReach(caller)} for key share`
+      : sql`
+        select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${id}
+          and ${teamCovered(caller, sql`id`)} for key share`,
   )
   if (!row) throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { json, none, type Sql, sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
@@ -13,7 +13,7 @@ interface Shape {
   shown: Sql
   changeable: Sql
   /** A condition on `t` for what not everybody may see. */
-  visibleTo?: (caller: Member) => Sql
+  visibleTo?: (caller: Actor) => Sql
 }
 
 /** Small things of one kind that are listed, created, changed and deleted, and that others refer to. */
@@ -24,7 +24,7 @@ export class Shelf<Item extends { id: string }> {
     this.#shape = shape
   }
 
-  list(ctx: Context, caller: Member, query: PageQuery, filter: Sql = none) {
+  list(ctx: Context, caller: Actor, query: PageQuery, filter: Sql = none) {
     const { table, shown, prefix } = this.#shape
     return page<Item>(
       ctx.keys,
@@ -39,7 +39,7 @@ export class Shelf<Item extends { id: string }> {
     )
   }
 
-  async create(ctx: Context, caller: Member, values: object, db: Queryable = ctx.db): Promise<Item> {
+  async create(ctx: Context, caller: Actor, values: object, db: Queryable = ctx.db): Promise<Item> {
     const { table, shown, prefix } = this.#shape
     const now = ctx.clock.now()
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
@@ -49,7 +49,7 @@ export class Shelf<Item extends { id: string }> {
     )
   }
 
-  async update(ctx: Context, caller: Member, id: string, change: object): Promise<Item> {
+  async update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
     const { table, shown, changeable } = this.#shape
     const row = { ...change, updated_at: ctx.clock.now() }
     return found(
@@ -62,12 +62,12 @@ export class Shelf<Item extends { id: string }> {
   }
 
   /** References to it are cleared by the database, and that is nobody's event (decisions 3). */
-  async delete(ctx: Context, caller: Member, id: string): Promise<void> {
+  async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
     const { table } = this.#shape
     found(await ctx.db.row(sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id} returning 1`))
   }
 
-  #ofCaller(caller: Member) {
+  #ofCaller(caller: Actor) {
     const { visibleTo } = this.#shape
     return sql`t.workspace_id = ${caller.workspaceId} ${visibleTo ? sql`and ${visibleTo(caller)}` : none}`
   }

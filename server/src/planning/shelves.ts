@@ -1,5 +1,6 @@
 import type { Cycle, Initiative, Label, Milestone } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
+import { projectInReach, teamCovered } from '../installations/reach.ts'
 import { Shelf } from './shelf.ts'
 
 export const labels = new Shelf<Label>({
@@ -14,7 +15,7 @@ export const milestones = new Shelf<Milestone>({
   prefix: 'mil',
   shown: sql`id, project_id, name, target_date, created_at, updated_at`,
   changeable: sql`name, target_date`,
-  visibleTo: ({ id }) => sql`t.project_id in (select p.id from projects p where not p.personal or p.owner_id = ${id})`,
+  visibleTo: (caller) => sql`t.project_id in (select p.id from projects p where ${projectInReach(caller)})`,
 })
 
 export const cycles = new Shelf<Cycle>({
@@ -22,6 +23,7 @@ export const cycles = new Shelf<Cycle>({
   prefix: 'cyc',
   shown: sql`id, team_id, name, starts_at, ends_at, created_at, updated_at`,
   changeable: sql`name, starts_at, ends_at`,
+  visibleTo: (caller) => teamCovered(caller, sql`t.team_id`),
 })
 
 export const initiatives = new Shelf<Initiative>({

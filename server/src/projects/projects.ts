@@ -2,16 +2,17 @@ import { type NewProject, type Project, type ProjectChange, projectFields } from
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
-import type { Member } from '../http/caller.ts'
-import { ApiError, found, invalid } from '../http/errors.ts'
+import type { Actor } from '../http/caller.ts'
+import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
-import { insertProject, projectColumns, type StoredProject, updateProjectRow, visibleTo } from './queries.ts'
+import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
 const withUrl = ({ appUrl }: Config, project: StoredProject): Project => ({
@@ -19,7 +20,7 @@ const withUrl = ({ appUrl }: Config, project: StoredProject): Project => ({
   url: `${appUrl}/project/${project.id}`,
 })
 
-export const listProjects = (ctx: Context, caller: Member, query: PageQuery) =>
+export const listProjects = (ctx: Context, caller: Actor, query: PageQuery) =>
   page<Project>(
     ctx.keys,
     'projects',
@@ -28,23 +29,19 @@ export const listProjects = (ctx: Context, caller: Member, query: PageQuery) =>
     async (after, count) => {
       const projects = await ctx.db.rows<StoredProject>(sql`
       select ${projectColumns} from projects p
-      where p.workspace_id = ${caller.workspaceId} and ${visibleTo(caller.id)}
+      where p.workspace_id = ${caller.workspaceId} and ${projectInReach(caller)}
         ${after ? sql`and p.id < ${after[0]}` : none}
       order by p.id desc limit ${count}`)
       return projects.map((project) => withUrl(ctx.config, project))
     },
   )
 
-export async function readProject(ctx: Context, caller: Member, id: string): Promise<Project> {
-  const project = await ctx.db.row<StoredProject>(sql`
-    select ${projectColumns} from projects p
-    where p.workspace_id = ${caller.workspaceId} and p.id = ${id} and ${visibleTo(caller.id)}`)
-  return withUrl(ctx.config, found(project))
-}
+export const readProject = (ctx: Context, caller: Actor, id: string) => findProject(ctx.db, ctx, caller, id)
 
-export const createProject = (ctx: Context, caller: Member, body: NewProject) =>
+export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    if (caller.kind === 'app') checkFromApp(body)
     const project = withUrl(ctx.config, changed(blank(caller, now), body, caller.id, now))
     await checkReferences(tx, caller, null, project)
     await insertProject(tx, caller.workspaceId, project)
@@ -52,10 +49,11 @@ export const createProject = (ctx: Context, caller: Member, body: NewProject) =>
     return project
   })
 
-export const updateProject = (ctx: Context, caller: Member, id: string, change: ProjectChange) =>
+export const updateProject = (ctx: Context, caller: Actor, id: string, change: ProjectChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const before = await lockVisibleProject(tx, ctx, caller, id)
+    if (caller.kind === 'app') checkFromApp(change)
     if (change.personal && !before.personal && before.owner_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its owner can make a project personal.' })
     }
@@ -73,7 +71,7 @@ export const updateProject = (ctx: Context, caller: Member, id: string, change: 
     return after
   })
 
-export const deleteProject = (ctx: Context, caller: Member, id: string) =>
+export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const project = await lockVisibleProject(tx, ctx, caller, id)
@@ -83,19 +81,32 @@ export const deleteProject = (ctx: Context, caller: Member, id: string) =>
     await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
   })
 
-async function lockVisibleProject(tx: Tx, ctx: Context, caller: Member, id: string): Promise<Project> {
+async function lockVisibleProject(tx: Tx, ctx: Context, caller: Actor, id: string): Promise<Project> {
   await tx.rows(sql`select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id} for update`)
-  const project = await tx.row<StoredProject>(sql`
-    select ${projectColumns} from projects p
-    where p.workspace_id = ${caller.workspaceId} and p.id = ${id} and ${visibleTo(caller.id)}`)
-  return withUrl(ctx.config, found(project))
+  return findProject(tx, ctx, caller, id)
 }
 
-async function checkReferences(tx: Tx, caller: Member, before: Project | null, after: Project) {
+async function findProject(db: Queryable, ctx: Context, caller: Actor, id: string): Promise<Project> {
+  const project = await db.row<StoredProject & { reached: boolean }>(sql`
+    select ${projectColumns}, ${projectInReach(caller)} as reached from projects p
+    where p.workspace_id = ${caller.workspaceId} and p.id = ${id}`)
+  return withUrl(ctx.config, reached(caller, project))
+}
+
+async function checkReferences(tx: Tx, caller: Actor, before: Project | null, after: Project) {
   const wanted = wantedOf(after, before)
-  const references = await References.find(tx, caller.workspaceId, wanted)
-  const bad = badReferences(after, caller.id, wanted, references)
+  const references = await References.find(tx, caller, wanted)
+  const kept = before?.team_ids ?? []
+  for (const id of after.team_ids) if (!kept.includes(id)) references.mustCover(caller, id)
+  const bad = badReferences(after, caller, wanted, references)
   if (Object.keys(bad).length > 0) throw invalid(bad)
+  if (reaches(caller, { personal: after.personal, personalOf: after.owner_id, teamIds: after.team_ids })) return
+  // An app that covers some teams must say which one a new project is for, and cannot put one away from itself.
+  throw before ? outOfReach(caller) : invalid({ team_ids: 'must hold a team that the app is installed for' })
+}
+
+function checkFromApp({ personal }: ProjectChange) {
+  if (personal) throw invalid({ personal: 'must be false for an app' })
 }
 
 /** Takes the project, and its milestones, from the issues that are not its owner's personal ones. */
@@ -104,7 +115,7 @@ const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
     update issues set project_id = null, milestone_id = null
     where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
 
-const happened = (caller: Member, action: 'create' | 'remove', project: Project): Happening => ({
+const happened = (caller: Actor, action: 'create' | 'remove', project: Project): Happening => ({
   type: 'Project',
   action,
   actor: actorOf(caller),
@@ -113,10 +124,10 @@ const happened = (caller: Member, action: 'create' | 'remove', project: Project)
   teamIds: project.team_ids,
 })
 
-const heardOf = (caller: Member, before: Project, after: Project): Happening[] =>
+const heardOf = (caller: Actor, before: Project, after: Project): Happening[] =>
   heardOfChange(before, after, projectFields, happened(caller, 'create', after), before.team_ids)
 
-const blank = (caller: Member, now: Date): Project => ({
+const blank = (caller: Actor, now: Date): Project => ({
   id: newId('prj'),
   title: '',
   description: '',

@@ -15,8 +15,6 @@ export const projectColumns = sql`
    from issues where project_id = p.id and (p.personal or not personal)) as progress,
   p.created_at, p.updated_at, p.personal`
 
-export const visibleTo = (userId: string) => sql`(not p.personal or p.owner_id = ${userId})`
-
 export async function insertProject(tx: Queryable, workspaceId: string, project: StoredProject) {
   const row = json({ ...project, workspace_id: workspaceId })
   await tx.run(sql`insert into projects select * from jsonb_populate_record(null::projects, ${row})`)

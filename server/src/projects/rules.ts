@@ -1,5 +1,6 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { moment } from '../clock.ts'
+import type { Actor } from '../http/caller.ts'
 import type { References, Wanted } from '../planning/references.ts'
 
 /** The project as it will be after a change. */
@@ -35,7 +36,7 @@ export function wantedOf(after: Project, before: Project | null): Wanted {
 /** One message for each reference that cannot stand. */
 export function badReferences(
   project: Project,
-  owner: string,
+  { kind, id: owner }: Pick<Actor, 'kind' | 'id'>,
   wanted: Wanted,
   references: References,
 ): Record<string, string> {
@@ -43,7 +44,9 @@ export function badReferences(
   const missing = (kind: 'person' | 'initiative' | 'team' | 'label', id: string | null) =>
     id !== null && [...(wanted[kind] ?? [])].includes(id) && !references.get(kind, id)
 
-  if (missing('person', project.owner_id)) bad.owner_id = 'is not a person of this workspace'
+  // An app owns what it creates, and is no person of the workspace.
+  const ownedByApp = kind === 'app' && project.owner_id === owner
+  if (!ownedByApp && missing('person', project.owner_id)) bad.owner_id = 'is not a person of this workspace'
   if (missing('person', project.lead_id)) bad.lead_id = 'is not a person of this workspace'
   if (missing('initiative', project.initiative_id)) bad.initiative_id = 'is not an initiative of this workspace'
   if (project.member_ids.some((id) => missing('person', id))) bad.member_ids = 'must hold people of this workspace'

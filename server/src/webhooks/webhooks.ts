@@ -7,6 +7,7 @@ import {
   deleteEndpoint,
   endpointColumns,
   insertEndpoint,
+  isWebhookOf,
   lockEndpoint,
   newWebhookSecret,
   readSecret,
@@ -30,7 +31,7 @@ export const listWebhooks = ({ db, keys }: Context, { workspaceId }: Member, que
     (after, count) =>
       db.rows(sql`
       select ${endpointColumns} from endpoints
-      where workspace_id = ${workspaceId} and deleted_at is null ${after ? sql`and id < ${after[0]}` : none}
+      where ${isWebhookOf(workspaceId)} ${after ? sql`and id < ${after[0]}` : none}
       order by id desc limit ${count}`),
   )
 
@@ -132,7 +133,7 @@ const lockWorkspace = (tx: Tx, id: string) => tx.row(sql`select 1 from workspace
 /** Section 8: disabled ones count, deleted ones do not. */
 async function checkLimit({ config }: Context, tx: Tx, { workspaceId }: Member) {
   const row = await tx.row<{ count: number }>(sql`
-    select count(*) as count from endpoints where workspace_id = ${workspaceId} and deleted_at is null`)
+    select count(*) as count from endpoints where ${isWebhookOf(workspaceId)}`)
   if (row && row.count >= config.webhookLimit) {
     throw new ApiError('WEBHOOK_LIMIT_REACHED', { limit: config.webhookLimit })
   }

@@ -3,13 +3,13 @@ import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
-import { isManager, type Member } from '../http/caller.ts'
+import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 
 const columns = sql`u.id, u.display_name, u.email, m.role, m.joined_at`
 
-export const listMembers = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
+export const listMembers = (ctx: Context, { workspaceId }: Actor, query: PageQuery) =>
   page<MemberRecord>(
     ctx.keys,
     'members',

@@ -9,6 +9,7 @@ import {
   listTeams,
   readTeam,
   removeTeamMember,
+  selectTeams,
   updateTeam,
 } from './teams.ts'
 import { createWorkspace, readWorkspace, updateWorkspace } from './workspaces.ts'
@@ -29,7 +30,8 @@ export const workspaceRoutes = [
 
   route(api.listTeams, ({ ctx, caller, query }) => listTeams(ctx, caller, query)),
   route(api.createTeam, ({ ctx, caller, body }) => createTeam(ctx, caller, body)),
-  route(api.getTeam, ({ ctx, caller, params }) => readTeam(ctx.db, caller.workspaceId, params.team_id)),
+  route(api.selectTeams, ({ ctx, caller, query }) => selectTeams(ctx, caller, query)),
+  route(api.getTeam, ({ ctx, caller, params }) => readTeam(ctx.db, caller, params.team_id)),
   route(api.updateTeam, ({ ctx, caller, params, body }) => updateTeam(ctx, caller, params.team_id, body)),
   route(api.listTeamMembers, ({ ctx, caller, params, query }) => listTeamMembers(ctx, caller, params.team_id, query)),
   route(api.addTeamMember, ({ ctx, caller, params }) => addTeamMember(ctx, caller, params.team_id, params.user_id)),

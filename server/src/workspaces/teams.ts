@@ -1,31 +1,41 @@
-import type { NewTeam, Team, TeamChange, TeamMember } from '@baton/protocol'
+import type { NewTeam, Team, TeamChange, TeamChoice, TeamMember } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import { isDuplicate, type Queryable, type Tx } from '../db/database.ts'
-import { json, none, sql } from '../db/sql.ts'
-import { isManager, type Member } from '../http/caller.ts'
+import { json, none, type Sql, sql } from '../db/sql.ts'
+import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { teamCovered } from './coverage.ts'
 import { confirmRole } from './members.ts'
 
 const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
 
-export const listTeams = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
-  page<Team>(
+export const listTeams = (ctx: Context, caller: Actor, query: PageQuery) =>
+  coveredTeams<Team>(ctx, caller, query, columns)
+
+/** 4.3: to choose from; an app learns this much without any scope. */
+export const selectTeams = (ctx: Context, caller: Actor, query: PageQuery) =>
+  coveredTeams<TeamChoice>(ctx, caller, query, sql`id, key, name`)
+
+const coveredTeams = <Row extends { id: string }>(ctx: Context, caller: Actor, query: PageQuery, shown: Sql) =>
+  page<Row>(
     ctx.keys,
     'teams',
     query,
     (team) => [team.id],
     (after, count) =>
       ctx.db.rows(sql`
-      select ${columns} from teams
-      where workspace_id = ${workspaceId} ${after ? sql`and id < ${after[0]}` : none}
+      select ${shown} from teams
+      where ${ofCaller(caller)} ${after ? sql`and id < ${after[0]}` : none}
       order by id desc limit ${count}`),
   )
 
-export const readTeam = async (db: Queryable, workspaceId: string, id: string) =>
-  found(await db.row<Team>(sql`select ${columns} from teams where workspace_id = ${workspaceId} and id = ${id}`))
+export const readTeam = async (db: Queryable, caller: Actor, id: string) =>
+  found(await db.row<Team>(sql`select ${columns} from teams where ${ofCaller(caller)} and id = ${id}`))
+
+const ofCaller = (caller: Actor) => sql`workspace_id = ${caller.workspaceId} and ${teamCovered(caller, sql`id`)}`
 
 export async function createTeam(ctx: Context, caller: Member, { name, key }: NewTeam) {
   try {
@@ -66,27 +76,34 @@ export const updateTeam = (ctx: Context, caller: Member, id: string, change: Tea
     return updated
   })
 
-export async function listTeamMembers(ctx: Context, { workspaceId }: Member, teamId: string, query: PageQuery) {
-  await readTeam(ctx.db, workspaceId, teamId)
+/** The people in it, and the app users of what is installed for it (2.4). */
+export async function listTeamMembers(ctx: Context, caller: Actor, teamId: string, query: PageQuery) {
+  await readTeam(ctx.db, caller, teamId)
   return page<TeamMember>(
     ctx.keys,
     `members of ${teamId}`,
     query,
     (one) => [one.joined_at, one.id],
-    (after, count) =>
-      ctx.db.rows(sql`
+    (after, count) => {
+      const onward = after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none
+      const newest = sql`order by m.joined_at desc, m.user_id desc limit ${count}`
+      return ctx.db.rows(sql`
       select u.id, u.display_name, u.email, m.joined_at
-      from team_members m join users u on u.id = m.user_id
-      where m.team_id = ${teamId}
-        ${after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none}
-      order by m.joined_at desc, m.user_id desc limit ${count}`),
+      from (
+        (select m.user_id, m.joined_at from team_members m where m.team_id = ${teamId} ${onward} ${newest})
+        union all
+        select app_user_id, created_at from installations
+        where workspace_id = ${caller.workspaceId} and revoked_at is null and (all_teams or ${teamId} = any(team_ids))
+      ) m join users u on u.id = m.user_id
+      where true ${onward} ${newest}`)
+    },
   )
 }
 
 export const addTeamMember = (ctx: Context, caller: Member, teamId: string, userId: string) =>
   ctx.db.tx(async (tx) => {
     const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
-    await readTeam(tx, workspaceId, teamId)
+    await readTeam(tx, caller, teamId)
     const now = ctx.clock.now()
     found(
       await tx.row(
@@ -109,7 +126,7 @@ export const removeTeamMember = (ctx: Context, admitted: Member, teamId: string,
   ctx.db.tx(async (tx) => {
     const caller = await confirmRole(tx, admitted, 'member')
     const { id: actorId, workspaceId } = caller
-    await readTeam(tx, workspaceId, teamId)
+    await readTeam(tx, caller, teamId)
     if (userId !== actorId && !isManager(caller)) throw new ApiError('FORBIDDEN')
     const removed = await tx.row(sql`
       delete from team_members where team_id = ${teamId} and user_id = ${userId} returning 1`)

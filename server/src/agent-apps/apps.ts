@@ -1,0 +1,207 @@
+import type { AgentApp, AuditAction, Manifest } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import { laterThan } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
+import { newSecret, sha256 } from '../crypto.ts'
+import type { Queryable, Tx } from '../db/database.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
+import { type Endpoint, insertEndpoint, newWebhookSecret, rotateSecret, setState } from '../delivery/endpoints.ts'
+import { isManager, type Member } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+import { confirmRole } from '../workspaces/members.ts'
+import { uninstallApp } from './install.ts'
+import { checkManifest } from './manifest.ts'
+
+/** With the endpoint of its webhook, whose id is not shown. */
+export type StoredApp = AgentApp & { endpointId: string }
+
+const columns = sql`
+  a.id, a.client_id, a.workspace_id as developer_workspace_id, a.owner_user_id, a.name, a.description, a.icon_url,
+  jsonb_build_object('name', a.developer_name, 'url', a.developer_url) as developer, 'private' as distribution,
+  a.redirect_uris, a.requested_scopes,
+  jsonb_build_object('enabled', e.state <> 'disabled', 'url', e.url, 'resource_types', e.resource_types,
+    'state', e.state) as webhook,
+  a.created_at, a.updated_at`
+
+const apps = sql`agent_apps a join endpoints e on e.id = a.endpoint_id`
+const ofWorkspace = (workspaceId: string) => sql`a.workspace_id = ${workspaceId} and a.deleted_at is null`
+
+export const listApps = ({ db, keys }: Context, { workspaceId }: Member, query: PageQuery) =>
+  page<AgentApp>(
+    keys,
+    'agent apps',
+    query,
+    (app) => [app.id],
+    (after, count) =>
+      db.rows(sql`
+      select ${columns} from ${apps} where ${ofWorkspace(workspaceId)} ${after ? sql`and a.id < ${after[0]}` : none}
+      order by a.id desc limit ${count}`),
+  )
+
+export const readApp = async (db: Queryable, { workspaceId }: Member, id: string) =>
+  found(await db.row<AgentApp>(sql`select ${columns} from ${apps} where ${ofWorkspace(workspaceId)} and a.id = ${id}`))
+
+/** 4.1: any member may register an app, and then looks after its secrets, webhook and deliveries, as managers do. */
+export async function findOwnApp(db: Queryable, caller: Member, id: string, lock: Sql = none): Promise<StoredApp> {
+  const app = found(
+    await db.row<StoredApp>(sql`
+      select ${columns}, a.endpoint_id as "endpointId" from ${apps}
+      where ${ofWorkspace(caller.workspaceId)} and a.id = ${id} ${lock}`),
+  )
+  if (!isManager(caller) && app.owner_user_id !== caller.id) throw new ApiError('FORBIDDEN')
+  return app
+}
+
+export async function registerApp(ctx: Context, admitted: Member, body: unknown) {
+  const { config, clock, keys } = ctx
+  checkManifest(config, body)
+  const client = { id: newId('cli'), secret: newSecret('svc_sk_') }
+  const webhookSecret = newWebhookSecret()
+  const app = await ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'member')
+    const now = clock.now().toISOString()
+    const id = newId('app')
+    const endpoint = endpointOf(body, newId('whk'), caller.id, now)
+    await insertEndpoint(tx, caller.workspaceId, keys.seal(webhookSecret, endpoint.id), endpoint, id)
+    await tx.run(sql`
+      insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
+        description, icon_url, developer_name, developer_url, redirect_uris, requested_scopes, created_at, updated_at)
+      values (${id}, ${caller.workspaceId}, ${client.id}, ${sha256(client.secret)}, ${caller.id}, ${endpoint.id},
+        ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
+        ${body.developer.url ?? null}, ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
+    await audit(ctx, tx, caller, 'app.registered', id, { name: body.name, scopes: body.oauth.scopes })
+    return readApp(tx, caller, id)
+  })
+  return {
+    app,
+    client_id: client.id,
+    client_secret: client.secret,
+    webhook_secret: webhookSecret,
+    install_url: installUrl(config, app),
+  }
+}
+
+/** 2.1: an authorize address with places for what the app chooses each time. */
+function installUrl({ baseUrl }: Config, { client_id, requested_scopes }: AgentApp) {
+  const known = new URLSearchParams({
+    actor: 'app',
+    client_id,
+    response_type: 'code',
+    scope: requested_scopes.join(' '),
+    code_challenge_method: 'S256',
+  })
+  return `${baseUrl}/oauth/authorize?${known}&redirect_uri={redirect_uri}&state={state}&code_challenge={code_challenge}`
+}
+
+export async function replaceApp(ctx: Context, admitted: Member, id: string, body: unknown): Promise<AgentApp> {
+  checkManifest(ctx.config, body)
+  return ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'manager')
+    const before = await findOwnApp(tx, caller, id, sql`for no key update of a, e`)
+    const now = ctx.clock.now()
+    const updatedAt = laterThan(before.updated_at, now)
+    await tx.run(sql`
+      update agent_apps set name = ${body.name}, description = ${body.description ?? null},
+        icon_url = ${body.icon_url ?? null}, developer_name = ${body.developer.name},
+        developer_url = ${body.developer.url ?? null}, redirect_uris = ${body.oauth.redirect_uris},
+        requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
+      where id = ${id}`)
+    await replaceEndpoint(tx, before, endpointOf(body, before.endpointId, null, updatedAt), now)
+    await audit(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
+    return readApp(tx, caller, id)
+  })
+}
+
+async function replaceEndpoint(
+  tx: Tx,
+  before: StoredApp,
+  { id, label, url, resource_types, state }: Endpoint,
+  now: Date,
+) {
+  await tx.run(sql`
+    update endpoints set label = ${label}, url = ${url}, resource_types = ${resource_types}, updated_at = ${now}
+    where id = ${id}`)
+  if (state !== before.webhook.state) await setState(tx, id, state as 'enabled' | 'disabled', now)
+}
+
+/** Who has which events is a matter of the installation; the endpoint itself is for no team. */
+function endpointOf(manifest: Manifest, id: string, createdBy: string | null, now: string): Endpoint {
+  const { webhook } = manifest
+  return {
+    id,
+    label: manifest.name,
+    url: webhook?.url ?? '',
+    all_teams: false,
+    team_ids: [],
+    resource_types: webhook?.resource_types ?? [],
+    state: webhook && webhook.enabled !== false ? 'enabled' : 'disabled',
+    created_by: createdBy,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+/**
+ * The row stays, so that whoever still holds a token of the app is told what became of it, and so does its endpoint,
+ * by which `revoked` is still delivered.
+ */
+export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'manager')
+    const { name } = await findOwnApp(tx, caller, id, sql`for update of a, e`)
+    await uninstallApp(ctx, tx, caller, id)
+    const now = ctx.clock.now()
+    await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
+    await tx.run(sql`delete from app_icons where app_id = ${id}`)
+    await audit(ctx, tx, caller, 'app.deleted', id, { name })
+  })
+
+export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =>
+  changing(ctx, admitted, id, async (tx, caller) => {
+    const secret = newSecret('svc_sk_')
+    await tx.run(sql`
+      update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${ctx.clock.now()} where id = ${id}`)
+    await audit(ctx, tx, caller, 'app.client_secret_rotated', id)
+    return { client_secret: secret }
+  })
+
+export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
+  changing(ctx, admitted, id, async (tx, caller, { endpointId }) => {
+    await audit(ctx, tx, caller, 'app.webhook_secret_rotated', id)
+    return { webhook_secret: await rotateSecret(tx, ctx.keys, endpointId, ctx.clock.now()) }
+  })
+
+export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
+  changing(ctx, admitted, id, async (tx, caller, app): Promise<AgentApp> => {
+    if (state === 'enabled' && app.webhook.url === '')
+      throw invalid({ 'webhook.url': 'must be set before it is enabled' })
+    if (app.webhook.state !== state) {
+      await setState(tx, app.endpointId, state, ctx.clock.now())
+      await audit(ctx, tx, caller, `app.webhook_${state}`, id)
+    }
+    return readApp(tx, caller, id)
+  })
+
+/** Runs with the app locked, for those who look after it. */
+const changing = <T>(
+  ctx: Context,
+  admitted: Member,
+  id: string,
+  work: (tx: Tx, caller: Member, app: StoredApp) => Promise<T>,
+) =>
+  ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'member')
+    return work(tx, caller, await findOwnApp(tx, caller, id, sql`for no key update of a, e`))
+  })
+
+const audit = (
+  { clock }: Context,
+  tx: Tx,
+  { workspaceId, id: actorId }: Member,
+  action: AuditAction,
+  subjectId: string,
+  details: Record<string, unknown> = {},
+) => recordAudit(tx, clock.now(), { workspaceId, actorId, action, subjectId, details })

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'vitest'
+import { test as base, type TestApp, verifies } from '../../test/harness.ts'
+import { sql } from '../db/sql.ts'
+
+/** The beginning of a PNG of that size, padded to a length. */
+function png(width: number, height: number, length = 100): Buffer {
+  const bytes = Buffer.alloc(length)
+  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)
+  bytes.writeUInt32BE(width, 16)
+  bytes.writeUInt32BE(height, 20)
+  bytes.set([8, 6, 0, 0, 0], 24)
+  return bytes
+}
+const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.from([64, 0, 64, 0, 0, 0, 0]), Buffer.alloc(50)])
+
+/** A web site with pictures, which counts who comes. */
+class Site {
+  visits = 0
+  answer: { type: string; body: Buffer; status?: number } = { type: 'image/png', body: png(64, 64) }
+  readonly #server = createServer((_, response) => {
+    this.visits++
+    response.writeHead(this.answer.status ?? 200, { 'content-type': this.answer.type }).end(this.answer.body)
+  })
+
+  async start() {
+    this.#server.listen(0, 'localhost')
+    await once(this.#server, 'listening')
+    return this
+  }
+  get url() {
+    return `http://localhost:${(this.#server.address() as AddressInfo).port}/icon.png`
+  }
+  stop() {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+}
+
+const test = base.extend<{ site: Site }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+  site: async ({}, use) => {
+    const site = await new Site().start()
+    await use(site)
+    site.stop()
+  },
+})
+
+async function iconOf(app: TestApp, iconUrl: string | undefined) {
+  const { owner } = await app.workspace()
+  const { body } = await owner.post('/agent-apps', {
+    schemaVersion: '1.0.0',
+    name: 'Robot',
+    ...(iconUrl ? { icon_url: iconUrl } : {}),
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
+  })
+  const read = async () => {
+    const response = await fetch(`${app.rootUrl}/api/v1/agent-apps/${body.app.id}/icon`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-security-policy')).toBe("default-src 'none'")
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    return { type: response.headers.get('content-type'), bytes: Buffer.from(await response.arrayBuffer()) }
+  }
+  return { owner, id: body.app.id, read }
+}
+
+test(
+  'the icon of an app is fetched by us, kept, and served to anybody',
+  verifies('icon.served-from-service', 'icon.accepted-types', 'icon.cached', 'icon.public'),
+  async ({ app, site }) => {
+    for (const [type, body] of [
+      ['image/png', png(64, 64)],
+      ['image/gif', gif],
+    ] as const) {
+      site.answer = { type, body }
+      site.visits = 0
+      const { read } = await iconOf(app, site.url)
+      const answers = await Promise.all([read(), read(), read()])
+      for (const answer of [...answers, await read()]) expect(answer).toEqual({ type, bytes: body })
+      expect(site.visits).toBe(1)
+      app.clock.advance({ days: 1 })
+      site.answer = { type: 'text/plain', body: Buffer.from('gone'), status: 404 }
+      expect(await read()).toEqual({ type, bytes: body })
+      expect(site.visits).toBe(2)
+    }
+  },
+)
+
+test.for<[string, string, Buffer, boolean]>([
+  ['the largest that fits', 'image/png', png(64, 64, 512 * 1024), true],
+  ['one byte more', 'image/png', png(64, 64, 512 * 1024 + 1), false],
+  ['nearly square', 'image/png', png(100, 98), true],
+  ['not square', 'image/png', png(100, 97), false],
+  ['HTML that says it is a picture', 'image/png', Buffer.from('<html><script>alert(1)</script>'), false],
+  ['SVG', 'image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), false],
+  ['a picture that says it is text', 'text/plain', png(64, 64), true],
+])(
+  'an icon is judged by its content: %s',
+  verifies(
+    'icon.max-size-accepted',
+    'icon.too-large-is-generated',
+    'icon.nearly-square-accepted',
+    'icon.not-square-is-generated',
+    'icon.type-by-content',
+  ),
+  async ([, type, body, served], { app, site }) => {
+    site.answer = { type, body }
+    const { read } = await iconOf(app, site.url)
+    const { type: shown, bytes } = await read()
+    if (served) expect({ shown, same: bytes.equals(body) }).toEqual({ shown: 'image/png', same: true })
+    else expect([shown, bytes.toString().includes('<svg')]).toEqual(['image/svg+xml', true])
+  },
+)
+
+test(
+  'without one that can be had, an icon is drawn',
+  verifies('icon.no-url-is-generated', 'icon.unreachable-is-generated', 'icon.private-address-not-fetched'),
+  async ({ startApp, site }) => {
+    const app = await startApp({ BATON_WEBHOOK_ALLOW: 'localhost' })
+    const { port } = new URL(site.url)
+    for (const url of [undefined, 'http://localhost:9/icon.png', 'https://nothing-here.invalid/i.png']) {
+      const { read } = await iconOf(app, url)
+      expect((await read()).type).toBe('image/svg+xml')
+    }
+    const { owner, id, read } = await iconOf(app, site.url)
+    // What was public when it was saved may lead inside later.
+    await app.ctx.db.run(sql`update agent_apps set icon_url = ${`http://127.0.0.1:${port}/icon.png`} where id = ${id}`)
+    expect((await read()).type).toBe('image/svg+xml')
+    expect(site.visits).toBe(0)
+    await owner.delete(`/agent-apps/${id}`)
+    expect((await app.nobody.get(`/agent-apps/${id}/icon`)).status).toBe(404)
+  },
+)

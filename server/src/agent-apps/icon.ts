@@ -1,0 +1,63 @@
+import { days } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { sql } from '../db/sql.ts'
+import { found } from '../http/errors.ts'
+import { generatedIcon } from '../icons/generated.ts'
+import { fetchIcon } from '../icons/icon.ts'
+
+/** How long what was found at an address is believed, and how long a failure is. */
+const freshMs = days(1)
+const failureMs = 60 * 60 * 1000
+
+interface App {
+  name: string
+  icon_url: string | null
+  cached: { url: string; type: string | null; fetched_at: string } | null
+}
+
+/** Fetches under way by app, so that a page full of one icon asks for it once. */
+const underway = new Map<string, Promise<void>>()
+
+/** decisions 4: the app's own icon, fetched and kept by us so that no browser calls a stranger, or one drawn for it. */
+export async function readIcon(ctx: Context, appId: string): Promise<{ type: string; bytes: Uint8Array }> {
+  const app = found(
+    await ctx.db.row<App>(sql`
+      select a.name, a.icon_url,
+        case when i.app_id is not null
+          then jsonb_build_object('url', i.url, 'type', i.type, 'fetched_at', i.fetched_at) end as cached
+      from agent_apps a left join app_icons i on i.app_id = a.id
+      where a.id = ${appId} and a.deleted_at is null`),
+  )
+  if (app.icon_url && !isFresh(app, ctx.clock.now())) await refresh(ctx, appId, app.icon_url)
+  const icon = app.icon_url
+    ? await ctx.db.row<{ type: string; bytes: Uint8Array }>(sql`
+        select type, bytes from app_icons where app_id = ${appId} and url = ${app.icon_url} and bytes is not null`)
+    : undefined
+  return icon ?? { type: 'image/svg+xml', bytes: generatedIcon(appId, app.name) }
+}
+
+function isFresh({ icon_url, cached }: App, now: Date) {
+  if (cached?.url !== icon_url || !cached) return false
+  return now.getTime() - Date.parse(cached.fetched_at) < (cached.type ? freshMs : failureMs)
+}
+
+function refresh(ctx: Context, appId: string, url: string): Promise<void> {
+  const key = `${appId} ${url}`
+  let fetching = underway.get(key)
+  if (!fetching) {
+    fetching = keep(ctx, appId, url).finally(() => underway.delete(key))
+    underway.set(key, fetching)
+  }
+  return fetching
+}
+
+/** A picture that cannot be had now does not take away the one we have. */
+async function keep({ db, clock, outbound }: Context, appId: string, url: string) {
+  const icon = await fetchIcon(outbound, url)
+  await db.run(sql`
+    insert into app_icons as i (app_id, url, type, bytes, fetched_at)
+    values (${appId}, ${url}, ${icon?.type ?? null}, ${icon?.bytes ?? null}, ${clock.now()})
+    on conflict (app_id) do update set url = excluded.url, fetched_at = excluded.fetched_at,
+      type = case when excluded.type is null and i.url = excluded.url then i.type else excluded.type end,
+      bytes = case when excluded.type is null and i.url = excluded.url then i.bytes else excluded.bytes end`)
+}

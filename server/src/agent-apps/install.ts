@@ -1,0 +1,245 @@
+import type { AppScope, Coverage, Installation } from '@baton/protocol'
+import { recordAudit } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import type { Queryable, Tx } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import { cancelPending } from '../delivery/endpoints.ts'
+import { recordForApp, systemActor } from '../events/for-app.ts'
+import type { Member } from '../http/caller.ts'
+import { found, invalid } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+import { notifyManagers } from '../inbox/notify.ts'
+import { effectiveScopes } from '../login/tokens.ts'
+import { confirmRole } from '../workspaces/members.ts'
+
+interface Stored extends Omit<Installation, 'scopes'> {
+  approved: AppScope[]
+  requested: AppScope[]
+  coverage_changes: number
+}
+
+const columns = sql`
+  i.id, i.workspace_id, i.app_id, i.app_user_id, i.all_teams, i.team_ids, i.installed_by, i.created_at, i.updated_at,
+  i.scopes as approved, a.requested_scopes as requested, i.coverage_changes,
+  jsonb_build_object('id', a.id, 'name', a.name) as app,
+  jsonb_build_object('id', u.id, 'display_name', u.display_name) as app_user`
+const installations = sql`
+  installations i join agent_apps a on a.id = i.app_id join users u on u.id = i.app_user_id`
+const active = (workspaceId: string) => sql`i.workspace_id = ${workspaceId} and i.revoked_at is null`
+
+const shown = ({ approved, requested, coverage_changes: _, ...installation }: Stored): Installation => ({
+  ...installation,
+  scopes: effectiveScopes(approved, requested),
+})
+
+export const listInstallations = ({ db, keys }: Context, { workspaceId }: Member, query: PageQuery) =>
+  page<Installation>(
+    keys,
+    'installations',
+    query,
+    ({ id }) => [id],
+    async (after, count) =>
+      (
+        await db.rows<Stored>(sql`
+          select ${columns} from ${installations}
+          where ${active(workspaceId)} ${after ? sql`and i.id < ${after[0]}` : none} order by i.id desc limit ${count}`)
+      ).map(shown),
+  )
+
+export const readInstallation = async (db: Queryable, { workspaceId }: Member, id: string) =>
+  shown(
+    found(
+      await db.row<Stored>(sql`select ${columns} from ${installations} where ${active(workspaceId)} and i.id = ${id}`),
+    ),
+  )
+
+const lockInstallation = async (tx: Tx, condition: ReturnType<typeof sql>) =>
+  tx.row<Stored>(sql`select ${columns} from ${installations} where ${condition} for no key update of i`)
+
+/** What a manager chose: all teams, or one or more teams of this workspace; exactly one of the two (decisions 4). */
+export async function chosenTeams(tx: Queryable, workspaceId: string, { all_teams, team_ids }: Coverage) {
+  if (Boolean(all_teams) === (team_ids !== undefined)) {
+    throw invalid({ [all_teams ? 'team_ids' : 'all_teams']: 'send either all_teams: true or team_ids' })
+  }
+  if (all_teams) return { allTeams: true, teamIds: [] }
+  if (team_ids?.length === 0) throw invalid({ team_ids: 'must name one or more teams' })
+  const teams = await tx.rows<{ id: string }>(sql`
+    select id from teams where workspace_id = ${workspaceId} and id = any(${team_ids}) order by id`)
+  if (teams.length < (team_ids?.length ?? 0))
+    throw invalid({ team_ids: 'holds an id that is not a team of this workspace' })
+  return { allTeams: false, teamIds: teams.map(({ id }) => id) }
+}
+
+type Chosen = Awaited<ReturnType<typeof chosenTeams>>
+
+interface Approval {
+  app: { id: string; name: string; workspaceId: string; endpointId: string }
+  scopes: AppScope[]
+  teams: Chosen
+  approverId: string
+}
+
+/**
+ * 4.2, decisions 5: the first approval makes the installation and its app user; a later one keeps both, replaces
+ * coverage and scopes, and ends the grants there were.
+ */
+export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approverId }: Approval) {
+  const now = ctx.clock.now()
+  await tx.row(sql`select 1 from workspaces where id = ${app.workspaceId} for no key update`)
+  const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
+  const installation = before
+    ? { id: before.id, appUserId: before.app_user_id }
+    : { id: newId('ins'), appUserId: await createAppUser(tx, app.workspaceId, app.name, now) }
+  if (before) {
+    await tx.run(sql`update installations set scopes = ${scopes}, updated_at = ${now} where id = ${before.id}`)
+    await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${before.id} and ended_at is null`)
+    await changeCoverage(tx, before, app.endpointId, teams, now)
+  } else {
+    await tx.run(sql`
+      insert into installations
+        (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, installed_by, created_at, updated_at)
+      values (${installation.id}, ${app.workspaceId}, ${app.id}, ${installation.appUserId}, ${teams.allTeams},
+        ${teams.teamIds}, ${scopes}, ${approverId}, ${now}, ${now})`)
+  }
+  await recordAudit(tx, now, {
+    workspaceId: app.workspaceId,
+    actorId: approverId,
+    action: 'installation.approved',
+    subjectId: installation.id,
+    details: { app_id: app.id, scopes, all_teams: teams.allTeams, team_ids: teams.teamIds },
+  })
+  return installation
+}
+
+/** decisions 4: the app's name, with the next free number if somebody of the workspace has it. */
+async function createAppUser(tx: Tx, workspaceId: string, name: string, now: Date) {
+  const taken = new Set(
+    (
+      await tx.rows<{ name: string }>(sql`
+        select u.display_name as name from users u where u.display_name like ${`${name.replace(/[\\%_]/g, '\\$&')}%`} and (
+          u.id in (select user_id from memberships where workspace_id = ${workspaceId})
+          or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null))`)
+    ).map((user) => user.name),
+  )
+  let free = name
+  for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
+  const id = newId('usr')
+  await tx.run(sql`
+    insert into users (id, user_kind, agent_kind, display_name, created_at)
+    values (${id}, 'application', 'app', ${free}, ${now})`)
+  return id
+}
+
+/** 3.2: the app hears of a change of its teams, and of nothing when it stays the same. */
+async function changeCoverage(tx: Tx, before: Stored, endpointId: string, { allTeams, teamIds }: Chosen, now: Date) {
+  if (before.all_teams === allTeams && JSON.stringify([...before.team_ids].sort()) === JSON.stringify(teamIds))
+    return false
+  const every = await tx.rows<{ id: string }>(
+    sql`select id from teams where workspace_id = ${before.workspace_id} order by id`,
+  )
+  const all = every.map(({ id }) => id)
+  const [old, fresh] = [before.all_teams ? all : before.team_ids, allTeams ? all : teamIds]
+  const change = before.coverage_changes + 1
+  await tx.run(sql`
+    update installations set all_teams = ${allTeams}, team_ids = ${teamIds}, coverage_changes = ${change},
+      updated_at = ${now}
+    where id = ${before.id}`)
+  await recordForApp(
+    tx,
+    now,
+    { ...before, endpointId },
+    {
+      type: 'PermissionChange',
+      action: 'teamAccessChanged',
+      actor: systemActor,
+      url: '',
+      data: {
+        event_id: `pc_${before.id}_${change}`,
+        installation_id: before.id,
+        all_teams: allTeams,
+        team_ids: teamIds,
+        added_team_ids: fresh.filter((id) => !old.includes(id)),
+        removed_team_ids: old.filter((id) => !fresh.includes(id)),
+      },
+    },
+  )
+  return true
+}
+
+export const updateCoverage = (ctx: Context, admitted: Member, id: string, coverage: Coverage): Promise<Installation> =>
+  ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'manager')
+    const before = found(await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.id = ${id}`))
+    const teams = await chosenTeams(tx, caller.workspaceId, coverage)
+    const now = ctx.clock.now()
+    if (await changeCoverage(tx, before, await endpointOf(tx, before.app_id), teams, now)) {
+      await recordAudit(tx, now, {
+        workspaceId: caller.workspaceId,
+        actorId: caller.id,
+        action: 'installation.coverage_changed',
+        subjectId: id,
+        details: { all_teams: teams.allTeams, team_ids: teams.teamIds },
+      })
+    }
+    return readInstallation(tx, caller, id)
+  })
+
+export const uninstall = (ctx: Context, admitted: Member, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'manager')
+    const installation = found(await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.id = ${id}`))
+    await revoke(ctx, tx, caller, installation)
+  })
+
+/** A member who may not install an app asks those who may. Once is enough while nobody has looked at it. */
+export const requestInstall = (ctx: Context, admitted: Member, appId: string) =>
+  ctx.db.tx(async (tx) => {
+    const { id: actorId, workspaceId } = await confirmRole(tx, admitted, 'member')
+    const app = sql`select 1 from agent_apps where workspace_id = ${workspaceId} and id = ${appId} and deleted_at is null`
+    found(await tx.row(sql`${app} for no key update`))
+    const asked = await tx.row(sql`
+      select 1 from inbox_entries
+      where app_id = ${appId} and kind = 'install_request' and actor_id = ${actorId} and read_at is null`)
+    if (!asked) await notifyManagers(tx, ctx.clock.now(), workspaceId, actorId, 'install_request', { appId })
+  })
+
+/** Of an app that is about to be deleted. */
+export async function uninstallApp(ctx: Context, tx: Tx, caller: Member, appId: string) {
+  const installation = await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.app_id = ${appId}`)
+  if (installation) await revoke(ctx, tx, caller, installation)
+}
+
+/** 3.2: tokens stop, grants end, what is pending is canceled; the app hears of that alone. */
+async function revoke({ clock }: Context, tx: Tx, caller: Member, installation: Stored) {
+  const now = clock.now()
+  const endpointId = await endpointOf(tx, installation.app_id)
+  await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
+  await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${installation.id} and ended_at is null`)
+  await cancelPending(tx, endpointId, now)
+  await recordForApp(
+    tx,
+    now,
+    { ...installation, endpointId },
+    {
+      type: 'OAuthApp',
+      action: 'revoked',
+      actor: systemActor,
+      url: '',
+      data: { event_id: `rv_${installation.id}`, installation_id: installation.id, app_id: installation.app_id },
+    },
+  )
+  await recordAudit(tx, now, {
+    workspaceId: caller.workspaceId,
+    actorId: caller.id,
+    action: 'installation.uninstalled',
+    subjectId: installation.id,
+    details: { app_id: installation.app_id },
+  })
+}
+
+async function endpointOf(tx: Tx, appId: string): Promise<string> {
+  const row = await tx.row<{ id: string }>(sql`
+    select e.id from endpoints e where e.id = (select endpoint_id from agent_apps where id = ${appId}) for no key update`)
+  return found(row).id
+}

@@ -1,0 +1,448 @@
+import { describe, expect } from 'vitest'
+import { eventsOf } from '../../test/events.ts'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { asApp, consent, exchange, redirectUri, secretOf, token } from '../../test/oauth.ts'
+import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
+
+const types = ['Issue', 'Comment', 'Project']
+
+/** An app with a webhook, installed by its owner for one of two teams. */
+async function scene(app: TestApp, receiver: Receiver, { resourceTypes = [] as string[], name = 'Robot' } = {}) {
+  const workspace = await app.workspace()
+  const { owner } = workspace
+  const a = (await owner.post('/teams', { name: 'A', key: 'AAA' })).body
+  const b = (await owner.post('/teams', { name: 'B', key: 'BBB' })).body
+  const manifest = {
+    schemaVersion: '1.0.0',
+    name,
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: [redirectUri], scopes: ['read', 'write'] },
+    webhook: { url: receiver.url, resource_types: resourceTypes },
+  }
+  const { body: client } = await owner.post('/agent-apps', manifest)
+  const at = { ...workspace, team: a, client }
+  const approve = async (decision: object, scope = 'read write') => {
+    const granted = await consent(owner, client.client_id, decision, { scope })
+    return (await exchange(app, at, granted)).body
+  }
+  const tokens = await approve({ team_ids: [a.id] })
+  const path = `/installations/${tokens.installation_id}`
+  const heard = async (work: () => Promise<unknown>): Promise<Received[]> => {
+    await app.deliver()
+    receiver.take()
+    await work()
+    await app.deliver()
+    return receiver.take()
+  }
+  return { ...at, a, b, manifest, approve, tokens, path, heard, appPath: `/agent-apps/${client.app.id}` }
+}
+
+describe('coverage', () => {
+  test(
+    'is changed by managers, and the app hears of every change and of nothing else',
+    verifies(
+      'installation.patch-all-teams',
+      'installation.patch-team-ids',
+      'installation.coverage-change-event',
+      'installation.same-coverage-emits-nothing',
+      'installation.new-team-under-all-teams',
+      'event.permission-change-on-coverage-change',
+      'event.permission-change-payload',
+      'event.permission-change-event-id',
+      'event.no-permission-change-on-same-coverage',
+      'event.no-permission-change-on-new-team',
+      'event.always-delivered-types',
+      'envelope.actor-system',
+      'envelope.url-empty',
+      'envelope.installation-fields-app-only',
+      'envelope.action-values',
+      'envelope.webhook-id',
+    ),
+    async ({ app, receiver }) => {
+      const { id, owner, admin, a, b, path, tokens, client, heard } = await scene(app, receiver)
+      const [told] = await heard(() => admin.patch(path, { team_ids: [b.id] }))
+      expect(told && isSigned(told, client.webhook_secret)).toBe(true)
+      expect(told?.headers['svc-event']).toBe('PermissionChange')
+      expect(told?.body).toEqual({
+        action: 'teamAccessChanged',
+        type: 'PermissionChange',
+        actor: { id: '', type: 'system', name: '' },
+        created_at: app.clock.now().toISOString(),
+        data: {
+          event_id: `pc_${tokens.installation_id}_1`,
+          installation_id: tokens.installation_id,
+          all_teams: false,
+          team_ids: [b.id],
+          added_team_ids: [b.id],
+          removed_team_ids: [a.id],
+        },
+        url: '',
+        workspace_id: id,
+        webhook_id: expect.stringMatching(/^whk_/),
+        webhook_timestamp: app.clock.now().getTime(),
+        installation_id: tokens.installation_id,
+        app_user_id: tokens.app_user_id,
+      })
+      expect(await heard(() => owner.patch(path, { team_ids: [b.id] }))).toEqual([])
+      const [all] = await heard(() => owner.patch(path, { all_teams: true }))
+      expect(all?.body.data).toMatchObject({
+        event_id: `pc_${tokens.installation_id}_2`,
+        all_teams: true,
+        team_ids: [],
+        added_team_ids: [a.id],
+        removed_team_ids: [],
+      })
+      expect((await owner.get(path)).body).toMatchObject({ all_teams: true, team_ids: [] })
+      expect(await heard(() => owner.post('/teams', { name: 'C', key: 'CCC' }))).toEqual([])
+      expect((await owner.patch(path, { team_ids: [a.id, b.id] })).body).toMatchObject({ all_teams: false })
+    },
+  )
+
+  test(
+    'holds for tokens that were issued before',
+    verifies(
+      'installation.added-team-accessible',
+      'installation.removed-team-not-accessible',
+      'identity.teams-select-follows-coverage',
+    ),
+    async ({ app, receiver }) => {
+      const { id, owner, a, b, path, tokens } = await scene(app, receiver)
+      const [ofA, ofB] = [
+        (await owner.post('/issues', { title: 'Of A', team_id: a.id })).body,
+        (await owner.post('/issues', { title: 'Of B', team_id: b.id })).body,
+      ]
+      const robot = asApp(app, id, tokens.access_token)
+      const reach = async () => ({
+        a: (await robot.get(`/issues/${ofA.id}`)).body.code,
+        b: (await robot.get(`/issues/${ofB.id}`)).body.code,
+        teams: (await robot.get('/teams/select')).body.data.map(({ key }: { key: string }) => key).sort(),
+      })
+      expect(await reach()).toEqual({ a: 'AAA-1', b: 'TEAM_ACCESS_DENIED', teams: ['AAA'] })
+      await owner.patch(path, { team_ids: [a.id, b.id] })
+      expect(await reach()).toEqual({ a: 'AAA-1', b: 'BBB-1', teams: ['AAA', 'BBB'] })
+      await owner.patch(path, { team_ids: [b.id] })
+      expect(await reach()).toEqual({ a: 'TEAM_ACCESS_DENIED', b: 'BBB-1', teams: ['BBB'] })
+    },
+  )
+
+  test(
+    'is not changed by others, nor to nonsense',
+    verifies(
+      'installation.patch-by-member-forbidden',
+      'installation.uninstall-by-member-forbidden',
+      'installation.change-by-app-token-refused',
+      'installation.app-token-refused',
+      'installation.coverage-exactly-one',
+    ),
+    async ({ app, receiver }) => {
+      const { id, owner, member, a, path, tokens } = await scene(app, receiver)
+      const elsewhere = await app.workspace()
+      for (const call of [() => member.patch(path, { all_teams: true }), () => member.delete(path)]) {
+        expect(await app.unchanged(call)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      }
+      const robot = asApp(app, id, tokens.access_token)
+      for (const call of [
+        () => robot.get('/installations'),
+        () => robot.get(path),
+        () => robot.patch(path, { all_teams: true }),
+        () => robot.delete(path),
+      ]) {
+        expect(await app.unchanged(call)).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
+      }
+      for (const call of [
+        () => elsewhere.owner.get(path),
+        () => elsewhere.owner.patch(path, { all_teams: true }),
+        () => elsewhere.owner.delete(path),
+      ]) {
+        expect((await app.unchanged(call)).status).toBe(404)
+      }
+      for (const bad of [
+        {},
+        { team_ids: [] },
+        { all_teams: true, team_ids: [a.id] },
+        { all_teams: false },
+        { team_ids: ['team_x'] },
+      ]) {
+        expect((await app.unchanged(() => owner.patch(path, bad))).status).toBe(422)
+      }
+    },
+  )
+})
+
+describe('approving again', () => {
+  test(
+    'keeps the installation and its user, replaces teams and scopes, and ends older grants',
+    verifies(
+      'installation.reapproval-keeps-identity',
+      'installation.reapproval-replaces-coverage',
+      'installation.reapproval-replaces-scopes',
+      'installation.reapproval-coverage-event',
+      'installation.reapproval-starts-new-grant',
+      'installation.reapproval-ends-old-grants',
+      'event.permission-change-on-reapproval',
+    ),
+    async ({ app, receiver }) => {
+      const at = await scene(app, receiver)
+      const { a, b, tokens, approve, heard, owner, path } = at
+      expect(await heard(() => approve({ team_ids: [a.id] }))).toEqual([])
+      const [told] = await heard(() => approve({ team_ids: [a.id, b.id] }))
+      expect(told?.body).toMatchObject({ type: 'PermissionChange', data: { added_team_ids: [b.id] } })
+      const again = await approve({ all_teams: true }, 'read')
+      expect(again).toMatchObject({
+        installation_id: tokens.installation_id,
+        app_user_id: tokens.app_user_id,
+        scope: 'read',
+      })
+      expect((await owner.get(path)).body).toMatchObject({ all_teams: true, scopes: ['read'] })
+      expect((await owner.get('/installations')).body.data).toHaveLength(1)
+      const refresh = (refresh_token: string) =>
+        token(app, { grant_type: 'refresh_token', refresh_token, ...secretOf(at) })
+      expect(await refresh(tokens.refresh_token)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+      expect((await refresh(again.refresh_token)).status).toBe(200)
+    },
+  )
+})
+
+describe('uninstalling', () => {
+  test(
+    'stops every token, cancels what is pending, and tells the app that alone',
+    verifies(
+      'installation.uninstall',
+      'installation.uninstall-sends-revoked',
+      'installation.uninstall-stops-access-tokens',
+      'installation.uninstall-stops-refresh',
+      'event.revoked-on-uninstall',
+      'event.revoked-payload',
+    ),
+    async ({ app, receiver }) => {
+      const at = await scene(app, receiver, { resourceTypes: types })
+      const { id, owner, admin, a, path, tokens, client, appPath } = at
+      receiver.answer = 500
+      await owner.post('/issues', { title: 'Not delivered yet', team_id: a.id })
+      await app.deliver()
+      receiver.take()
+      receiver.answer = 200
+      expect((await admin.delete(path)).status).toBe(204)
+      await app.deliver()
+      app.clock.advance({ hours: 10 })
+      await app.deliver()
+      const told = receiver.take()
+      expect(told).toHaveLength(1)
+      expect(told[0]?.body).toMatchObject({
+        type: 'OAuthApp',
+        action: 'revoked',
+        actor: { id: '', type: 'system', name: '' },
+        url: '',
+        data: {
+          event_id: `rv_${tokens.installation_id}`,
+          installation_id: tokens.installation_id,
+          app_id: client.app.id,
+        },
+        installation_id: tokens.installation_id,
+      })
+      const refused = await asApp(app, id, tokens.access_token).get('/workspaces/me')
+      expect(refused).toMatchObject({ status: 401, body: { code: 'INSTALLATION_REVOKED' } })
+      const again = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token, ...secretOf(at) }
+      expect(await token(app, again)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+      expect((await owner.get('/installations')).body.data).toEqual([])
+      expect((await owner.get(path)).status).toBe(404)
+      const statuses = (await owner.get(`${appPath}/deliveries`)).body.data.map(
+        ({ status }: { status: string }) => status,
+      )
+      expect(statuses).toEqual(['succeeded', 'canceled'])
+      await owner.post('/issues', { title: 'After', team_id: a.id })
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+    },
+  )
+
+  test(
+    'by deleting the app does the same, and revoked is attempted on its schedule',
+    verifies('app.delete-uninstalls-first', 'delivery.revoked-survives-delete', 'event.revoked-on-uninstall'),
+    async ({ app, receiver }) => {
+      const { id, owner, tokens, appPath, client } = await scene(app, receiver)
+      receiver.answer = 500
+      expect((await owner.delete(appPath)).status).toBe(204)
+      await app.deliver()
+      receiver.answer = 200
+      app.clock.advance({ minutes: 1 })
+      await app.deliver()
+      const told = receiver.take()
+      expect(told.map(({ body }) => body.action)).toEqual(['revoked', 'revoked'])
+      expect(isSigned(told[1] as Received, client.webhook_secret)).toBe(true)
+      const refused = await asApp(app, id, tokens.access_token).get('/workspaces/me')
+      expect(refused).toMatchObject({ status: 401, body: { code: 'INSTALLATION_REVOKED' } })
+      expect((await owner.get('/installations')).body.data).toEqual([])
+    },
+  )
+
+  test(
+    'and installing again is a new installation, whose user has the name again',
+    verifies('installation.reinstall-is-new', 'installation.app-user-name-suffix'),
+    async ({ app, receiver }) => {
+      const { owner, path, tokens, approve, manifest } = await scene(app, receiver)
+      const second = (await owner.post('/agent-apps', manifest)).body
+      const third = (await owner.post('/agent-apps', manifest)).body
+      const nameOf = async (installationId: string) =>
+        (await owner.get(`/installations/${installationId}`)).body.app_user.display_name
+      for (const [client, name] of [
+        [second, 'Robot 2'],
+        [third, 'Robot 3'],
+      ] as const) {
+        await consent(owner, client.client_id, { all_teams: true })
+        const [newest] = (await owner.get('/installations')).body.data
+        expect(await nameOf(newest.id)).toBe(name)
+      }
+      expect(await nameOf(tokens.installation_id)).toBe('Robot')
+      await owner.delete(path)
+      const again = await approve({ all_teams: true })
+      expect(again.installation_id).not.toBe(tokens.installation_id)
+      expect(again.app_user_id).not.toBe(tokens.app_user_id)
+      expect(await nameOf(again.installation_id)).toBe('Robot')
+    },
+  )
+})
+
+describe('events to an app', () => {
+  test(
+    'are those it opted in to, of the teams it is installed for, with an id of their own',
+    verifies(
+      'event.app-opt-in-types',
+      'event.app-installation-teams-only',
+      'event.app-data-event-id',
+      'envelope.event-id-stable',
+      'delivery.svc-delivery-app-is-delivery-id',
+    ),
+    async ({ app, receiver }) => {
+      const { owner, a, b, path, tokens, heard, appPath } = await scene(app, receiver, { resourceTypes: ['Issue'] })
+      receiver.answer = 500
+      const [first] = await heard(() => owner.post('/issues', { title: 'Of A: "data":{', team_id: a.id }))
+      expect(first?.body).toMatchObject({
+        type: 'Issue',
+        action: 'create',
+        data: { event_id: expect.stringMatching(/^evt_/), title: 'Of A: "data":{' },
+        installation_id: tokens.installation_id,
+        app_user_id: tokens.app_user_id,
+      })
+      receiver.answer = 200
+      app.clock.advance({ minutes: 1 })
+      await app.deliver()
+      const [retry] = receiver.take()
+      expect(retry?.body.data.event_id).toBe(first?.body.data.event_id)
+      const [delivery] = (await owner.get(`${appPath}/deliveries`)).body.data
+      expect(first?.headers['svc-delivery']).toBe(delivery.id)
+      expect((await owner.get(`${appPath}/deliveries/${delivery.id}`)).body.request.body).toBe(retry?.raw.toString())
+
+      expect(await heard(() => owner.post('/issues', { title: 'Of B', team_id: b.id }))).toEqual([])
+      expect(await heard(() => owner.post('/issues', { title: 'Of none' }))).toEqual([])
+      expect(await heard(() => owner.post('/projects', { title: 'P', team_ids: [a.id] }))).toEqual([])
+      const [moved] = await heard(() => owner.put('/issues/AAA-1', { team_id: b.id }))
+      expect(moved?.body).toMatchObject({ action: 'update', data: { team_id: b.id } })
+      await owner.patch(path, { all_teams: true })
+      expect(await heard(() => owner.post('/issues', { title: 'Of none' }))).toHaveLength(1)
+    },
+  )
+
+  test(
+    'are none at all while its webhook is disabled',
+    verifies('event.nothing-while-app-webhook-disabled', 'manifest.webhook-enabled-false-delivers-nothing'),
+    async ({ app, receiver }) => {
+      const { owner, a, b, path, manifest, appPath, heard } = await scene(app, receiver, { resourceTypes: types })
+      await owner.put(appPath, { ...manifest, webhook: { ...manifest.webhook, enabled: false } })
+      const heardOf = await heard(async () => {
+        await owner.post('/issues', { title: 'Silent', team_id: a.id })
+        await owner.patch(path, { team_ids: [b.id] })
+        await owner.delete(path)
+      })
+      expect(heardOf).toEqual([])
+      await owner.post(`${appPath}/webhook/enable`)
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+    },
+  )
+
+  test(
+    'that fail too often disable its webhook',
+    verifies('webhook.app-auto-disable', 'app.webhook-state'),
+    async ({ startApp, receiver }) => {
+      const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
+      const { owner, a, manifest, appPath, heard } = await scene(app, receiver, { resourceTypes: types })
+      receiver.answer = 500
+      for (let made = 0; made < 3; made++) await owner.post('/issues', { title: 'A bug', team_id: a.id })
+      await app.deliver()
+      expect((await owner.get(appPath)).body.webhook).toMatchObject({ enabled: true, state: 'failing' })
+      const [entry] = (await owner.get('/inbox')).body.data
+      expect(entry).toMatchObject({ kind: 'webhook_failing', title: 'Robot' })
+      expect(entry.url).toContain(`/settings${appPath}`)
+      expect(await heard(() => owner.post('/issues', { title: 'Silent', team_id: a.id }))).toEqual([])
+      expect((await owner.put(appPath, manifest)).body.webhook).toMatchObject({ enabled: true, state: 'enabled' })
+      receiver.answer = 200
+      expect(await heard(() => owner.post('/issues', { title: 'Heard', team_id: a.id }))).toHaveLength(1)
+    },
+  )
+
+  test('are recorded whether or not anybody hears of them', async ({ app, receiver }) => {
+    const { id, owner, a } = await scene(app, receiver)
+    expect(await eventsOf(app, id, () => owner.post('/issues', { title: 'A bug', team_id: a.id }))).toHaveLength(1)
+    await app.deliver()
+    expect(receiver.take()).toEqual([])
+  })
+})
+
+test(
+  'a token of an app is refused where a person must sign in, and changes nothing',
+  verifies(
+    'app.session-only-create',
+    'app.session-only-change',
+    'app.session-only-read',
+    'app.session-only-secrets',
+    'app.session-only-webhook-test',
+    'app.session-only-workspace-webhooks',
+    'app.session-only-consent',
+    'app.session-only-password',
+    'webhook.session-only',
+    'delivery.app-list-session-only',
+  ),
+  async ({ app, receiver }) => {
+    const { id, owner, manifest, tokens, appPath } = await scene(app, receiver)
+    const hook = { label: 'Chat', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+    const { body: webhook } = await owner.post('/webhooks', hook)
+    await owner.post(`${appPath}/webhook/test`)
+    await owner.post(`/webhooks/${webhook.id}/test`)
+    const [delivery] = (await owner.get(`${appPath}/deliveries`)).body.data
+    const robot = asApp(app, id, tokens.access_token)
+    receiver.take()
+    for (const [method, path, body] of [
+      ['POST', '/agent-apps', manifest],
+      ['GET', '/agent-apps'],
+      ['GET', appPath],
+      ['PUT', appPath, manifest],
+      ['DELETE', appPath],
+      ['POST', `${appPath}/secret`],
+      ['POST', `${appPath}/webhook-secret`],
+      ['POST', `${appPath}/webhook/test`],
+      ['POST', `${appPath}/webhook/enable`],
+      ['POST', `${appPath}/webhook/disable`],
+      ['GET', `${appPath}/deliveries`],
+      ['GET', `${appPath}/deliveries/${delivery.id}`],
+      ['POST', `${appPath}/deliveries/${delivery.id}/redeliver`],
+      ['GET', '/webhooks'],
+      ['POST', '/webhooks', hook],
+      ['GET', `/webhooks/${webhook.id}`],
+      ['PATCH', `/webhooks/${webhook.id}`, { label: 'Mine' }],
+      ['DELETE', `/webhooks/${webhook.id}`],
+      ['GET', `/webhooks/${webhook.id}/secret`],
+      ['POST', `/webhooks/${webhook.id}/secret`],
+      ['POST', `/webhooks/${webhook.id}/test`],
+      ['POST', `/webhooks/${webhook.id}/enable`],
+      ['POST', `/webhooks/${webhook.id}/disable`],
+      ['GET', `/webhooks/${webhook.id}/deliveries`],
+      ['POST', '/oauth/requests/con_x/approve', { all_teams: true }],
+      ['POST', '/auth/password', { current_password: 'correct horse', new_password: 'a new password' }],
+    ] as [string, string, object?][]) {
+      const refused = await app.unchanged(() => robot.request(method, path, body))
+      expect(refused).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
+    }
+    expect(receiver.take()).toEqual([])
+  },
+)

@@ -1,0 +1,73 @@
+import { api } from '@baton/protocol'
+import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
+import { ping } from '../events/ping.ts'
+import { actorOf } from '../events/record.ts'
+import { Reply, route } from '../http/route.ts'
+import {
+  deleteApp,
+  findOwnApp,
+  listApps,
+  readApp,
+  registerApp,
+  replaceApp,
+  rotateAppWebhookSecret,
+  rotateClientSecret,
+  switchAppWebhook,
+} from './apps.ts'
+import { readIcon } from './icon.ts'
+import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './install.ts'
+import { servedSchema } from './manifest.ts'
+
+/** Nobody on the way keeps a copy of a secret. */
+const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store' })
+
+export const agentAppRoutes = [
+  route(api.getManifestSchema, ({ ctx }) => servedSchema(ctx.config)),
+
+  route(api.createAgentApp, async ({ ctx, caller, body }) => unkept(await registerApp(ctx, caller, body))),
+  route(api.listAgentApps, ({ ctx, caller, query }) => listApps(ctx, caller, query)),
+  route(api.getAgentApp, ({ ctx, caller, params }) => readApp(ctx.db, caller, params.app_id)),
+  route(api.replaceAgentApp, ({ ctx, caller, params, body }) => replaceApp(ctx, caller, params.app_id, body)),
+  route(api.deleteAgentApp, ({ ctx, caller, params }) => deleteApp(ctx, caller, params.app_id)),
+  route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
+    unkept(await rotateClientSecret(ctx, caller, params.app_id)),
+  ),
+  route(api.rotateAppWebhookSecret, async ({ ctx, caller, params }) =>
+    unkept(await rotateAppWebhookSecret(ctx, caller, params.app_id)),
+  ),
+
+  route(api.testAppWebhook, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return ping(ctx, caller.workspaceId, endpointId, actorOf(caller))
+  }),
+  route(api.enableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'enabled')),
+  route(api.disableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'disabled')),
+
+  route(api.listAppDeliveries, async ({ ctx, caller, params, query }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return listDeliveries(ctx, endpointId, query)
+  }),
+  route(api.getAppDelivery, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return readDelivery(ctx, endpointId, params.delivery_id)
+  }),
+  route(api.redeliverToApp, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return redeliver(ctx, endpointId, params.delivery_id)
+  }),
+
+  route(api.requestInstall, ({ ctx, caller, params }) => requestInstall(ctx, caller, params.app_id)),
+  route(api.listInstallations, ({ ctx, caller, query }) => listInstallations(ctx, caller, query)),
+  route(api.getInstallation, ({ ctx, caller, params }) => readInstallation(ctx.db, caller, params.installation_id)),
+  route(api.updateInstallation, ({ ctx, caller, params, body }) =>
+    updateCoverage(ctx, caller, params.installation_id, body),
+  ),
+  route(api.deleteInstallation, ({ ctx, caller, params }) => uninstall(ctx, caller, params.installation_id)),
+
+  route(api.getAppIcon, async ({ ctx, params }) => {
+    const { type, bytes } = await readIcon(ctx, params.app_id)
+    // A stranger's picture, and nothing that a browser would run.
+    const inert = { 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' }
+    return new Reply(bytes, { 'content-type': type, 'cache-control': 'public, max-age=3600', ...inert })
+  }),
+]

@@ -1,0 +1,82 @@
+import type { AgentQuery, AppScope, Choice, UserQuery } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { page } from '../http/paging.ts'
+import { unavailableReason } from '../installations/availability.ts'
+import { findIssueId } from '../issues/read.ts'
+
+interface Row {
+  id: string
+  display_name: string
+  user_kind: 'human' | 'application'
+  agent_kind: Choice['agent_kind']
+  app: {
+    id: string
+    allTeams: boolean
+    teamIds: string[]
+    approved: AppScope[]
+    requested: AppScope[]
+    webhook: string
+  } | null
+}
+
+export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, none)
+
+export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_deployment, ...query }: AgentQuery) => {
+  const kinds = [...(include_apps ? ['app'] : []), ...(include_deployment ? ['deployment'] : [])]
+  return pick(ctx, caller, query, sql`and u.agent_kind = any(${kinds})`)
+}
+
+async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: ReturnType<typeof sql>) {
+  const place = await placeOf(ctx.db, caller, query)
+  return page<Choice>(
+    ctx.keys,
+    'users to choose',
+    query,
+    ({ id }) => [id],
+    async (after, count) => {
+      const rows = await ctx.db.rows<Row>(sql`
+        select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
+          jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
+            'requested', a.requested_scopes, 'webhook', e.state) end as app
+        from users u
+        left join installations i on i.app_user_id = u.id
+        left join agent_apps a on a.id = i.app_id
+        left join endpoints e on e.id = a.endpoint_id
+        where (u.id in (select user_id from memberships where workspace_id = ${caller.workspaceId})
+            or u.id in (select app_user_id from installations
+              where workspace_id = ${caller.workspaceId} and revoked_at is null))
+          ${filter}
+          ${query.query ? sql`and u.display_name ilike ${`%${query.query.replace(/[\\%_]/g, '\\$&')}%`}` : none}
+          ${after ? sql`and u.id < ${after[0]}` : none}
+        order by u.id desc limit ${count}`)
+      return rows.map((row) => choiceOf(ctx, row, place))
+    },
+  )
+}
+
+function choiceOf({ config }: Context, { app, ...user }: Row, place: { teamId: string | null } | null): Choice {
+  const reason = app && unavailableReason(app, place)
+  return {
+    ...user,
+    avatar_url: app ? `${config.baseUrl}/agent-apps/${app.id}/icon` : null,
+    available: reason === null,
+    unavailable_reason: reason,
+  }
+}
+
+/** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */
+async function placeOf(db: Queryable, caller: Actor, { issue_id, team_id }: UserQuery) {
+  if (issue_id) {
+    const id = await findIssueId(db, caller, issue_id)
+    const issue = await db.row<{ teamId: string | null }>(sql`select team_id as "teamId" from issues where id = ${id}`)
+    return issue ?? null
+  }
+  if (!team_id) return null
+  const team = await db.row(sql`select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${team_id}`)
+  if (!team) throw invalid({ team_id: 'is not a team of this workspace' })
+  return { teamId: team_id }
+}

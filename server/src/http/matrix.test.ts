@@ -1,0 +1,256 @@
+import { api, appScopes, type Operation, type RouteName, type routes } from '@baton/protocol'
+import { expect } from 'vitest'
+import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts'
+import type { Client } from '../../test/client.ts'
+import { type TestApp, test, verifies, within } from '../../test/harness.ts'
+import { asApp, consent, exchange, oauthScene, pkce, token } from '../../test/oauth.ts'
+import { sql } from '../db/sql.ts'
+
+/** What a caller meets before anything is done: nothing, or the refusal of the door. */
+type Answer =
+  | 'let in'
+  | 'UNAUTHORIZED'
+  | 'INSTALLATION_REVOKED'
+  | 'FORBIDDEN'
+  | 'SESSION_ONLY_ROUTE'
+  | 'INSUFFICIENT_SCOPE'
+  | 'WORKSPACE_ACCESS_DENIED'
+
+interface Kind {
+  name: string
+  client: Client
+  expects(operation: Operation): Answer
+}
+
+const isOpen = ({ route }: Operation) => route.caller === 'anyone' || route.caller === 'anyone or person'
+const inWorkspace = ({ route }: Operation) => ['member', 'manager', 'member or app'].includes(route.caller)
+const scopeOf = ({ route }: Operation) => ('scope' in route ? route.scope : undefined)
+
+const person =
+  (role: 'owner' | 'admin' | 'member') =>
+  (operation: Operation): Answer =>
+    role === 'member' && operation.route.caller === 'manager' ? 'FORBIDDEN' : 'let in'
+
+const appWith =
+  (scopes: readonly string[]) =>
+  (operation: Operation): Answer => {
+    if (isOpen(operation)) return 'let in'
+    const scope = scopeOf(operation)
+    if (scope === undefined) return 'SESSION_ONLY_ROUTE'
+    const granted = scope === null || scopes.includes(scope) || (scope.endsWith(':create') && scopes.includes('write'))
+    return granted ? 'let in' : 'INSUFFICIENT_SCOPE'
+  }
+
+const always =
+  (answer: Answer) =>
+  (operation: Operation): Answer =>
+    isOpen(operation) ? 'let in' : answer
+
+/** A token that a person got for a program of theirs. */
+async function programOf(app: TestApp, member: Parameters<typeof consent>[0], workspaceId: string) {
+  const uri = 'http://127.0.0.1:4000/callback'
+  const { body } = await app.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [uri] })
+  const { verifier, challenge } = pkce()
+  const change = { redirect_uri: uri, code_challenge: challenge }
+  const query = {
+    client_id: body.client_id,
+    response_type: 'code',
+    scope: 'read write',
+    code_challenge_method: 'S256',
+    ...change,
+  }
+  const asked = await member.get(`/oauth/authorize?${new URLSearchParams(query)}`)
+  const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+  const approved = await member.post(`/oauth/requests/${request}/approve`, { workspace_id: workspaceId })
+  const code = new URL(approved.body.redirect_to).searchParams.get('code') ?? ''
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    client_id: body.client_id,
+    redirect_uri: uri,
+    code_verifier: verifier,
+  }
+  return (await token(app, form)).body.access_token as string
+}
+
+async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>>): Promise<Kind[]> {
+  const { id, owner, admin, member } = scene
+  const elsewhere = await oauthScene(app)
+  const theirs = await exchange(
+    app,
+    elsewhere,
+    await consent(elsewhere.owner, elsewhere.client.client_id, { all_teams: true }),
+  )
+  const [expired, revoked] = [await app.installed(owner), await app.installed(owner)]
+  await app.ctx.db.run(sql`
+    update access_tokens set expires_at = ${app.clock.now()}
+    where grant_id in (select id from grants where installation_id = ${expired.installationId})`)
+  await owner.delete(`/installations/${revoked.installationId}`)
+  const singles = await Promise.all(
+    appScopes.map(async (scope) => ({ scope, client: await app.installed(owner, { scopes: [scope] }) })),
+  )
+  return [
+    { name: 'nobody', client: app.nobody, expects: always('UNAUTHORIZED') },
+    { name: 'owner', client: owner, expects: person('owner') },
+    { name: 'admin', client: admin, expects: person('admin') },
+    { name: 'member', client: member, expects: person('member') },
+    {
+      name: 'a person of another workspace',
+      client: within(elsewhere.owner, id),
+      expects: (operation) => (inWorkspace(operation) ? 'WORKSPACE_ACCESS_DENIED' : 'let in'),
+    },
+    ...singles.map(({ scope, client }) => ({ name: `an app with ${scope}`, client, expects: appWith([scope]) })),
+    {
+      name: 'an app of another workspace',
+      client: asApp(app, id, theirs.body.access_token),
+      expects: (operation) => {
+        const answer = appWith(['read', 'write'])(operation)
+        return isOpen(operation) || answer === 'SESSION_ONLY_ROUTE' ? answer : 'WORKSPACE_ACCESS_DENIED'
+      },
+    },
+    { name: 'an uninstalled app', client: revoked, expects: always('INSTALLATION_REVOKED') },
+    { name: 'an app with an expired token', client: expired, expects: always('UNAUTHORIZED') },
+    {
+      name: 'a program of a person',
+      client: asApp(app, id, await programOf(app, member, id)),
+      expects: appWith(['read', 'write']),
+    },
+  ]
+}
+
+const doorCodes = new Set<string>([
+  'UNAUTHORIZED',
+  'INSTALLATION_REVOKED',
+  'SESSION_ONLY_ROUTE',
+  'INSUFFICIENT_SCOPE',
+  'WORKSPACE_ACCESS_DENIED',
+  'WORKSPACE_REQUIRED',
+])
+/** Verbs that look after an app refuse members who do not; that is not the door's doing. */
+const isDoors = (operation: Operation, code: string | undefined) =>
+  code !== undefined && (doorCodes.has(code) || (code === 'FORBIDDEN' && operation.route.caller === 'manager'))
+
+test(
+  'every route answers every kind of caller as it declares',
+  verifies(
+    'scope.insufficient-scope-names-scope',
+    'scope.insufficient-scope-header',
+    'scope.no-scope-routes',
+    'scope.narrowest-named',
+    'scope.reading-needs-read',
+    'scope.write-does-not-imply-read',
+    'installation.uninstall-stops-access-tokens',
+  ),
+  async ({ app }) => {
+    const scene = await makeScene(app)
+    const kinds = await kindsOf(app, scene)
+    const before = await app.everything()
+    for (const [name, operation] of Object.entries(api) as [RouteName, Operation][]) {
+      for (const { name: who, client, expects } of kinds) {
+        const expected = expects(operation)
+        const path = pathOf(operation, scene.ids)
+        // A body that no operation takes: who is let in is told so, and nothing happens.
+        const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
+        const response =
+          operation.route.at === 'root'
+            ? await client.getRoot(path)
+            : await client.request(operation.route.method, path, body)
+        const code = isDoors(operation, response.body?.code) ? response.body.code : 'let in'
+        expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
+        if (expected === 'INSUFFICIENT_SCOPE') {
+          expect(response.status).toBe(403)
+          expect(response.body.details).toEqual({ required: scopeOf(operation) })
+          expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_scope"/)
+        }
+      }
+    }
+    // Authorizing leaves a request for consent behind; nothing else may.
+    const after = await app.everything()
+    const stored = (dump: string) =>
+      JSON.parse(dump).filter(({ name }: { name: string }) => !/^(oauth_requests|audit_entries)$/.test(name))
+    expect(stored(after)).toEqual(stored(before))
+  },
+)
+
+type SharedName = { [Name in RouteName]: (typeof routes)[Name] extends { scope: unknown } ? Name : never }[RouteName]
+
+/**
+ * What an app meets that has every scope but is installed for another team than that of the scene. Everything that an
+ * app can call has its line; a new route does not compile without one.
+ */
+const outside: Record<
+  SharedName,
+  'TEAM_ACCESS_DENIED' | 'RESOURCE_NOT_FOUND' | 'VALIDATION_ERROR' | 'nothing of it' | 'of the whole workspace'
+> = {
+  getMe: 'of the whole workspace',
+  getWorkspace: 'of the whole workspace',
+  listMembers: 'of the whole workspace',
+  listTeams: 'nothing of it',
+  selectTeams: 'nothing of it',
+  getTeam: 'RESOURCE_NOT_FOUND',
+  listTeamMembers: 'RESOURCE_NOT_FOUND',
+  listIssues: 'nothing of it',
+  createIssue: 'TEAM_ACCESS_DENIED',
+  getIssue: 'TEAM_ACCESS_DENIED',
+  updateIssue: 'TEAM_ACCESS_DENIED',
+  deleteIssue: 'TEAM_ACCESS_DENIED',
+  listIssueHistory: 'TEAM_ACCESS_DENIED',
+  listProjects: 'nothing of it',
+  createProject: 'VALIDATION_ERROR',
+  getProject: 'TEAM_ACCESS_DENIED',
+  updateProject: 'TEAM_ACCESS_DENIED',
+  deleteProject: 'TEAM_ACCESS_DENIED',
+  listComments: 'TEAM_ACCESS_DENIED',
+  createComment: 'TEAM_ACCESS_DENIED',
+  getComment: 'TEAM_ACCESS_DENIED',
+  updateComment: 'TEAM_ACCESS_DENIED',
+  deleteComment: 'TEAM_ACCESS_DENIED',
+  listLabels: 'of the whole workspace',
+  createLabel: 'of the whole workspace',
+  updateLabel: 'of the whole workspace',
+  deleteLabel: 'of the whole workspace',
+  listMilestones: 'nothing of it',
+  createMilestone: 'VALIDATION_ERROR',
+  updateMilestone: 'RESOURCE_NOT_FOUND',
+  deleteMilestone: 'RESOURCE_NOT_FOUND',
+  listCycles: 'nothing of it',
+  createCycle: 'VALIDATION_ERROR',
+  updateCycle: 'RESOURCE_NOT_FOUND',
+  deleteCycle: 'RESOURCE_NOT_FOUND',
+  listInitiatives: 'of the whole workspace',
+  createInitiative: 'of the whole workspace',
+  updateInitiative: 'of the whole workspace',
+  deleteInitiative: 'of the whole workspace',
+  listAgents: 'of the whole workspace',
+  selectUsers: 'of the whole workspace',
+}
+
+test('an app outside the team reaches nothing of it', async ({ app }) => {
+  const scene = await makeScene(app)
+  const { owner, ids } = scene
+  const other = (await owner.post('/teams', { name: 'Elsewhere', key: 'ELSE' })).body
+  const robot = await app.installed(owner, { scopes: [...appScopes], teamIds: [other.id] })
+  const bodies: Partial<Record<SharedName, object>> = {
+    createIssue: { title: 'In', team_id: ids.team_id },
+    createComment: { target_type: 'issue', target_id: ids.issue_id, text: 'Hello' },
+    updateIssue: { title: 'Changed' },
+    createMilestone: { project_id: ids.project_id, name: 'Beta' },
+    createCycle: { team_id: ids.team_id, name: 'Week 1' },
+  }
+  for (const [name, answer] of Object.entries(outside) as [SharedName, string][]) {
+    if (answer === 'of the whole workspace') continue
+    const operation: Operation = api[name]
+    const query = name === 'listComments' ? `?target_type=issue&target_id=${ids.issue_id}` : ''
+    const body = bodies[name] ?? accepted[name as WriteName] ?? undefined
+    const response = await app.unchanged(() =>
+      robot.request(operation.route.method, pathOf(operation, ids) + query, body),
+    )
+    if (answer === 'nothing of it') {
+      const shown = JSON.stringify(response.body)
+      expect({ name, status: response.status }).toEqual({ name, status: 200 })
+      for (const id of [ids.team_id, ids.issue_id, ids.project_id, ids.milestone_id, ids.cycle_id]) {
+        expect(shown).not.toContain(id)
+      }
+    } else expect({ name, code: response.body?.code }).toEqual({ name, code: answer })
+  }
+})

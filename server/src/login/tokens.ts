@@ -1,0 +1,63 @@
+import type { AppScope, Role } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { sha256 } from '../crypto.ts'
+import { sql } from '../db/sql.ts'
+import type { App, Person } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
+
+interface Found {
+  workspaceId: string
+  grantScopes: AppScope[]
+  app: Omit<App, 'kind' | 'workspaceId' | 'workspaceAsked' | 'scopes'> | null
+  approvedScopes: AppScope[] | null
+  manifestScopes: AppScope[] | null
+  revoked: boolean | null
+  expired: boolean
+  person: { id: string; name: string; email: string; role: Role | null } | null
+}
+
+/**
+ * Whom an access token stands for. Scopes, coverage and role are those of this moment, not of when it was issued: what
+ * a manager takes away is gone at once (decisions 4).
+ */
+export async function bearerOfToken(
+  { db, clock }: Context,
+  token: string,
+  workspaceAsked: string | undefined,
+): Promise<App | Person> {
+  const tokenHash = sha256(token)
+  const found = await db.row<Found>(sql`
+    select g.workspace_id as "workspaceId", g.scopes as "grantScopes", i.scopes as "approvedScopes",
+      a.requested_scopes as "manifestScopes", i.revoked_at is not null as revoked,
+      t.expires_at <= ${clock.now()} as expired,
+      case when i.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name, 'appId', a.id,
+        'appName', a.name, 'installationId', i.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids) end as app,
+      case when p.id is not null then
+        jsonb_build_object('id', p.id, 'name', p.display_name, 'email', p.email, 'role', m.role) end as person
+    from access_tokens t
+    join grants g on g.id = t.grant_id
+    left join installations i on i.id = g.installation_id
+    left join agent_apps a on a.id = i.app_id
+    left join users u on u.id = i.app_user_id
+    left join users p on p.id = g.user_id
+    left join memberships m on m.user_id = p.id and m.workspace_id = g.workspace_id
+    where t.hash = ${tokenHash}`)
+  if (!found) throw new ApiError('UNAUTHORIZED')
+  const { workspaceId, app, person } = found
+  if (app && found.revoked) throw new ApiError('INSTALLATION_REVOKED')
+  if (found.expired) throw new ApiError('UNAUTHORIZED')
+  if (app) {
+    const scopes = effectiveScopes(found.approvedScopes, found.manifestScopes)
+    return { kind: 'app', ...app, workspaceId, workspaceAsked: workspaceAsked ?? null, scopes }
+  }
+  if (!person) throw new ApiError('UNAUTHORIZED')
+  // A program of a person is pinned to the workspace they chose, and needs not name it.
+  const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
+  return { kind: 'person', ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
+}
+
+/** decisions 4: what was approved, less what the manifest no longer asks for. Approved with no scope acts as `read`. */
+export function effectiveScopes(approved: AppScope[] | null, requested: AppScope[] | null): AppScope[] {
+  if (!approved || approved.length === 0) return ['read']
+  return approved.filter((scope) => requested?.includes(scope))
+}

@@ -1,0 +1,98 @@
+import type { AppScope } from '@baton/protocol'
+import { sameBytes, sha256 } from '../crypto.ts'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { OAuthError } from '../http/errors.ts'
+
+/** An agent app with its secret, or a program of people that registered itself and has none. */
+export interface OAuthClient {
+  id: string
+  name: string
+  redirectUris: string[]
+  app: {
+    id: string
+    workspaceId: string
+    endpointId: string
+    scopes: AppScope[]
+    secretHash: Buffer
+    developer: { name: string; url: string | null }
+  } | null
+}
+
+interface AppRow {
+  appId: string
+  workspaceId: string
+  endpointId: string
+  name: string
+  redirectUris: string[]
+  scopes: AppScope[]
+  secretHash: Uint8Array
+  developer: { name: string; url: string | null }
+}
+
+export async function findClient(db: Queryable, id: string): Promise<OAuthClient | undefined> {
+  const app = await db.row<AppRow>(sql`
+    select id as "appId", workspace_id as "workspaceId", endpoint_id as "endpointId", name,
+      redirect_uris as "redirectUris", requested_scopes as scopes, client_secret_hash as "secretHash",
+      jsonb_build_object('name', developer_name, 'url', developer_url) as developer
+    from agent_apps where client_id = ${id} and deleted_at is null`)
+  if (app) {
+    const { appId, name, redirectUris, secretHash, ...rest } = app
+    return { id, name, redirectUris, app: { id: appId, secretHash: Buffer.from(secretHash), ...rest } }
+  }
+  const program = await db.row<{ name: string; redirectUris: string[] }>(sql`
+    select name, redirect_uris as "redirectUris" from oauth_clients where id = ${id}`)
+  return program ? { id, ...program, app: null } : undefined
+}
+
+/** As `authenticate` finds them: in the form, or by HTTP Basic. */
+interface Presented {
+  id: string
+  secret: string | null
+}
+
+const refused = () => new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', 401)
+
+/**
+ * 4.2: which client is calling. An agent app proves it with its secret, by HTTP Basic or in the form, never both;
+ * a program of people has none to show. `needsSecret` false: a secret may be left out, but a wrong one is refused.
+ */
+export async function authenticate(
+  db: Queryable,
+  authorization: string | undefined,
+  form: Record<string, string>,
+  { needsSecret = true } = {},
+): Promise<OAuthClient> {
+  const presented = presentedBy(authorization, form)
+  const client = await findClient(db, presented.id)
+  if (!client) throw refused()
+  if (presented.secret === null && (!client.app || !needsSecret)) return client
+  if (!client.app || presented.secret === null) throw refused()
+  if (!sameBytes(sha256(presented.secret), client.app.secretHash)) throw refused()
+  return client
+}
+
+function presentedBy(authorization: string | undefined, form: Record<string, string>): Presented {
+  if (authorization === undefined) {
+    if (!form.client_id) throw refused()
+    return { id: form.client_id, secret: form.client_secret ?? null }
+  }
+  const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization)?.[1]
+  const [, id, secret] = /^([^:]+):(.*)$/s.exec(encoded ? Buffer.from(encoded, 'base64').toString('utf8') : '') ?? []
+  if (!id || secret === undefined) throw refused()
+  if (form.client_secret) throw new OAuthError('invalid_request', 'Authenticate the client in one way, not in two.')
+  const basic = { id: formDecoded(id), secret: formDecoded(secret) }
+  if (form.client_id && form.client_id !== basic.id) {
+    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header.')
+  }
+  return basic
+}
+
+/** RFC 6749 2.3.1: id and secret are encoded like form fields before they are joined. */
+function formDecoded(text: string) {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw refused()
+  }
+}

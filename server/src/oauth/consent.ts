@@ -1,0 +1,142 @@
+import { type AppScope, type Consent, type ConsentRequest, limits } from '@baton/protocol'
+import { chosenTeams, install } from '../agent-apps/install.ts'
+import { days, plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { newSecret, sha256 } from '../crypto.ts'
+import type { Queryable, Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Member, Person } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { confirmRole } from '../workspaces/members.ts'
+import { returnAddress } from './authorize.ts'
+import { findClient, type OAuthClient } from './clients.ts'
+
+interface Request {
+  id: string
+  client_id: string
+  redirect_uri: string
+  scopes: AppScope[]
+  state: string | null
+  code_challenge: string
+}
+
+/** Only for the person who began it, once, and for ten minutes. */
+async function findRequest({ clock }: Context, db: Queryable, person: Person, id: string, lock = sql``) {
+  const request = found(
+    await db.row<Request>(sql`
+      select id, client_id, redirect_uri, scopes, state, code_challenge from oauth_requests
+      where id = ${id} and user_id = ${person.id} and decided_at is null and expires_at > ${clock.now()} ${lock}`),
+  )
+  return { request, client: found(await findClient(db, request.client_id)) }
+}
+
+/** 4.2.3: what the consent screen shows. */
+export async function readRequest(ctx: Context, person: Person, id: string): Promise<ConsentRequest> {
+  const { request, client } = await findRequest(ctx, ctx.db, person, id)
+  const { app } = client
+  const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
+    select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
+    where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : sql``} order by w.id`)
+  const teams =
+    app && workspaces.length > 0
+      ? await ctx.db.rows<{ id: string; key: string; name: string }>(
+          sql`select id, key, name from teams where workspace_id = ${app.workspaceId} order by key`,
+        )
+      : []
+  return {
+    id,
+    app: app && { id: app.id, name: client.name, icon: `${ctx.config.baseUrl}/agent-apps/${app.id}/icon` },
+    client_name: client.name,
+    developer: app?.developer ?? null,
+    scopes: granted(request.scopes),
+    teams,
+    workspaces: workspaces.map(({ id, name }) => ({ id, name })),
+    redirect_host: new URL(request.redirect_uri).host,
+    can_approve: app ? workspaces.some(({ role }) => role !== 'member') : workspaces.length > 0,
+  }
+}
+
+/** A grant with no scope is `read` (5.6). */
+const granted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
+
+export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
+  ctx.db.tx(async (tx) => {
+    const { request, client } = await findRequest(ctx, tx, person, id, sql`for update`)
+    const grant = client.app
+      ? await approveApp(ctx, tx, person, { ...client, app: client.app }, request, consent)
+      : await approveProgram(tx, person, consent)
+    await decide(ctx, tx, request)
+    const code = await createGrant(ctx, tx, request, grant)
+    return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
+  })
+
+export const deny = (ctx: Context, person: Person, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const { request } = await findRequest(ctx, tx, person, id, sql`for update`)
+    await decide(ctx, tx, request)
+    const refusal = { error: 'access_denied', error_description: 'The request was denied.' }
+    return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, refusal) }
+  })
+
+const decide = ({ clock }: Context, tx: Tx, { id }: Request) =>
+  tx.run(sql`update oauth_requests set decided_at = ${clock.now()} where id = ${id}`)
+
+interface Granted {
+  workspaceId: string
+  installationId: string | null
+  userId: string | null
+}
+
+/** 4.2.3-4: only managers of the app's workspace; the installation acts as the app, not as them. */
+async function approveApp(
+  ctx: Context,
+  tx: Tx,
+  person: Person,
+  { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
+  request: Request,
+  consent: Consent,
+): Promise<Granted> {
+  const { workspaceId } = app
+  await asManager(tx, person, workspaceId)
+  if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
+  const teams = await chosenTeams(tx, workspaceId, consent)
+  const approval = { app: { ...app, name }, scopes: request.scopes, teams, approverId: person.id }
+  const { id } = await install(ctx, tx, approval)
+  return { workspaceId, installationId: id, userId: null }
+}
+
+/** Nothing is said about a workspace to people who are not in it. */
+async function asManager(tx: Tx, person: Person, workspaceId: string) {
+  const member: Member = { ...person, workspaceId, role: 'member' }
+  await confirmRole(tx, member, 'manager').catch((error) => {
+    throw error instanceof ApiError ? new ApiError('FORBIDDEN') : error
+  })
+}
+
+/** decisions 9: any member for themselves, in a workspace of theirs. */
+async function approveProgram(tx: Tx, person: Person, consent: Consent): Promise<Granted> {
+  const { workspace_id: workspaceId, all_teams, team_ids } = consent
+  if (all_teams !== undefined || team_ids !== undefined)
+    throw invalid({ workspace_id: 'choose a workspace, not teams' })
+  if (!workspaceId) throw invalid({ workspace_id: 'is required' })
+  const member = await tx.row(sql`
+    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${person.id} for key share`)
+  if (!member) throw invalid({ workspace_id: 'is not a workspace of yours' })
+  return { workspaceId, installationId: null, userId: person.id }
+}
+
+async function createGrant({ clock }: Context, tx: Tx, request: Request, granting: Granted): Promise<string> {
+  const now = clock.now()
+  const grantId = newId('grt')
+  const code = newSecret('svc_ac_')
+  await tx.run(sql`
+    insert into grants (id, workspace_id, client_id, installation_id, user_id, scopes, created_at, expires_at)
+    values (${grantId}, ${granting.workspaceId}, ${request.client_id}, ${granting.installationId}, ${granting.userId},
+      ${granted(request.scopes)}, ${now}, ${plus(now, days(limits.grantDays))})`)
+  await tx.run(sql`
+    insert into oauth_codes (hash, grant_id, client_id, redirect_uri, code_challenge, expires_at)
+    values (${sha256(code)}, ${grantId}, ${request.client_id}, ${request.redirect_uri}, ${request.code_challenge},
+      ${plus(now, limits.codeSeconds * 1000)})`)
+  return code
+}

@@ -1,0 +1,55 @@
+import { limits } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { sql } from '../db/sql.ts'
+import { OAuthError } from '../http/errors.ts'
+import { networkOf, takeOne } from '../http/rate-limit.ts'
+import { newId } from '../ids.ts'
+
+const isList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
+
+/** decisions 9, RFC 7591: programs of people, such as MCP clients, register themselves. They get no secret. */
+export async function registerClient({ db, clock }: Context, address: string, metadata: Record<string, unknown>) {
+  const now = clock.now()
+  const { redirect_uris: uris, client_name: name = 'Unnamed program', token_endpoint_auth_method: method } = metadata
+  if (!isList(uris) || uris.length === 0 || uris.length > limits.redirectUris || !uris.every(isAcceptable)) {
+    throw new OAuthError(
+      'invalid_redirect_uri',
+      `redirect_uris must hold 1 to ${limits.redirectUris} addresses, each https, or http on a loopback host.`,
+    )
+  }
+  if (
+    typeof name !== 'string' ||
+    name.trim() === '' ||
+    name.length > limits.name ||
+    /\p{Cc}|\p{Surrogate}/u.test(name)
+  ) {
+    throw new OAuthError('invalid_client_metadata', `client_name must be text of 1 to ${limits.name} characters.`)
+  }
+  if (method !== undefined && method !== 'none') {
+    throw new OAuthError(
+      'invalid_client_metadata',
+      'token_endpoint_auth_method must be none: such clients have no secret.',
+    )
+  }
+  await takeOne(db, `register ${networkOf(address)}`, { limit: limits.registrationsPerHour, periodMs: 3_600_000 }, now)
+  const id = newId('cli')
+  await db.run(sql`
+    insert into oauth_clients (id, name, redirect_uris, created_at) values (${id}, ${name}, ${uris}, ${now})`)
+  return {
+    client_id: id,
+    client_id_issued_at: Math.floor(now.getTime() / 1000),
+    client_name: name,
+    redirect_uris: uris,
+    token_endpoint_auth_method: 'none' as const,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+  }
+}
+
+function isAcceptable(uri: string) {
+  const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/.exec(uri) ?? []
+  if (!scheme || !authority || authority.includes('@') || uri.length > limits.url) return false
+  if (/[\p{Cc}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false
+  return scheme === 'https' || ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(uri).hostname)
+}

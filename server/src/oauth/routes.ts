@@ -1,0 +1,39 @@
+import { api } from '@baton/protocol'
+import { Reply, route } from '../http/route.ts'
+import { authorize } from './authorize.ts'
+import { approve, deny, readRequest } from './consent.ts'
+import { resourceMetadata, serverMetadata } from './metadata.ts'
+import { registerClient } from './register.ts'
+import { issueToken, revokeToken } from './token.ts'
+
+/** RFC 6749 5.1. */
+const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
+
+const authorizationOf = (headers: Record<string, string | string[] | undefined>) => {
+  const { authorization } = headers
+  return typeof authorization === 'string' ? authorization : undefined
+}
+
+export const oauthRoutes = [
+  route(api.authorize, ({ ctx, caller, query }) => {
+    const asked = new URLSearchParams(
+      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+    )
+    return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${asked}`)
+  }),
+  route(api.issueToken, async ({ ctx, headers, body }) =>
+    unkept(await issueToken(ctx, authorizationOf(headers), body as Record<string, string>)),
+  ),
+  route(api.revokeToken, async ({ ctx, headers, body }) =>
+    unkept(await revokeToken(ctx, authorizationOf(headers), body as Record<string, string>)),
+  ),
+  route(api.registerClient, ({ ctx, address, body }) => registerClient(ctx, address, body as Record<string, unknown>)),
+
+  route(api.getServerMetadata, ({ ctx }) => serverMetadata(ctx.config)),
+  route(api.getResourceMetadata, ({ ctx }) => resourceMetadata(ctx.config, ctx.config.baseUrl)),
+  route(api.getMcpResourceMetadata, ({ ctx }) => resourceMetadata(ctx.config, ctx.config.mcpUrl)),
+
+  route(api.getConsentRequest, ({ ctx, caller, params }) => readRequest(ctx, caller, params.request_id)),
+  route(api.approveConsent, ({ ctx, caller, params, body }) => approve(ctx, caller, params.request_id, body)),
+  route(api.denyConsent, ({ ctx, caller, params }) => deny(ctx, caller, params.request_id)),
+]

@@ -1,0 +1,17 @@
+import { days, plus } from '../clock.ts'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+
+/** Programs that nobody ever consented to are forgotten after a month. */
+const unusedMs = days(30)
+
+/** Removes what can never be used again. Used codes and rotated tokens stay while they tell of a theft. */
+export async function sweepOAuth(db: Queryable, now: Date) {
+  await db.run(sql`delete from oauth_requests where expires_at < ${now}`)
+  await db.run(sql`delete from oauth_codes where expires_at < ${plus(now, -days(1))}`)
+  await db.run(sql`delete from access_tokens where expires_at < ${plus(now, -days(30))}`)
+  await db.run(sql`delete from refresh_tokens where expires_at < ${now}`)
+  await db.run(sql`
+    delete from oauth_clients c where c.created_at < ${plus(now, -unusedMs)}
+      and not exists (select from grants g where g.client_id = c.id)`)
+}

@@ -1,0 +1,174 @@
+import type { Operation, RouteName, routes } from '@baton/protocol'
+import type { TestApp } from './harness.ts'
+
+export type WriteName = { [Name in RouteName]: (typeof routes)[Name]['method'] extends 'GET' ? never : Name }[RouteName]
+
+const manifest = {
+  schemaVersion: '1.0.0',
+  name: 'Robot',
+  description: 'Works.',
+  developer: { name: 'Robots Inc' },
+  distribution: 'private',
+  oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
+  webhook: { url: 'https://robots.example.com/hook' },
+}
+
+/** A body that each write would accept, or null where it takes none. A new write does not compile without one. */
+export const accepted: Record<WriteName, Record<string, unknown> | null> = {
+  signUp: { email: 'somebody@example.com', password: 'a password', name: 'Somebody' },
+  signIn: { email: 'somebody@example.com', password: 'a password' },
+  signOut: null,
+  changePassword: { current_password: 'correct horse', new_password: 'a new password' },
+  createWorkspace: { name: 'Acme' },
+  updateWorkspace: { name: 'Acme', guidance: 'Be kind.' },
+  updateMember: { role: 'admin' },
+  removeMember: null,
+  createInvitation: { email: 'new@example.com', role: 'member' },
+  deleteInvitation: null,
+  acceptInvitation: { token: 'a token' },
+  createTeam: { name: 'Design', key: 'DES' },
+  updateTeam: { name: 'Design', guidance: 'Draw.', repositories: [{ repository: 'acme/design' }] },
+  addTeamMember: null,
+  removeTeamMember: null,
+  createIssue: {
+    title: 'A bug',
+    description: 'It breaks.',
+    status: 'todo',
+    priority: 'high',
+    type: 'bug',
+    label_ids: [],
+    blocks_ids: [],
+    blocked_by_ids: [],
+    personal: false,
+    sort_order: 1,
+  },
+  importIssues: { issues: [{ title: 'A bug' }] },
+  updateIssue: {
+    title: 'A bug',
+    description: 'It breaks.',
+    status: 'todo',
+    priority: 'high',
+    type: 'bug',
+    label_ids: [],
+    personal: false,
+    sort_order: 1,
+  },
+  deleteIssue: null,
+  createProject: { title: 'A plan', status: 'idea', priority: 'low', team_ids: [], member_ids: [], personal: false },
+  updateProject: { title: 'A plan', description: '', status: 'idea', label_ids: [] },
+  deleteProject: null,
+  createComment: { target_type: 'issue', target_id: 'x', text: 'Hello', internal: false },
+  updateComment: { text: 'Hello', is_resolved: true },
+  deleteComment: null,
+  createLabel: { name: 'Red' },
+  updateLabel: { name: 'Red' },
+  deleteLabel: null,
+  createMilestone: { project_id: 'x', name: 'Beta' },
+  updateMilestone: { name: 'Beta' },
+  deleteMilestone: null,
+  createCycle: { team_id: 'x', name: 'Week 1' },
+  updateCycle: { name: 'Week 1' },
+  deleteCycle: null,
+  createInitiative: { name: 'Growth', description: '' },
+  updateInitiative: { name: 'Growth', description: '' },
+  deleteInitiative: null,
+  createWebhook: {
+    label: 'Chat',
+    url: 'https://hooks.example.com/x',
+    all_teams: true,
+    team_ids: [],
+    resource_types: ['Issue'],
+  },
+  updateWebhook: {
+    label: 'Chat',
+    url: 'https://hooks.example.com/x',
+    all_teams: true,
+    team_ids: [],
+    resource_types: ['Issue'],
+  },
+  deleteWebhook: null,
+  rotateWebhookSecret: null,
+  testWebhook: null,
+  enableWebhook: null,
+  disableWebhook: null,
+  redeliverToWebhook: null,
+  createAgentApp: manifest,
+  replaceAgentApp: manifest,
+  deleteAgentApp: null,
+  rotateClientSecret: null,
+  rotateAppWebhookSecret: null,
+  testAppWebhook: null,
+  enableAppWebhook: null,
+  disableAppWebhook: null,
+  redeliverToApp: null,
+  requestInstall: null,
+  updateInstallation: { all_teams: true },
+  deleteInstallation: null,
+  approveConsent: { all_teams: true },
+  denyConsent: null,
+  // As RFC 6749 and 7591 have it: parameters nobody knows are ignored. They have tests of their own.
+  issueToken: null,
+  revokeToken: null,
+  registerClient: null,
+  updateInboxEntry: { read: true },
+  readInbox: null,
+}
+
+/** One of everything, and a call to each of it. */
+export async function makeScene(app: TestApp) {
+  const workspace = await app.workspace()
+  const { owner, admin, member } = workspace
+  const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  const { body: invited } = await owner.post('/workspaces/me/invitations', { email: 'x@example.com', role: 'member' })
+  const { body: issue } = await admin.post('/issues', { title: 'One', team_id: team.id, assignee_id: owner.user.id })
+  const { body: project } = await owner.post('/projects', { title: 'Plan' })
+  const { body: comment } = await owner.post('/comments', { target_type: 'issue', target_id: issue.id, text: 'Hm' })
+  const { body: label } = await owner.post('/labels', { name: 'Blue' })
+  const { body: milestone } = await owner.post('/milestones', { project_id: project.id, name: 'Alpha' })
+  const { body: cycle } = await owner.post('/cycles', { team_id: team.id, name: 'Week 0' })
+  const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
+  const { body: webhook } = await owner.post('/webhooks', {
+    label: 'Chat',
+    url: 'http://localhost:9',
+    all_teams: true,
+    resource_types: ['Issue'],
+  })
+  await owner.post(`/webhooks/${webhook.id}/test`)
+  const { body: deliveries } = await owner.get(`/webhooks/${webhook.id}/deliveries`)
+  const { body: registered } = await owner.post('/agent-apps', manifest)
+  const robot = await app.installed(owner)
+  const asked = await owner.get(
+    `/oauth/authorize?${new URLSearchParams({
+      client_id: registered.client_id,
+      redirect_uri: registered.app.redirect_uris[0],
+      response_type: 'code',
+      actor: 'app',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    })}`,
+  )
+  const consent = new URL(asked.headers.get('location') ?? '')
+  const { body: inbox } = await owner.get('/inbox')
+  const ids: Record<string, string> = {
+    user_id: member.user.id,
+    team_id: team.id,
+    invitation_id: invited.invitation.id,
+    issue_id: issue.id,
+    project_id: project.id,
+    comment_id: comment.id,
+    label_id: label.id,
+    milestone_id: milestone.id,
+    cycle_id: cycle.id,
+    initiative_id: initiative.id,
+    entry_id: inbox.data[0].id,
+    webhook_id: webhook.id,
+    app_id: registered.app.id,
+    installation_id: robot.installationId,
+    request_id: consent.searchParams.get('request') ?? '',
+    delivery_id: deliveries.data[0].id,
+  }
+  return { ...workspace, ids }
+}
+
+export const pathOf = ({ route }: Operation, ids: Record<string, string>) =>
+  route.path.replace(/:(\w+)/g, (_, name) => ids[name] as string)

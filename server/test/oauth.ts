@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { TestApp, TestPerson } from './harness.ts'
+
+export const redirectUri = 'https://robots.example.com/callback'
+export const allScopes = ['read', 'write', 'issues:create', 'comments:create', 'app:assignable', 'app:mentionable']
+
+export const pkce = () => {
+  const verifier = randomBytes(32).toString('base64url')
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+}
+
+export async function oauthScene(app: TestApp, scopes = allScopes) {
+  const workspace = await app.workspace()
+  const { owner } = workspace
+  const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+  const { body: client } = await owner.post('/agent-apps', {
+    schemaVersion: '1.0.0',
+    name: 'Robot',
+    developer: { name: 'Robots Inc', url: 'https://robots.example.com' },
+    oauth: { redirect_uris: [redirectUri, `${redirectUri}?tenant=1`], scopes },
+  })
+  return { ...workspace, team, client }
+}
+export type Scene = Awaited<ReturnType<typeof oauthScene>>
+
+export const asked = (clientId: string, change: Record<string, string | undefined> = {}) => {
+  const query: Record<string, string | undefined> = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'read write',
+    state: 'a state',
+    actor: 'app',
+    code_challenge: pkce().challenge,
+    code_challenge_method: 'S256',
+    ...change,
+  }
+  return new URLSearchParams(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+export const authorize = (
+  person: { get: TestPerson['get'] },
+  clientId: string,
+  change?: Record<string, string | undefined>,
+) => person.get(`/oauth/authorize?${asked(clientId, change)}`)
+
+export async function askConsent(person: TestPerson, clientId: string, change?: Record<string, string | undefined>) {
+  const { headers } = await authorize(person, clientId, change)
+  return new URL(headers.get('location') ?? '').searchParams.get('request') ?? ''
+}
+
+/** A person agrees; the code that the app gets, and the verifier it kept. */
+export async function consent(
+  person: TestPerson,
+  clientId: string,
+  decision: object,
+  change: Record<string, string> = {},
+) {
+  const { verifier, challenge } = pkce()
+  const id = await askConsent(person, clientId, { code_challenge: challenge, ...change })
+  const { body } = await person.post(`/oauth/requests/${id}/approve`, decision)
+  const url = new URL(body.redirect_to)
+  return { code: url.searchParams.get('code') ?? '', verifier, url }
+}
+
+export const token = (app: TestApp, form: Record<string, string>, headers: Record<string, string> = {}) =>
+  app.nobody.post('/oauth/token', undefined, {
+    raw: new URLSearchParams(form).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+  })
+
+export const secretOf = ({ client }: Scene) => ({ client_id: client.client_id, client_secret: client.client_secret })
+
+export const exchange = (
+  app: TestApp,
+  at: Scene,
+  { code, verifier }: { code: string; verifier: string },
+  change = {},
+) =>
+  token(app, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+    ...secretOf(at),
+    ...change,
+  })
+
+export const asApp = (app: TestApp, workspaceId: string, accessToken: string) =>
+  app.nobody.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
