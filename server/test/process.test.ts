@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   cpSync,
   existsSync,
@@ -258,6 +258,66 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     expect(data).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
     expect(await (await fetch(`${again.url}/metrics`)).text()).toContain('baton_delivery_attempt_duration_seconds')
     await receiver.stop()
+  })
+
+  test('no password, secret, code or token is ever in the log', async ({ start }) => {
+    const service = await start()
+    const { token, headers } = await signUp(service)
+    const hook = { label: 'Chat', url: 'https://hooks.example.com/', all_teams: true, resource_types: ['Issue'] }
+    const webhook = await service.call('POST', '/webhooks', hook, headers)
+    const redirect_uri = 'https://robots.example.com/callback'
+    const registered = await service.call(
+      'POST',
+      '/agent-apps',
+      {
+        schemaVersion: '1.0.0',
+        name: 'Robot',
+        developer: { name: 'Robots Inc' },
+        oauth: { redirect_uris: [redirect_uri], scopes: ['read'] },
+      },
+      headers,
+    )
+    const verifier = randomBytes(32).toString('base64url')
+    const query = new URLSearchParams({
+      client_id: registered.client_id,
+      redirect_uri,
+      response_type: 'code',
+      actor: 'app',
+      state: 'a-secret-state',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    })
+    const asked = await fetch(`${service.url}/api/v1/oauth/authorize?${query}`, { headers, redirect: 'manual' })
+    const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+    const approved = await service.call('POST', `/oauth/requests/${request}/approve`, { all_teams: true }, headers)
+    const code = new URL(approved.redirect_to).searchParams.get('code') ?? ''
+    const client = { client_id: registered.client_id, client_secret: registered.client_secret }
+    const post = async (path: string, form: Record<string, string>): Promise<Record<string, string>> => {
+      const response = await fetch(`${service.url}/api/v1${path}`, { method: 'POST', body: new URLSearchParams(form) })
+      return (await response.json()) as Record<string, string>
+    }
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri, code_verifier: verifier, ...client }
+    const tokens = await post('/oauth/token', exchange)
+    expect(tokens.access_token).toMatch(/^svc_at_/)
+    const refreshed = await post('/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refresh_token ?? '',
+      ...client,
+    })
+    await post('/oauth/revoke', { token: refreshed.refresh_token ?? '', ...client })
+    await post('/oauth/token', { ...exchange, client_secret: 'svc_sk_wrong' })
+    await fetch(`${service.url}/api/v1/auth/me?access_token=${tokens.access_token}`)
+    expect(await service.kill('SIGTERM')).toBe(0)
+
+    expect(service.output).toContain('/api/v1/oauth/token')
+    expect(service.output).not.toContain(ann.password)
+    const secrets = [token, webhook.secret, registered.client_secret, registered.webhook_secret, code]
+    for (const secret of [...secrets, verifier, ...Object.values({ ...tokens, ...refreshed })].filter(
+      (one) => one.length > 40,
+    )) {
+      expect(service.output).not.toContain(secret)
+    }
+    expect(service.output).not.toMatch(/svc_(at|sk|ac)_|prt_|pwhsec_|psn_|a-secret-state/)
   })
 
   test('a bad value stops the start with one line', verifies('config.bad-value-stops-start'), async ({ dir }) => {
