@@ -1,5 +1,5 @@
-import type { AgentApp, AuditAction, Manifest } from '@baton/protocol'
-import { recordAudit } from '../audit/record.ts'
+import type { AgentApp, Manifest } from '@baton/protocol'
+import { recordDeed } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -72,7 +72,7 @@ export async function registerApp(ctx: Context, admitted: Member, body: unknown)
       values (${id}, ${caller.workspaceId}, ${client.id}, ${sha256(client.secret)}, ${caller.id}, ${endpoint.id},
         ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
         ${body.developer.url ?? null}, ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
-    await audit(ctx, tx, caller, 'app.registered', id, { name: body.name, scopes: body.oauth.scopes })
+    await recordDeed(ctx, tx, caller, 'app.registered', id, { name: body.name, scopes: body.oauth.scopes })
     return readApp(tx, caller, id)
   })
   return {
@@ -110,7 +110,7 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
         requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
       where id = ${id}`)
     await replaceEndpoint(tx, before, endpointOf(body, before.endpointId, null, updatedAt), now)
-    await audit(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
+    await recordDeed(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
     return readApp(tx, caller, id)
   })
 }
@@ -156,7 +156,7 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
     const now = ctx.clock.now()
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
-    await audit(ctx, tx, caller, 'app.deleted', id, { name })
+    await recordDeed(ctx, tx, caller, 'app.deleted', id, { name })
   })
 
 export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =>
@@ -164,13 +164,13 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
     const secret = newSecret('svc_sk_')
     await tx.run(sql`
       update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${ctx.clock.now()} where id = ${id}`)
-    await audit(ctx, tx, caller, 'app.client_secret_rotated', id)
+    await recordDeed(ctx, tx, caller, 'app.client_secret_rotated', id)
     return { client_secret: secret }
   })
 
 export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
   changing(ctx, admitted, id, async (tx, caller, { endpointId }) => {
-    await audit(ctx, tx, caller, 'app.webhook_secret_rotated', id)
+    await recordDeed(ctx, tx, caller, 'app.webhook_secret_rotated', id)
     return { webhook_secret: await rotateSecret(tx, ctx.keys, endpointId, ctx.clock.now()) }
   })
 
@@ -180,7 +180,7 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
       throw invalid({ 'webhook.url': 'must be set before it is enabled' })
     if (app.webhook.state !== state) {
       await setState(tx, app.endpointId, state, ctx.clock.now())
-      await audit(ctx, tx, caller, `app.webhook_${state}`, id)
+      await recordDeed(ctx, tx, caller, `app.webhook_${state}`, id)
     }
     return readApp(tx, caller, id)
   })
@@ -196,12 +196,3 @@ const changing = <T>(
     const caller = await confirmRole(tx, admitted, 'member')
     return work(tx, caller, await findOwnApp(tx, caller, id, sql`for no key update of a, e`))
   })
-
-const audit = (
-  { clock }: Context,
-  tx: Tx,
-  { workspaceId, id: actorId }: Member,
-  action: AuditAction,
-  subjectId: string,
-  details: Record<string, unknown> = {},
-) => recordAudit(tx, clock.now(), { workspaceId, actorId, action, subjectId, details })

@@ -2,7 +2,7 @@ import { api } from '@baton/protocol'
 import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
-import { Reply, route } from '../http/route.ts'
+import { Reply, route, unkept } from '../http/route.ts'
 import {
   deleteApp,
   findOwnApp,
@@ -17,9 +17,6 @@ import {
 import { readIcon } from './icon.ts'
 import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './install.ts'
 import { servedSchema } from './manifest.ts'
-
-/** Nobody on the way keeps a copy of a secret. */
-const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store' })
 
 export const agentAppRoutes = [
   route(api.getManifestSchema, ({ ctx }) => servedSchema(ctx.config)),

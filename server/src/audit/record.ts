@@ -1,6 +1,8 @@
 import type { AuditAction } from '@baton/protocol'
+import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
 import { newId } from '../ids.ts'
 
 export interface AuditRecord {
@@ -19,3 +21,13 @@ export const recordAudit = (tx: Queryable, now: Date, record: AuditRecord) =>
     insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
     values (${newId('aud')}, ${record.workspaceId}, ${record.action}, ${record.actorId}, ${record.subjectId},
       ${json(record.details ?? {})}, ${now})`)
+
+/** The same for what somebody does in their workspace now. */
+export const recordDeed = (
+  { clock }: Context,
+  tx: Queryable,
+  { workspaceId, id: actorId }: Member,
+  action: AuditAction,
+  subjectId: string,
+  details: Record<string, unknown> = {},
+) => recordAudit(tx, clock.now(), { workspaceId, actorId, action, subjectId, details })

@@ -27,6 +27,9 @@ export class Reply<Body> {
   }
 }
 
+/** An answer with a secret in it: nobody on the way keeps a copy. */
+export const unkept = <Body>(body: Body) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
+
 type Answer<O extends Operation> = AnswerOf<O> | Reply<AnswerOf<O>>
 export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Promise<Answer<O>>
 

@@ -1,13 +1,10 @@
 import { api } from '@baton/protocol'
-import { Reply, route } from '../http/route.ts'
+import { route, unkept } from '../http/route.ts'
 import { authorize } from './authorize.ts'
 import { approve, deny, readRequest } from './consent.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
 import { registerClient } from './register.ts'
 import { issueToken, revokeToken } from './token.ts'
-
-/** RFC 6749 5.1. */
-const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
 
 const authorizationOf = (headers: Record<string, string | string[] | undefined>) => {
   const { authorization } = headers

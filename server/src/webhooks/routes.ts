@@ -3,7 +3,7 @@ import { readEndpoint } from '../delivery/endpoints.ts'
 import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
-import { Reply, route } from '../http/route.ts'
+import { route, unkept } from '../http/route.ts'
 import {
   createWebhook,
   deleteWebhook,
@@ -13,9 +13,6 @@ import {
   switchWebhook,
   updateWebhook,
 } from './webhooks.ts'
-
-/** Nobody on the way keeps a copy of a secret. */
-const unkept = <T>(body: T) => new Reply(body, { 'cache-control': 'no-store' })
 
 export const webhookRoutes = [
   route(api.listWebhooks, ({ ctx, caller, query }) => listWebhooks(ctx, caller, query)),

@@ -1,5 +1,5 @@
 import type { NewWebhook, Webhook, WebhookChange } from '@baton/protocol'
-import { recordAudit } from '../audit/record.ts'
+import { recordDeed } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
@@ -53,7 +53,7 @@ export const createWebhook = (ctx: Context, admitted: Member, wanted: NewWebhook
     await checkLimit(ctx, tx, caller)
     const secret = newWebhookSecret()
     await insertEndpoint(tx, caller.workspaceId, ctx.keys.seal(secret, webhook.id), webhook)
-    await audit(ctx, tx, caller, 'webhook.created', webhook.id, { label: webhook.label, host: hostOf(webhook) })
+    await recordDeed(ctx, tx, caller, 'webhook.created', webhook.id, { label: webhook.label, host: hostOf(webhook) })
     return { ...webhook, secret }
   })
 
@@ -68,14 +68,14 @@ export const updateWebhook = (ctx: Context, admitted: Member, id: string, change
     }
     await check(ctx, tx, caller, webhook)
     await updateEndpoint(tx, webhook)
-    await audit(ctx, tx, caller, 'webhook.updated', id, { fields: Object.keys(change), host: hostOf(webhook) })
+    await recordDeed(ctx, tx, caller, 'webhook.updated', id, { fields: Object.keys(change), host: hostOf(webhook) })
     return webhook
   })
 
 export const deleteWebhook = (ctx: Context, admitted: Member, id: string) =>
   changing(ctx, admitted, id, async (tx, caller, { label }) => {
     await deleteEndpoint(tx, id, ctx.clock.now())
-    await audit(ctx, tx, caller, 'webhook.deleted', id, { label })
+    await recordDeed(ctx, tx, caller, 'webhook.deleted', id, { label })
   })
 
 /** 3.3: enabling clears the failing reason. */
@@ -84,19 +84,19 @@ export const switchWebhook = (ctx: Context, admitted: Member, id: string, state:
     if (webhook.state === state) return webhook
     const now = ctx.clock.now()
     await setState(tx, id, state, now)
-    await audit(ctx, tx, caller, `webhook.${state}`, id, { from: webhook.state })
+    await recordDeed(ctx, tx, caller, `webhook.${state}`, id, { from: webhook.state })
     return { ...webhook, state, updated_at: now.toISOString() }
   })
 
 export const showSecret = (ctx: Context, admitted: Member, id: string) =>
   changing(ctx, admitted, id, async (tx, caller) => {
-    await audit(ctx, tx, caller, 'webhook.secret_shown', id)
+    await recordDeed(ctx, tx, caller, 'webhook.secret_shown', id)
     return { secret: await readSecret(tx, ctx.keys, id) }
   })
 
 export const rotateWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
   changing(ctx, admitted, id, async (tx, caller) => {
-    await audit(ctx, tx, caller, 'webhook.secret_rotated', id)
+    await recordDeed(ctx, tx, caller, 'webhook.secret_rotated', id)
     return { secret: await rotateSecret(tx, ctx.keys, id, ctx.clock.now()) }
   })
 
@@ -140,12 +140,3 @@ async function checkLimit({ config }: Context, tx: Tx, { workspaceId }: Member) 
 }
 
 const hostOf = ({ url }: Webhook) => new URL(url).host
-
-const audit = (
-  { clock }: Context,
-  tx: Tx,
-  { workspaceId, id: actorId }: Member,
-  action: Parameters<typeof recordAudit>[2]['action'],
-  subjectId: string,
-  details: Record<string, unknown> = {},
-) => recordAudit(tx, clock.now(), { workspaceId, actorId, action, subjectId, details })
