@@ -12,7 +12,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { confirmRole } from '../workspaces/members.ts'
-import { uninstallApp } from './install.ts'
+import { renameAppUser, uninstallApp } from './install.ts'
 import { checkManifest } from './manifest.ts'
 
 /** With the endpoint of its webhook, whose id is not shown. */
@@ -109,6 +109,7 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
         developer_url = ${body.developer.url ?? null}, redirect_uris = ${body.oauth.redirect_uris},
         requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
       where id = ${id}`)
+    if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })
     await replaceEndpoint(tx, before, endpointOf(body, before.endpointId, null, updatedAt), now)
     await recordDeed(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
     return readApp(tx, caller, id)
@@ -151,11 +152,12 @@ function endpointOf(manifest: Manifest, id: string, createdBy: string | null, no
 export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
   ctx.db.tx(async (tx) => {
     const caller = await confirmRole(tx, admitted, 'manager')
-    const { name } = await findOwnApp(tx, caller, id, sql`for update of a, e`)
+    const { name, endpointId } = await findOwnApp(tx, caller, id, sql`for update of a, e`)
     await uninstallApp(ctx, tx, caller, id)
     const now = ctx.clock.now()
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
+    await tx.run(sql`update endpoints set resource_types = '{}' where id = ${endpointId}`)
     await recordDeed(ctx, tx, caller, 'app.deleted', id, { name })
   })
 

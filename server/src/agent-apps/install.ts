@@ -87,6 +87,8 @@ interface Approval {
 export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approverId }: Approval) {
   const now = ctx.clock.now()
   await tx.row(sql`select 1 from workspaces where id = ${app.workspaceId} for no key update`)
+  // It may have been deleted since consent was asked for.
+  found(await tx.row(sql`select 1 from agent_apps where id = ${app.id} and deleted_at is null for no key update`))
   const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
   const installation = before
     ? { id: before.id, appUserId: before.app_user_id }
@@ -112,23 +114,40 @@ export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approv
   return installation
 }
 
-/** decisions 4: the app's name, with the next free number if somebody of the workspace has it. */
-async function createAppUser(tx: Tx, workspaceId: string, name: string, now: Date) {
+/** decisions 4: the app's name, with the next free number if somebody else of the workspace has it. */
+async function freeName(tx: Tx, workspaceId: string, name: string, userId: string) {
   const taken = new Set(
     (
       await tx.rows<{ name: string }>(sql`
-        select u.display_name as name from users u where u.display_name like ${`${name.replace(/[\\%_]/g, '\\$&')}%`} and (
+        select u.display_name as name from users u where u.id <> ${userId} and u.display_name like ${`${name.replace(/[\\%_]/g, '\\$&')}%`} and (
           u.id in (select user_id from memberships where workspace_id = ${workspaceId})
           or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null))`)
     ).map((user) => user.name),
   )
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
+  return free
+}
+
+async function createAppUser(tx: Tx, workspaceId: string, name: string, now: Date) {
   const id = newId('usr')
+  const free = await freeName(tx, workspaceId, name, id)
   await tx.run(sql`
     insert into users (id, user_kind, agent_kind, display_name, created_at)
     values (${id}, 'application', 'app', ${free}, ${now})`)
   return id
+}
+
+/** The app user goes by the app's name. */
+export async function renameAppUser(
+  tx: Tx,
+  { id, name, workspaceId }: { id: string; name: string; workspaceId: string },
+) {
+  const installation = await lockInstallation(tx, sql`i.app_id = ${id} and i.revoked_at is null`)
+  if (!installation) return
+  const userId = installation.app_user_id
+  const free = await freeName(tx, workspaceId, name, userId)
+  await tx.run(sql`update users set display_name = ${free} where id = ${userId}`)
 }
 
 /** 3.2: the app hears of a change of its teams, and of nothing when it stays the same. */

@@ -3,6 +3,7 @@ import { eventsOf } from '../../test/events.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { asApp, consent, exchange, redirectUri, secretOf, token } from '../../test/oauth.ts'
 import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
+import { sql } from '../db/sql.ts'
 
 const types = ['Issue', 'Comment', 'Project']
 
@@ -275,6 +276,45 @@ describe('uninstalling', () => {
       expect((await owner.get('/installations')).body.data).toEqual([])
     },
   )
+
+  test('twice tells of both, whenever the receiver is back', async ({ app, receiver }) => {
+    const { owner, path, approve } = await scene(app, receiver)
+    receiver.answer = 500
+    await owner.delete(path)
+    await app.deliver()
+    const again = await approve({ all_teams: true })
+    await owner.delete(`/installations/${again.installation_id}`)
+    receiver.take()
+    receiver.answer = 200
+    app.clock.advance({ minutes: 1 })
+    await app.deliver()
+    const told = receiver.take().map(({ body }) => [body.action, body.installation_id])
+    expect(told.sort()).toEqual(
+      [
+        ['revoked', path.split('/')[2]],
+        ['revoked', again.installation_id],
+      ].sort(),
+    )
+  })
+
+  test('sends nothing that was recorded just before it and committed just after', async ({ app, receiver }) => {
+    const { owner, a, path, tokens, appPath } = await scene(app, receiver, { resourceTypes: types })
+    await owner.post('/issues', { title: 'Late', team_id: a.id })
+    await app.ctx.db.run(
+      sql`update installations set revoked_at = ${app.clock.now()} where id = ${tokens.installation_id}`,
+    )
+    await app.deliver()
+    expect(receiver.take()).toEqual([])
+    expect((await owner.get(`${appPath}/deliveries`)).body.data).toMatchObject([{ status: 'canceled', attempts: [] }])
+    expect((await owner.get(path)).status).toBe(404)
+  })
+
+  test('and renaming the app renames its user', async ({ app, receiver }) => {
+    const { owner, path, manifest, appPath, client } = await scene(app, receiver)
+    await owner.put(appPath, { ...manifest, name: 'Better robot' })
+    expect((await owner.get(path)).body.app_user.display_name).toBe('Better robot')
+    expect(client.app.name).toBe('Robot')
+  })
 
   test(
     'and installing again is a new installation, whose user has the name again',

@@ -58,6 +58,8 @@ export function redirectProblem(text: string): string | undefined {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? []
   if (!authority) return 'must be an https address'
   if (strange.test(text) || !URL.canParse(text)) return 'must be a URL'
+  // It goes into a header as it is; another alphabet's host has a form in this one.
+  if (!/^[\x21-\x7e]+$/.test(text)) return 'must be written in ASCII'
   if (authority.includes('@')) return 'must not hold a user name or password'
   return text.includes('#') ? 'must not have a fragment' : undefined
 }

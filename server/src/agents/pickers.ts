@@ -6,6 +6,7 @@ import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { unavailableReason } from '../installations/availability.ts'
+import { covers } from '../installations/reach.ts'
 import { findIssueId } from '../issues/read.ts'
 
 interface Row {
@@ -77,6 +78,6 @@ async function placeOf(db: Queryable, caller: Actor, { issue_id, team_id }: User
   }
   if (!team_id) return null
   const team = await db.row(sql`select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${team_id}`)
-  if (!team) throw invalid({ team_id: 'is not a team of this workspace' })
+  if (!team || !covers(caller, team_id)) throw invalid({ team_id: 'is not a team of this workspace' })
   return { teamId: team_id }
 }

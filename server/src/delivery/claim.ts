@@ -86,17 +86,31 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
     )
     select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, c.id, c.type, v.body::text as envelope,
       case when i.id is not null then
-        jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id) end as app,
+        jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked',
+          i.revoked_at is not null) end as app,
       c.claim_kind as kind, c.status, c.attempts, c.scheduled, c.next_at as "nextAt", c.settled_at as "settledAt"
     from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
     left join installations i on i.id = c.installation_id
     union all
     select id, null, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
+  const stale = rows.filter((row) => isClaimed(row) && row.app?.revoked && row.type !== 'OAuthApp')
+  if (stale.length > 0) await cancelClaimed(db, claimId, stale, now)
   return {
-    claimed: rows.filter(isClaimed).map((row) => ({ ...row, claimId, leaseUntil })),
+    claimed: rows
+      .filter(isClaimed)
+      .filter((row) => !stale.includes(row))
+      .map((row) => ({ ...row, claimId, leaseUntil })),
     parked: rows.filter((row) => !isClaimed(row)).map(({ endpointId }) => endpointId),
   }
 }
+
+/** Recorded while the app was being uninstalled, and committed after it. */
+const cancelClaimed = (db: Db, claimId: string, stale: Row[], now: Date) =>
+  db.run(sql`
+    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
+      claim_id = null, claim_kind = null, lease_until = null
+    where claim_id = ${claimId} and endpoint_id = any(${stale.map(({ endpointId }) => endpointId)})
+      and id = any(${stale.map(({ id }) => id)})`)
 
 type ClaimedRow = Omit<Claimed, 'claimId' | 'leaseUntil'>
 type Row = ClaimedRow | { endpointId: string; id: null }

@@ -71,12 +71,15 @@ export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
   await cancelPending(tx, id, now)
 }
 
-/** With the endpoint's row locked, so that nothing is claimed meanwhile. */
+/**
+ * With the endpoint's row locked, so that nothing is claimed meanwhile. That an app was uninstalled is still delivered
+ * (decisions 7).
+ */
 export const cancelPending = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
     update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
       claim_id = null, claim_kind = null, lease_until = null
-    where endpoint_id = ${id} and status = 'pending'`)
+    where endpoint_id = ${id} and status = 'pending' and type <> 'OAuthApp'`)
 
 export const newWebhookSecret = () => newSecret('pwhsec_')
 

@@ -7,6 +7,8 @@ export interface ForApp {
   installationId: string
   appUserId: string
   eventId: string
+  /** It was uninstalled since. */
+  revoked?: boolean
 }
 
 /** A delivery that this worker alone may send, until the lease ends. */

@@ -72,14 +72,14 @@ export function admit(route: Route, caller: Caller): void {
   if (caller.kind === 'nobody') throw new ApiError('UNAUTHORIZED')
   // 5.5: some things only a person does, signed in.
   if (caller.scopes && !('scope' in route)) throw new ApiError('SESSION_ONLY_ROUTE')
-  if (caller.kind === 'app' || inWorkspace(route.caller)) admitToWorkspace(route, caller)
+  if (caller.scopes || inWorkspace(route.caller)) admitToWorkspace(route, caller)
   if (caller.scopes && 'scope' in route && route.scope && !grants(caller.scopes, route.scope)) {
     throw insufficientScope(route.scope)
   }
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
 }
 
-/** An app's token is of one workspace: naming another is refused wherever it is used (decisions 2). */
+/** An OAuth token is of one workspace: naming another is refused wherever it is used (decisions 2). */
 function admitToWorkspace(route: Route, caller: Person | App) {
   const asked = caller.kind === 'app' ? caller.workspaceAsked : caller.workspaceId
   if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')

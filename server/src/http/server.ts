@@ -20,6 +20,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     oauthErrors?: boolean
+    takesForm?: boolean
   }
 }
 
@@ -82,9 +83,10 @@ export async function createHttpServer(
     body.length > 0 ? parseJson(body) : undefined,
   )
 
-  app.addContentTypeParser(formType, { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
-    parseForm(body),
-  )
+  app.addContentTypeParser(formType, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (!request.routeOptions.config.takesForm) throw new ApiError('UNSUPPORTED_MEDIA_TYPE')
+    return parseForm(body)
+  })
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request, reply) => {
@@ -119,7 +121,7 @@ export async function createHttpServer(
     app.route({
       method: operation.route.method,
       url: urlOf(operation),
-      config: { oauthErrors: operation.errorFormat === 'oauth' },
+      config: { oauthErrors: operation.errorFormat === 'oauth', takesForm: operation.bodyFormat === 'form' },
       // Before the body is read: who may not call does not get to send us anything.
       onRequest: (request, reply) => identify(operation, request, reply),
       handler: async (request, reply) => {
@@ -128,7 +130,8 @@ export async function createHttpServer(
         const answer = await door.invoke(operation, request.caller, {
           params: request.params as Record<string, string>,
           query: { ...(request.query as object) },
-          body: request.body ?? (operation.bodyFormat === 'form' ? {} : undefined),
+          // An empty form is a form; JSON's null is not nothing.
+          body: request.body === undefined && operation.bodyFormat === 'form' ? {} : request.body,
           headers: request.headers,
           address: request.ip,
         })

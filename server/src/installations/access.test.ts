@@ -383,7 +383,10 @@ describe('projects', () => {
       'personal, everywhere': [put(everywhere, projects.teamless, { personal: true }), bad('personal')],
     })
     expect((await put(robot, projects.both, { team_ids: [team, otherTeam], title: 'Ours' })()).status).toBe(200)
-    expect((await put(robot, projects.both, { team_ids: [team] })()).body.team_ids).toEqual([team])
+    await refused(app, {
+      'drops an uncovered team': [put(robot, projects.both, { team_ids: [team] }), denied],
+      'deletes what is others’ too': [() => robot.delete(`/projects/${projects.both}`), denied],
+    })
     expect((await put(everywhere, projects.covered, { team_ids: [] })()).body.team_ids).toEqual([])
     const { body: own } = await everywhere.post('/projects', { title: 'Mine' })
     await refused(app, { own: [put(everywhere, own.id, { personal: true }), bad('personal')] })

@@ -1,7 +1,7 @@
 import { api, type Role } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import { sql } from '../db/sql.ts'
+import { none, sql } from '../db/sql.ts'
 import type { App, Person } from '../http/caller.ts'
 import { Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
@@ -29,7 +29,7 @@ const personIdentity = async ({ db }: Context, caller: Person) => ({
   workspaces: await db.rows<{ id: string; name: string; role: Role }>(sql`
     select w.id, w.name, m.role
     from memberships m join workspaces w on w.id = m.workspace_id
-    where m.user_id = ${caller.id}
+    where m.user_id = ${caller.id} ${caller.scopes ? sql`and w.id = ${caller.workspaceId}` : none}
     order by w.id desc`),
 })
 

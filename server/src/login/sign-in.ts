@@ -8,6 +8,7 @@ import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-li
 import { endOtherLogins, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
+import { endGrantsOf } from './tokens.ts'
 
 const periodMs = limits.signInPeriodSeconds * 1000
 const perEmail: Allowance = { limit: limits.signInFailuresPerEmail, periodMs }
@@ -50,6 +51,7 @@ export async function changePassword(
       update users set password_hash = ${fresh} where id = ${caller.id} and password_hash = ${current}`)
     if (changed === 0) throw refusal
     await endOtherLogins(tx, caller.id, caller.tokenHash)
+    await endGrantsOf(tx, ctx.clock.now(), caller.id)
   })
 }
 

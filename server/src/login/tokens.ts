@@ -1,7 +1,8 @@
 import type { AppScope, Role } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
-import { sql } from '../db/sql.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, sql } from '../db/sql.ts'
 import type { App, Person } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 
@@ -60,4 +61,11 @@ export async function bearerOfToken(
 export function effectiveScopes(approved: AppScope[] | null, requested: AppScope[] | null): AppScope[] {
   if (!approved || approved.length === 0) return ['read']
   return approved.filter((scope) => requested?.includes(scope))
+}
+
+/** What programs of a person were given ends, in one workspace or in all. */
+export async function endGrantsOf(tx: Queryable, now: Date, userId: string, workspaceId: string | null = null) {
+  const theirs = sql`user_id = ${userId} ${workspaceId ? sql`and workspace_id = ${workspaceId}` : none}`
+  await tx.run(sql`delete from access_tokens where grant_id in (select id from grants where ${theirs})`)
+  await tx.run(sql`update grants set ended_at = ${now} where ${theirs} and ended_at is null`)
 }

@@ -50,8 +50,9 @@ export async function authorize(ctx: Context, caller: Nobody | Person, query: Au
 }
 
 /** Exactly one of those registered. A program on the person's own machine may listen on any port (RFC 8252 7.3). */
-function isRegistered({ app, redirectUris }: OAuthClient, uri: string) {
+export function isRegistered({ app, redirectUris }: OAuthClient, uri: string) {
   if (redirectUris.includes(uri)) return true
+  if (!URL.canParse(uri)) return false
   const withoutPort = (text: string) =>
     text.replace(/^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)):\d{1,5}(?=[/?]|$)/, '$1')
   return !app && withoutPort(uri) !== uri && redirectUris.some((known) => withoutPort(known) === withoutPort(uri))

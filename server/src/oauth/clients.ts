@@ -3,6 +3,7 @@ import { sameBytes, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
+import { textProblem } from '../http/validate.ts'
 
 /** An agent app with its secret, or a program of people that registered itself and has none. */
 export interface OAuthClient {
@@ -64,7 +65,7 @@ export async function authenticate(
   { needsSecret = true } = {},
 ): Promise<OAuthClient> {
   const presented = presentedBy(authorization, form)
-  const client = await findClient(db, presented.id)
+  const client = textProblem(presented.id) ? undefined : await findClient(db, presented.id)
   if (!client) throw refused()
   if (presented.secret === null && (!client.app || !needsSecret)) return client
   if (!client.app || presented.secret === null) throw refused()

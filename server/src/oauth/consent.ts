@@ -6,10 +6,10 @@ import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
-import { ApiError, found, invalid } from '../http/errors.ts'
+import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { confirmRole } from '../workspaces/members.ts'
-import { returnAddress } from './authorize.ts'
+import { isRegistered, returnAddress } from './authorize.ts'
 import { findClient, type OAuthClient } from './clients.ts'
 
 interface Request {
@@ -28,7 +28,12 @@ async function findRequest({ clock }: Context, db: Queryable, person: Person, id
       select id, client_id, redirect_uri, scopes, state, code_challenge from oauth_requests
       where id = ${id} and user_id = ${person.id} and decided_at is null and expires_at > ${clock.now()} ${lock}`),
   )
-  return { request, client: found(await findClient(db, request.client_id)) }
+  const client = found(await findClient(db, request.client_id))
+  // The manifest may have changed since: where it no longer leads, and what it no longer asks for, is not consented to.
+  if (!isRegistered(client, request.redirect_uri)) throw notFound()
+  const scopes = client.app ? request.scopes.filter((scope) => client.app?.scopes.includes(scope)) : request.scopes
+  if (request.scopes.length > 0 && scopes.length === 0) throw notFound()
+  return { request: { ...request, scopes }, client }
 }
 
 /** 4.2.3: what the consent screen shows. */
@@ -65,7 +70,7 @@ export const approve = (ctx: Context, person: Person, id: string, consent: Conse
     const { request, client } = await findRequest(ctx, tx, person, id, sql`for update`)
     const grant = client.app
       ? await approveApp(ctx, tx, person, { ...client, app: client.app }, request, consent)
-      : await approveProgram(tx, person, consent)
+      : await approveProgram(ctx, tx, person, client, consent)
     await decide(ctx, tx, request)
     const code = await createGrant(ctx, tx, request, grant)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
@@ -115,7 +120,13 @@ async function asManager(tx: Tx, person: Person, workspaceId: string) {
 }
 
 /** decisions 9: any member for themselves, in a workspace of theirs. */
-async function approveProgram(tx: Tx, person: Person, consent: Consent): Promise<Granted> {
+async function approveProgram(
+  { clock }: Context,
+  tx: Tx,
+  person: Person,
+  client: OAuthClient,
+  consent: Consent,
+): Promise<Granted> {
   const { workspace_id: workspaceId, all_teams, team_ids } = consent
   if (all_teams !== undefined || team_ids !== undefined)
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
@@ -123,6 +134,7 @@ async function approveProgram(tx: Tx, person: Person, consent: Consent): Promise
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${person.id} for key share`)
   if (!member) throw invalid({ workspace_id: 'is not a workspace of yours' })
+  await tx.run(sql`update oauth_clients set used_at = ${clock.now()} where id = ${client.id}`)
   return { workspaceId, installationId: null, userId: person.id }
 }
 

@@ -636,6 +636,71 @@ test(
   },
 )
 
+describe('what is strange', () => {
+  test('is refused in the right words, and stores nothing', async ({ app }) => {
+    const at = await scene(app)
+    const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+    for (const credentials of ['a\0b:c', '%00:c', '%E0%A4%A:c']) {
+      for (const call of [token, revoke]) {
+        const refused = await call(app, { grant_type: 'refresh_token', token: 'x' }, basic(credentials))
+        expect(refused).toMatchObject({ status: 401, body: { error: 'invalid_client' } })
+      }
+    }
+    for (const uri of ['https://例え.jp/cb', 'https://e.com/é', 'http://127.0.0.1:99999/cb']) {
+      const refused = await app.unchanged(() => app.nobody.post('/oauth/register', { redirect_uris: [uri] }))
+      expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
+    }
+    const { body: program } = await app.nobody.post('/oauth/register', { redirect_uris: ['http://127.0.0.1/cb'] })
+    const port = { redirect_uri: 'http://127.0.0.1:99999/cb', actor: undefined }
+    expect((await app.unchanged(() => authorize(at.owner, program.client_id, port))).status).toBe(400)
+    const form = { raw: 'title=a&title=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+    const other = await app.unchanged(() => at.owner.post('/issues', undefined, form))
+    expect(other).toMatchObject({ status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } })
+  })
+
+  test('that the manifest changed since is seen before consent', async ({ app }) => {
+    const { owner, client } = await scene(app)
+    const manifest = {
+      schemaVersion: '1.0.0',
+      name: 'Robot',
+      developer: { name: 'Robots Inc' },
+      oauth: { redirect_uris: [redirectUri], scopes: ['read'] },
+    }
+    const [narrowed, moved] = [await askConsent(owner, client.client_id), await askConsent(owner, client.client_id)]
+    await owner.put(`/agent-apps/${client.app.id}`, manifest)
+    expect((await owner.get(`/oauth/requests/${narrowed}`)).body.scopes).toEqual(['read'])
+    await owner.post(`/oauth/requests/${narrowed}/approve`, { all_teams: true })
+    expect((await owner.get('/installations')).body.data[0].scopes).toEqual(['read'])
+    const elsewhere = { ...manifest, oauth: { ...manifest.oauth, redirect_uris: ['https://robots.example.com/new'] } }
+    await owner.put(`/agent-apps/${client.app.id}`, elsewhere)
+    const refused = await app.unchanged(() => owner.post(`/oauth/requests/${moved}/approve`, { all_teams: true }))
+    expect(refused.status).toBe(404)
+    await owner.delete(`/agent-apps/${client.app.id}`)
+    expect((await owner.get('/installations')).body.data).toEqual([])
+  })
+
+  test('a new password ends what programs of the person were given', async ({ startApp }) => {
+    const app = await startApp()
+    const { id, owner } = await app.workspace()
+    const uri = 'http://127.0.0.1:4000/callback'
+    const { body: program } = await app.nobody.post('/oauth/register', { redirect_uris: [uri] })
+    const { verifier, challenge } = pkce()
+    const change = { redirect_uri: uri, actor: undefined, code_challenge: challenge }
+    const request = await askConsent(owner, program.client_id, change)
+    const { body } = await owner.post(`/oauth/requests/${request}/approve`, { workspace_id: id })
+    const code = new URL(body.redirect_to).searchParams.get('code') ?? ''
+    const form = { grant_type: 'authorization_code', code, redirect_uri: uri, code_verifier: verifier }
+    const { body: tokens } = await token(app, { ...form, client_id: program.client_id })
+    const client = app.nobody.with({ authorization: `Bearer ${tokens.access_token}` })
+    expect((await client.get('/workspaces/me')).status).toBe(200)
+    const passwords = { current_password: owner.password, new_password: 'another password' }
+    expect((await owner.post('/auth/password', passwords)).status).toBe(204)
+    expect((await client.get('/workspaces/me')).status).toBe(401)
+    const again = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token, client_id: program.client_id }
+    expect((await token(app, again)).status).toBe(400)
+  })
+})
+
 describe('metadata', () => {
   test(
     'is where clients look for it',
@@ -821,8 +886,14 @@ describe('a program of a person', () => {
         const refused = await app.unchanged(() => program.request(method, path, sent))
         expect(refused).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
       }
+      const me = (await program.get('/auth/me')).body.workspaces
+      expect(me.map((workspace: { id: string }) => workspace.id)).toEqual([id])
+      const lost = await program.get('/auth/me', { headers: { 'x-workspace-id': elsewhere.id } })
+      expect(lost).toMatchObject({ status: 403, body: { code: 'WORKSPACE_ACCESS_DENIED' } })
       await owner.delete(`/workspaces/me/members/${member.user.id}`)
-      expect((await program.get('/workspaces/me')).status).toBe(403)
+      expect((await program.get('/workspaces/me')).status).toBe(401)
+      const again = { grant_type: 'refresh_token', refresh_token: answer.body.refresh_token, client_id }
+      expect(await token(app, again)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
     },
   )
 })

@@ -50,6 +50,6 @@ export async function registerClient({ db, clock }: Context, address: string, me
 function isAcceptable(uri: string) {
   const [, scheme, authority] = /^(https?):\/\/([^/?#]+)/.exec(uri) ?? []
   if (!scheme || !authority || authority.includes('@') || uri.length > limits.url) return false
-  if (/[\p{Cc}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false
+  if (!/^[\x21-\x7e]+$/.test(uri) || /[\\#]/.test(uri) || !URL.canParse(uri)) return false
   return scheme === 'https' || ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(uri).hostname)
 }

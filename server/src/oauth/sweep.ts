@@ -12,6 +12,5 @@ export async function sweepOAuth(db: Queryable, now: Date) {
   await db.run(sql`delete from access_tokens where expires_at < ${plus(now, -days(30))}`)
   await db.run(sql`delete from refresh_tokens where expires_at < ${now}`)
   await db.run(sql`
-    delete from oauth_clients c where c.created_at < ${plus(now, -unusedMs)}
-      and not exists (select from grants g where g.client_id = c.id)`)
+    delete from oauth_clients where used_at is null and created_at < ${plus(now, -unusedMs)}`)
 }

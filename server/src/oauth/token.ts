@@ -112,7 +112,8 @@ async function issue({ clock }: Context, tx: Tx, grantId: string): Promise<Token
     from grants g
     left join installations i on i.id = g.installation_id
     left join agent_apps a on a.id = i.app_id
-    where g.id = ${grantId} and (g.installation_id is null or i.revoked_at is null)`)
+    where g.id = ${grantId} and (g.installation_id is null or i.revoked_at is null) and (g.user_id is null
+      or exists (select from memberships m where m.user_id = g.user_id and m.workspace_id = g.workspace_id))`)
   if (!grant) return undefined
   const { workspaceId, installation } = grant
   const access = newSecret('svc_at_')

@@ -82,6 +82,7 @@ describe.each(Object.entries(groups))('%s', (_, urls) => {
         status: null,
         durationMs: 0,
         body: Buffer.alloc(0),
+        whole: false,
       })
     }
     expect({ sockets: sockets(), arrivals: arrivals() }).toEqual({ sockets: 0, arrivals: 0 })

@@ -211,6 +211,7 @@ describe('time', () => {
         status: null,
         durationMs: 5000,
         body: Buffer.alloc(0),
+        whole: false,
       })
 
       clock.advance({ seconds: 25 })

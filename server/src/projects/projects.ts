@@ -10,7 +10,7 @@ import type { Actor } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { covers, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
@@ -75,6 +75,7 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const project = await lockVisibleProject(tx, ctx, caller, id)
+    if (!project.team_ids.every((teamId) => covers(caller, teamId))) throw outOfReach(caller)
     await tx.run(sql`delete from projects where id = ${project.id}`)
     if (project.personal) return
     const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
@@ -98,6 +99,9 @@ async function checkReferences(tx: Tx, caller: Actor, before: Project | null, af
   const references = await References.find(tx, caller, wanted)
   const kept = before?.team_ids ?? []
   for (const id of after.team_ids) if (!kept.includes(id)) references.mustCover(caller, id)
+  // 5.7: what a project is to other teams is not the app's to decide.
+  const dropped = kept.filter((id) => !after.team_ids.includes(id))
+  if (!dropped.every((id) => covers(caller, id))) throw outOfReach(caller)
   const bad = badReferences(after, caller, wanted, references)
   if (Object.keys(bad).length > 0) throw invalid(bad)
   if (reaches(caller, { personal: after.personal, personalOf: after.owner_id, teamIds: after.team_ids })) return
