@@ -1,9 +1,13 @@
 import { createServer } from 'node:net'
 import { describe, expect } from 'vitest'
+import { TestDns } from '../../test/dns.ts'
 import { type TestApp, type TestPerson, test, verifies } from '../../test/harness.ts'
 import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
+import { GuardedClient } from '../outbound/client.ts'
+import { Doorbell } from './doorbell.ts'
+import { DeliveryWorker } from './worker.ts'
 
 /** A workspace with a webhook for issues of all teams, and somebody to make some. */
 async function scene(app: TestApp, receiver: Receiver, label = 'Chat') {
@@ -606,5 +610,27 @@ test(
       await sweep(app.ctx)
     }
     expect(await app.ctx.db.rows(sql`select id from endpoints`)).toEqual([])
+  },
+)
+
+test(
+  'a name that does not resolve is accepted when saved and a network error when tried',
+  verifies('delivery.no-dns-at-save', 'delivery.network-error'),
+  async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { owner, path, issue, deliveries } = await scene(app, receiver)
+    const dns = await TestDns.start()
+    const outbound = new GuardedClient({ allow: [], clock: app.clock, dnsServers: [dns.address] })
+    const saved = await owner.patch(path, { url: 'https://nothing-here.invalid/' })
+    expect(saved.status).toBe(200)
+    expect(dns.queries).toEqual({})
+    await issue()
+    await app.rung()
+    const ctx = { ...app.ctx, outbound }
+    await new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
+    expect(dns.queries['nothing-here.invalid']).toBeGreaterThan(0)
+    expect(await deliveries()).toMatchObject([{ attempts: [{ http_status: null, reason: 'network_error' }] }])
+    await outbound.close()
+    dns.stop()
   },
 )
