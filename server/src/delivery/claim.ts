@@ -47,7 +47,8 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
     ), mine as (
       select h.*, greatest(0, least(
         greatest(1, ${limit} / (select count(*) from held)),
-        case when h.struggling then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
+        case when h.struggling then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end
+          - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
       ))::int as free
       from held h join endpoints seen on seen.id = h.id and seen.turn = h.turn
     ), picked as (
@@ -68,8 +69,8 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
       update deliveries d set claim_id = ${claimId}, claim_kind = p.kind, lease_until = ${leaseUntil},
         redeliver_at = case when p.kind = 'redelivery' then null else d.redeliver_at end
       from picked p where d.endpoint_id = p.endpoint_id and d.id = p.id and d.claim_id is null
-      returning d.id, d.event_id, d.endpoint_id, d.installation_id, d.type, d.claim_kind, d.status, d.attempts, d.scheduled, d.next_at,
-        d.settled_at
+      returning d.id, d.event_id, d.endpoint_id, d.installation_id, d.type, d.claim_kind, d.status, d.attempts,
+        d.scheduled, d.next_at, d.settled_at
     ), rotated as (
       update endpoints e set turn = e.turn + 1, next_due_at = case
         when exists (select from picked p where p.endpoint_id = m.id) then ${now}::timestamptz
@@ -93,7 +94,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
     left join installations i on i.id = c.installation_id
     union all
     select id, null, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
-  const stale = rows.filter((row) => isClaimed(row) && row.app?.revoked && row.type !== 'OAuthApp')
+  const stale = rows.filter((row) => isClaimed(row) && isStale(row))
   if (stale.length > 0) await cancelClaimed(db, claimId, stale, now)
   return {
     claimed: rows
@@ -105,6 +106,8 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
 }
 
 /** Recorded while the app was being uninstalled, and committed after it. */
+const isStale = ({ app, kind, type }: ClaimedRow) => app?.revoked && kind === 'scheduled' && type !== 'OAuthApp'
+
 const cancelClaimed = (db: Db, claimId: string, stale: Row[], now: Date) =>
   db.run(sql`
     update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},

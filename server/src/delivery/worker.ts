@@ -105,7 +105,8 @@ export class DeliveryWorker {
       this.#woken = false
       await this.#doorbell.quiet()
       if ((await this.#claimAndSend()) > 0) continue
-      if (this.#sending + this.#completions.waiting === 0) return
+      // What was completed while we looked may have left something due.
+      if (!this.#woken && this.#sending + this.#completions.waiting === 0) return
       await this.#sleep(longestSleepMs)
     }
   }

@@ -593,6 +593,16 @@ describe('a revocation', () => {
   })
 })
 
+test('a token in the address is no token', async ({ app }) => {
+  const { tokens, id } = await installed(app)
+  const bare = app.nobody.with({ 'x-workspace-id': id })
+  for (const path of ['/workspaces/me', '/issues', '/auth/me']) {
+    const refused = await bare.get(`${path}?access_token=${tokens.access_token}`)
+    expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    expect(JSON.stringify(refused.body)).not.toContain(tokens.access_token)
+  }
+})
+
 test(
   'an access token lives an hour',
   verifies('oauth.access-token-expires', 'oauth.401-www-authenticate'),
