@@ -147,7 +147,18 @@ async function check(url) {
 
 /** Tables that a plan reads from end to end, but for those that are small whatever happens. */
 function scannedWhole(plan) {
-  const small = ['teams', 'workspaces', 'cycles', 'initiatives', 'milestones', 'labels', 'projects', 'invitations']
+  const small = [
+    'teams',
+    'workspaces',
+    'cycles',
+    'initiatives',
+    'milestones',
+    'labels',
+    'projects',
+    'invitations',
+    'agent_apps',
+    'installations',
+  ]
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
   return [...here, ...(plan.Plans ?? []).flatMap(scannedWhole)]
 }

@@ -224,10 +224,23 @@ function replay(events: { type: string; action: string; data: Item }[]) {
     if (action === 'remove') {
       model.delete(data.id)
       for (const [id, item] of model) if (item.target_id === data.id) model.delete(id)
-    } else model.set(data.id, data)
+    } else {
+      // `create` of what is known: it was hidden in between, and so cleared from what referred to it.
+      if (action === 'create' && model.has(data.id)) {
+        const others = new Set([...model.keys()].filter((id) => id !== data.id))
+        for (const [id, item] of model) model.set(id, withoutDead(item, new Set([...others, ...idsIn(item, data.id)])))
+      }
+      model.set(data.id, data)
+    }
   }
   return model
 }
+
+/** Every id that an item names, but one. */
+const idsIn = (item: Item, but: string) =>
+  Object.values(item)
+    .flat()
+    .filter((value): value is string => typeof value === 'string' && value !== but)
 
 /** decisions 3: what is deleted or hidden is cleared from what refers to it, without a word. */
 function withoutDead(item: Item, alive: Set<string>): Item {

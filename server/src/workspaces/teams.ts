@@ -90,12 +90,14 @@ export async function listTeamMembers(ctx: Context, caller: Actor, teamId: strin
       return ctx.db.rows(sql`
       select u.id, u.display_name, u.email, m.joined_at
       from (
-        (select m.user_id, m.joined_at from team_members m where m.team_id = ${teamId} ${onward} ${newest})
-        union all
-        select app_user_id, created_at from installations
-        where workspace_id = ${caller.workspaceId} and revoked_at is null and (all_teams or ${teamId} = any(team_ids))
-      ) m join users u on u.id = m.user_id
-      where true ${onward} ${newest}`)
+        select m.user_id, m.joined_at from (
+          (select m.user_id, m.joined_at from team_members m where m.team_id = ${teamId} ${onward} ${newest})
+          union all
+          select app_user_id, created_at from installations
+          where workspace_id = ${caller.workspaceId} and revoked_at is null and (all_teams or ${teamId} = any(team_ids))
+        ) m where true ${onward} ${newest}
+      ) m, lateral (select id, display_name, email from users where id = m.user_id offset 0) u
+      ${newest}`)
     },
   )
 }
