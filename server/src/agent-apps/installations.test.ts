@@ -440,6 +440,7 @@ test(
     'app.session-only-workspace-webhooks',
     'app.session-only-consent',
     'app.session-only-password',
+    'login.password-refuses-app-token',
     'webhook.session-only',
     'delivery.app-list-session-only',
   ),

@@ -165,7 +165,11 @@ describe('issues', () => {
 
   test(
     'are created by an app in an early status',
-    verifies('issue.app-create-status-allowed', 'issue.app-status-forbidden-on-create'),
+    verifies(
+      'issue.app-create-status-allowed',
+      'issue.app-status-forbidden-on-create',
+      'issue.app-status-forbidden-on-create-details',
+    ),
     async ({ app }) => {
       const { robot, team } = await scene(app)
       const allowed = ['backlog', 'todo', 'in_progress', 'qa']
@@ -184,6 +188,7 @@ describe('issues', () => {
       'issue.app-update-status-in-progress-allowed',
       'issue.app-update-status-qa-allowed',
       'issue.app-status-forbidden-on-update',
+      'issue.app-status-forbidden-on-update-details',
     ),
     async ({ app }) => {
       const { robot, issues, member } = await scene(app)

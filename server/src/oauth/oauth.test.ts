@@ -353,16 +353,13 @@ describe('a code', () => {
 
   test('lives a minute', verifies('oauth.code-expires'), async ({ app }) => {
     const at = await scene(app)
-    const [early, late] = [
-      await consent(at.owner, at.client.client_id, { all_teams: true }),
-      await consent(at.admin, at.client.client_id, { all_teams: true }),
-    ]
+    const grant = () => consent(at.owner, at.client.client_id, { all_teams: true })
+    const late = await grant()
     app.clock.advance({ seconds: 60 })
     expect(await exchange(app, at, late)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
-    expect(early.code).not.toBe(late.code)
-    const fresh = await consent(at.owner, at.client.client_id, { all_teams: true })
+    const inTime = await grant()
     app.clock.advance({ seconds: 60, milliseconds: -1 })
-    expect((await exchange(app, at, fresh)).status).toBe(200)
+    expect((await exchange(app, at, inTime)).status).toBe(200)
   })
 
   test(
@@ -518,8 +515,6 @@ describe('a refresh', () => {
       await sweep(app.ctx)
       expect((await refresh(app, at, current.refresh_token)).status).toBe(400)
 
-      const again = await app.person()
-      expect(again.token).toMatch(/^psn_/)
       const fresh = await installed(app)
       current = fresh.tokens
       for (let quarter = 0; quarter < 4; quarter++) {

@@ -1,10 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { TestClock } from '../../test/clock.ts'
+import { listen } from '../../test/listen.ts'
 import { systemClock } from '../clock.ts'
 import { GuardedClient, type GuardedClientOptions } from './client.ts'
 
@@ -25,18 +26,6 @@ async function receive(onRequest: (socket: Socket, request: string) => void) {
     })
   })
   return { url: `http://localhost:${await listen(server)}/hook`, seen }
-}
-
-async function listen(server: Server) {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
 }
 
 function newClient(options: Partial<GuardedClientOptions> = {}) {

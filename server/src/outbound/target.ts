@@ -9,13 +9,6 @@ export interface Target {
   origin: string
   /** With the query. */
   path: string
-  /** Without brackets or a dot at its end. */
-  hostname: string
-  port: number
-  /** The host is an address: there is nothing to resolve. */
-  literal: boolean
-  /** The operator named this host: it is resolved like any name on this machine, and not judged further. */
-  allowedByHost: boolean
 }
 
 /** Completes a sentence that begins with the name of the field. */
@@ -45,8 +38,7 @@ function judgeParts(url: URL, allow: readonly AllowedTarget[]): Target | Refusal
   const literal = isIP(hostname) !== 0
   const secure = url.protocol === 'https:'
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
-  const allowedByHost = allowsHost(allow, hostname, port)
-  const allowed = allowedByHost || (literal && allowsAddress(allow, hostname))
+  const allowed = allowsHost(allow, hostname, port) || (literal && allowsAddress(allow, hostname))
 
   if (!literal && !isName(hostname)) return { refused: 'must have a host name or an address' }
   if (port === 0) return { refused: 'must not use port 0' }
@@ -56,7 +48,7 @@ function judgeParts(url: URL, allow: readonly AllowedTarget[]): Target | Refusal
     if (!(literal ? isPublicAddress(hostname) : isPublicName(hostname))) return { refused: 'must be a public address' }
   }
   const origin = `${url.protocol}//${host}${url.port && `:${url.port}`}`
-  return { origin, path: url.pathname + url.search, hostname, port, literal, allowedByHost }
+  return { origin, path: url.pathname + url.search }
 }
 
 const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '')

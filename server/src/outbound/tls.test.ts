@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { type Certificate, TestAuthority } from '../../test/certificates.ts'
 import { TestClock } from '../../test/clock.ts'
+import { listen } from '../../test/listen.ts'
 import { systemClock } from '../clock.ts'
 import { GuardedClient, type GuardedClientOptions } from './client.ts'
 
@@ -26,18 +27,6 @@ async function receive(certificate: Certificate) {
       })
   })
   return { port: await listen(server.on('tlsClientError', () => {})), seen }
-}
-
-async function listen(server: Server) {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
 }
 
 function send(url: string, options: Partial<GuardedClientOptions> = {}) {
