@@ -17,6 +17,7 @@ const order = [
   ['events'],
   ['webhooks'],
   ['installations'],
+  ['agent-sessions'],
   ['planning'],
   ['issues', 'projects'],
   ['comments'],

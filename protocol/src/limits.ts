@@ -46,6 +46,10 @@ export const limits = {
   /** Kept, and held while a webhook is disabled, for so long. */
   deliveryDays: 30,
 
+  /** Sent with a new session (2.11). */
+  previousComments: 100,
+  promptContextBytes: 64 * 1024,
+
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,
 
