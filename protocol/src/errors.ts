@@ -33,8 +33,16 @@ export const errors = {
 
   ALREADY_MEMBER: { status: 409, message: 'You are a member of that workspace already.' },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    message: 'This Idempotency-Key was sent with another body before; use a new key for a new activity.',
+  },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner; make somebody else owner first.' },
   REDELIVERY_LIMIT_REACHED: { status: 409, message: 'The delivery has been attempted too often to be sent again.' },
+  SESSION_ENDED: {
+    status: 409,
+    message: 'The agent session has ended, or is about to; details.end_reason says why.',
+  },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
     message: 'The workspace has as many webhooks as it may; delete one it no longer needs.',
@@ -43,6 +51,15 @@ export const errors = {
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
   URI_TOO_LONG: { status: 414, message: 'The address of the request is too long.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
+  DELEGATE_UNAVAILABLE: {
+    status: 422,
+    message: 'The agent cannot be given this issue; details.reason says what is missing.',
+  },
+  DELEGATION_REQUIRES_ASSIGNEE: {
+    status: 422,
+    message: "A delegated issue needs an assignee who stays accountable; name somebody of the issue's team.",
+  },
+  PROMPT_IS_HUMAN_ONLY: { status: 422, message: 'Only a person writes a prompt; an app says what it does or found.' },
   VALIDATION_ERROR: { status: 422, message: 'Some fields are not valid; details names each of them.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait for the seconds in Retry-After.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },

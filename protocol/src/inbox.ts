@@ -4,14 +4,21 @@ import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
 /** What asks for a person. */
-export const InboxKind = Type.Enum(['mention', 'assignment', 'webhook_failing', 'install_request'])
+export const InboxKind = Type.Enum([
+  'mention',
+  'assignment',
+  'agent_needs_you',
+  'agent_finished',
+  'webhook_failing',
+  'install_request',
+])
 export type InboxKind = Static<typeof InboxKind>
 
 export const InboxEntry = Type.Object(
   {
     id: id('inb'),
     kind: InboxKind,
-    /** The issue, project, comment, webhook or app it is about. */
+    /** The issue, project, comment, agent session, webhook or app it is about. */
     subject_id: Type.String(),
     title: Type.String(),
     url: Type.String(),

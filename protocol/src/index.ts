@@ -1,4 +1,5 @@
 import { agentApps } from './agent-apps.ts'
+import { agentSessions } from './agent-sessions.ts'
 import { agents } from './agents.ts'
 import { audit } from './audit.ts'
 import { comments } from './comments.ts'
@@ -17,6 +18,26 @@ import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
 export { type AgentApp, Manifest } from './agent-apps.ts'
+export {
+  type ActivityQuery,
+  type AgentActivity,
+  type AgentSession,
+  type Answer,
+  type AppActivityType,
+  type AppSignal,
+  activityBodies,
+  appActivityTypes,
+  type EndReason,
+  type ExternalUrl,
+  type NewActivity,
+  type NewSession,
+  type PlanItem,
+  type SelectMetadata,
+  type SessionChange,
+  type SessionFilter,
+  type SessionState,
+  sessionStates,
+} from './agent-sessions.ts'
 export type { AgentQuery, Choice, UnavailableReason, UserQuery } from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
 export {
@@ -85,6 +106,7 @@ export const api = {
   ...agentApps,
   ...installations,
   ...agents,
+  ...agentSessions,
   ...oauth,
   ...inbox,
   ...audit,

@@ -116,7 +116,7 @@ export const issues = {
     summary: 'Create an issue',
     body: NewIssue,
     returns: { 201: Issue },
-    errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN'],
+    errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN', 'DELEGATE_UNAVAILABLE', 'DELEGATION_REQUIRES_ASSIGNEE'],
   }),
   importIssues: operation(routes.importIssues, {
     summary: 'Create many issues at once, all or none; no events are sent',
@@ -145,7 +145,13 @@ export const issues = {
     summary: 'Change the fields that are sent and no other',
     body: IssueChange,
     returns: { 200: Issue },
-    errors: ['FORBIDDEN', 'INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN'],
+    errors: [
+      'FORBIDDEN',
+      'INVALID_DELEGATE',
+      'APP_STATUS_FORBIDDEN',
+      'DELEGATE_UNAVAILABLE',
+      'DELEGATION_REQUIRES_ASSIGNEE',
+    ],
   }),
   deleteIssue: operation(routes.deleteIssue, {
     summary: 'Delete an issue and its comments',

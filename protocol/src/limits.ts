@@ -46,9 +46,21 @@ export const limits = {
   /** Kept, and held while a webhook is disabled, for so long. */
   deliveryDays: 30,
 
-  /** Sent with a new session (2.11). */
-  previousComments: 100,
+  planItems: 50,
+  planItemContent: 500,
+  externalUrls: 10,
+  externalUrlLabel: 60,
+  activityBody: 32_000,
+  activityAction: 1000,
+  activitiesPage: 200,
+  reasonCode: 64,
+  selectOptions: 50,
+  optionValue: 255,
+  optionDescription: 1000,
+  idempotencyKey: 64,
+  /** A whole prompt_context, in bytes of UTF-8. */
   promptContextBytes: 64 * 1024,
+  previousComments: 100,
 
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,

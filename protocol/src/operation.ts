@@ -11,6 +11,8 @@ export interface Shape {
   bodyFormat?: 'json' | 'form'
   /** What refusals look like: `{code, message, details}`, or RFC 6749's `{error, error_description}`. */
   errorFormat?: 'ours' | 'oauth'
+  /** Takes the header Idempotency-Key: the same call again answers what it answered. */
+  idempotent?: boolean
   /** Its verb holds the body against the schema, together with what a schema cannot say. */
   bodyCheckedByVerb?: boolean
   returns: { readonly [status: number]: TSchema | null }
@@ -49,11 +51,12 @@ export function errorsOf({ route, body, query, errors: own = [], errorFormat }: 
   if (route.caller === 'anyone or person') return [...codes.add('VALIDATION_ERROR')]
   if (route.caller !== 'anyone') codes.add('UNAUTHORIZED').add('INSTALLATION_REVOKED')
   if (inWorkspace(route.caller)) codes.add('WORKSPACE_REQUIRED').add('WORKSPACE_ACCESS_DENIED')
-  if (route.caller === 'manager') codes.add('FORBIDDEN')
+  if (route.caller === 'manager' || route.caller === 'app') codes.add('FORBIDDEN')
   if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {
     codes.add('SESSION_ONLY_ROUTE')
   }
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
+  if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
   if (query) codes.add('VALIDATION_ERROR')
   if (route.method !== 'GET') {

@@ -25,8 +25,17 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  * - `manager`        the same, and owner or admin there
  * - `person or app`  a login or any token, outside a workspace
  * - `member or app`  a login or any token, in a workspace; tokens need the scope
+ * - `app`            an app's token, in its workspace
  */
-export type Caller = 'anyone' | 'anyone or person' | 'person' | 'member' | 'manager' | 'person or app' | 'member or app'
+export type Caller =
+  | 'anyone'
+  | 'anyone or person'
+  | 'person'
+  | 'member'
+  | 'manager'
+  | 'person or app'
+  | 'member or app'
+  | 'app'
 
 export type Route = {
   method: Method
@@ -34,8 +43,13 @@ export type Route = {
   /** `root` stands outside the versioned API, at {root_url}. */
   at?: 'root'
 } & (
-  | { caller: Exclude<Caller, 'person or app' | 'member or app'> }
-  | { caller: 'person or app' | 'member or app'; scope: Scope | null }
+  | { caller: Exclude<Caller, 'person or app' | 'member or app' | 'app'> }
+  | {
+      caller: 'person or app' | 'member or app' | 'app'
+      scope: Scope | null
+      /** What a person's program needs where an app needs nothing. */
+      programScope?: Scope
+    }
 )
 
 export const routes = {
@@ -172,6 +186,39 @@ export const routes = {
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
+  // Agent sessions: an app always reaches its own, whatever its scopes
+  listAgentSessions: {
+    method: 'GET',
+    path: '/agent-sessions',
+    caller: 'member or app',
+    scope: null,
+    programScope: 'read',
+  },
+  openAgentSession: { method: 'POST', path: '/agent-sessions', caller: 'app', scope: null },
+  getAgentSession: {
+    method: 'GET',
+    path: '/agent-sessions/:session_id',
+    caller: 'member or app',
+    scope: null,
+    programScope: 'read',
+  },
+  updateAgentSession: { method: 'PATCH', path: '/agent-sessions/:session_id', caller: 'app', scope: null },
+  stopAgentSession: { method: 'POST', path: '/agent-sessions/:session_id/stop', caller: 'member' },
+  listActivities: {
+    method: 'GET',
+    path: '/agent-sessions/:session_id/activities',
+    caller: 'member or app',
+    scope: null,
+    programScope: 'read',
+  },
+  postActivity: {
+    method: 'POST',
+    path: '/agent-sessions/:session_id/activities',
+    caller: 'member or app',
+    scope: null,
+    programScope: 'write',
+  },
+
   // OAuth
   authorize: { method: 'GET', path: '/oauth/authorize', caller: 'anyone or person' },
   issueToken: { method: 'POST', path: '/oauth/token', caller: 'anyone' },
@@ -201,7 +248,7 @@ export const routes = {
 export type RouteName = keyof typeof routes
 
 /** The caller's workspace must be known before such a route runs. */
-export const inWorkspace = (caller: Caller) => caller === 'member' || caller === 'manager' || caller === 'member or app'
+export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 
 /** `/teams/:team_id` has the parameter `team_id`. */
 export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`

@@ -1,6 +1,7 @@
 import { api } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import { agentAppRoutes } from './agent-apps/routes.ts'
+import { agentSessionRoutes } from './agent-sessions/routes.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
@@ -34,6 +35,7 @@ export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metr
     ...webhookRoutes,
     ...agentAppRoutes,
     ...agentRoutes,
+    ...agentSessionRoutes,
     ...oauthRoutes,
   ])
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { startTimers } from './agent-sessions/timers.ts'
 import { createApp } from './app.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -94,12 +95,14 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
 /** What a process does besides answering requests. */
 function startWorking(ctx: Context, doorbell: Doorbell, metrics: Metrics): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
+  const stopTimers = startTimers(ctx)
   const worker = new DeliveryWorker(ctx, doorbell, {
     attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   })
   worker.start()
   return async () => {
     stopHousekeeping()
+    stopTimers()
     await worker.stop()
   }
 }

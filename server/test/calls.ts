@@ -104,6 +104,14 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   requestInstall: null,
   updateInstallation: { all_teams: true },
   deleteInstallation: null,
+  openAgentSession: { issue_id: 'x' },
+  updateAgentSession: {
+    plan: [{ content: 'Look', status: 'pending' }],
+    added_external_urls: [{ label: 'Change', url: 'https://example.com/1' }],
+    removed_external_urls: ['https://example.com/2'],
+  },
+  stopAgentSession: null,
+  postActivity: { content: { type: 'prompt', body: 'Hello' } },
   approveConsent: { all_teams: true },
   denyConsent: null,
   // As RFC 6749 and 7591 have it: parameters nobody knows are ignored. They have tests of their own.
@@ -137,6 +145,7 @@ export async function makeScene(app: TestApp) {
   const { body: deliveries } = await owner.get(`/webhooks/${webhook.id}/deliveries`)
   const { body: registered } = await owner.post('/agent-apps', manifest)
   const robot = await app.installed(owner)
+  const { body: session } = await robot.post('/agent-sessions', { issue_id: issue.id })
   const asked = await owner.get(
     `/oauth/authorize?${new URLSearchParams({
       client_id: registered.client_id,
@@ -164,10 +173,11 @@ export async function makeScene(app: TestApp) {
     webhook_id: webhook.id,
     app_id: registered.app.id,
     installation_id: robot.installationId,
+    session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     delivery_id: deliveries.data[0].id,
   }
-  return { ...workspace, ids }
+  return { ...workspace, ids, robot }
 }
 
 export const pathOf = ({ route }: Operation, ids: Record<string, string>) =>

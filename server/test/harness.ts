@@ -118,13 +118,20 @@ export class TestApp {
   /** A client with the token of an app that `owner` registered and installed, for these scopes and teams. */
   async installed(
     owner: TestPerson,
-    { scopes = ['read', 'write'], teamIds = null as string[] | null, name = `Robot ${++people}` } = {},
+    {
+      scopes = ['read', 'write'],
+      teamIds = null as string[] | null,
+      name = `Robot ${++people}`,
+      /** Where events go, if it hears of any; with what it asks for. */
+      webhook = null as { url: string; resource_types?: string[] } | string | null,
+    } = {},
   ) {
     const { body } = await owner.post('/agent-apps', {
       schemaVersion: '1.0.0',
       name,
       developer: { name: 'Robots Inc' },
       oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes },
+      ...(webhook === null ? {} : { webhook: typeof webhook === 'string' ? { url: webhook } : webhook }),
     })
     const ids = { user: newId('usr'), installation: newId('ins'), grant: newId('grt') }
     const token = newSecret('svc_at_')

@@ -1,4 +1,5 @@
 import type { AppScope, Coverage, Installation } from '@baton/protocol'
+import { endAllOf, endUncovered } from '../agent-sessions/end.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
@@ -10,6 +11,7 @@ import { found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
+import { type Deciding, releaseUncovered } from '../issues/delegation.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { confirmRole } from '../workspaces/members.ts'
 
@@ -77,14 +79,14 @@ interface Approval {
   app: { id: string; name: string; workspaceId: string; endpointId: string }
   scopes: AppScope[]
   teams: Chosen
-  approverId: string
+  approver: Deciding
 }
 
 /**
  * 4.2, decisions 5: the first approval makes the installation and its app user; a later one keeps both, replaces
  * coverage and scopes, and ends the grants there were.
  */
-export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approverId }: Approval) {
+export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approver }: Approval) {
   const now = ctx.clock.now()
   await tx.row(sql`select 1 from workspaces where id = ${app.workspaceId} for no key update`)
   // It may have been deleted since consent was asked for.
@@ -96,17 +98,17 @@ export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approv
   if (before) {
     await tx.run(sql`update installations set scopes = ${scopes}, updated_at = ${now} where id = ${before.id}`)
     await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${before.id} and ended_at is null`)
-    await changeCoverage(tx, before, app.endpointId, teams, now)
+    await changeCoverage(ctx, tx, approver, before, app.endpointId, teams)
   } else {
     await tx.run(sql`
       insert into installations
         (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, installed_by, created_at, updated_at)
       values (${installation.id}, ${app.workspaceId}, ${app.id}, ${installation.appUserId}, ${teams.allTeams},
-        ${teams.teamIds}, ${scopes}, ${approverId}, ${now}, ${now})`)
+        ${teams.teamIds}, ${scopes}, ${approver.id}, ${now}, ${now})`)
   }
   await recordAudit(tx, now, {
     workspaceId: app.workspaceId,
-    actorId: approverId,
+    actorId: approver.id,
     action: 'installation.approved',
     subjectId: installation.id,
     details: { app_id: app.id, scopes, all_teams: teams.allTeams, team_ids: teams.teamIds },
@@ -150,8 +152,19 @@ export async function renameAppUser(
   await tx.run(sql`update users set display_name = ${free} where id = ${userId}`)
 }
 
-/** 3.2: the app hears of a change of its teams, and of nothing when it stays the same. */
-async function changeCoverage(tx: Tx, before: Stored, endpointId: string, { allTeams, teamIds }: Chosen, now: Date) {
+/**
+ * 3.2: the app hears of a change of its teams, and of nothing when it stays the same. What was delegated to it in teams
+ * that it lost is released, and its sessions there end.
+ */
+async function changeCoverage(
+  ctx: Context,
+  tx: Tx,
+  caller: Deciding,
+  before: Stored,
+  endpointId: string,
+  { allTeams, teamIds }: Chosen,
+) {
+  const now = ctx.clock.now()
   if (before.all_teams === allTeams && JSON.stringify([...before.team_ids].sort()) === JSON.stringify(teamIds))
     return false
   const every = await tx.rows<{ id: string }>(
@@ -183,6 +196,8 @@ async function changeCoverage(tx: Tx, before: Stored, endpointId: string, { allT
       },
     },
   )
+  await releaseUncovered(tx, ctx, caller, { id: before.id, agentId: before.app_user_id })
+  await endUncovered(tx, ctx, before.id)
   return true
 }
 
@@ -192,7 +207,7 @@ export const updateCoverage = (ctx: Context, admitted: Member, id: string, cover
     const before = found(await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.id = ${id}`))
     const teams = await chosenTeams(tx, caller.workspaceId, coverage)
     const now = ctx.clock.now()
-    if (await changeCoverage(tx, before, await endpointOf(tx, before.app_id), teams, now)) {
+    if (await changeCoverage(ctx, tx, caller, before, await endpointOf(tx, before.app_id), teams)) {
       await recordAudit(tx, now, {
         workspaceId: caller.workspaceId,
         actorId: caller.id,
@@ -229,12 +244,14 @@ export async function uninstallApp(ctx: Context, tx: Tx, caller: Member, appId: 
   if (installation) await revoke(ctx, tx, caller, installation)
 }
 
-/** 3.2: tokens stop, grants end, what is pending is canceled; the app hears of that alone. */
-async function revoke({ clock }: Context, tx: Tx, caller: Member, installation: Stored) {
-  const now = clock.now()
+/** 3.2: tokens stop, grants and sessions end, delegations and what is pending go; the app hears of that alone. */
+async function revoke(ctx: Context, tx: Tx, caller: Member, installation: Stored) {
+  const now = ctx.clock.now()
   const endpointId = await endpointOf(tx, installation.app_id)
   await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
   await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${installation.id} and ended_at is null`)
+  await releaseUncovered(tx, ctx, caller, { id: installation.id, agentId: installation.app_user_id })
+  await endAllOf(tx, ctx, installation.app_user_id)
   await cancelPending(tx, endpointId, now)
   await recordForApp(
     tx,

@@ -1,11 +1,11 @@
-import type { AgentQuery, AppScope, Choice, UserQuery } from '@baton/protocol'
+import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
-import { unavailableReason } from '../installations/availability.ts'
+import { type InstalledApp, unavailableReason, type WorkPlace } from '../installations/availability.ts'
 import { covers } from '../installations/reach.ts'
 import { findIssueId } from '../issues/read.ts'
 
@@ -14,14 +14,7 @@ interface Row {
   display_name: string
   user_kind: 'human' | 'application'
   agent_kind: Choice['agent_kind']
-  app: {
-    id: string
-    allTeams: boolean
-    teamIds: string[]
-    approved: AppScope[]
-    requested: AppScope[]
-    webhook: string
-  } | null
+  app: ({ id: string } & InstalledApp) | null
 }
 
 export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, none)
@@ -59,7 +52,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Retur
   )
 }
 
-function choiceOf({ config }: Context, { app, ...user }: Row, place: { teamId: string | null } | null): Choice {
+function choiceOf({ config }: Context, { app, ...user }: Row, place: WorkPlace | null): Choice {
   const reason = app && unavailableReason(app, place)
   return {
     ...user,
@@ -70,14 +63,15 @@ function choiceOf({ config }: Context, { app, ...user }: Row, place: { teamId: s
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */
-async function placeOf(db: Queryable, caller: Actor, { issue_id, team_id }: UserQuery) {
+async function placeOf(db: Queryable, caller: Actor, { issue_id, team_id }: UserQuery): Promise<WorkPlace | null> {
   if (issue_id) {
     const id = await findIssueId(db, caller, issue_id)
-    const issue = await db.row<{ teamId: string | null }>(sql`select team_id as "teamId" from issues where id = ${id}`)
+    const issue = await db.row<WorkPlace>(sql`
+      select personal, array_remove(array[team_id], null) as "teamIds" from issues where id = ${id}`)
     return issue ?? null
   }
   if (!team_id) return null
   const team = await db.row(sql`select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${team_id}`)
   if (!team || !covers(caller, team_id)) throw invalid({ team_id: 'is not a team of this workspace' })
-  return { teamId: team_id }
+  return { personal: false, teamIds: [team_id] }
 }

@@ -11,7 +11,7 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
-import { mentionedIn } from './mentions.ts'
+import { holdMentioned, mentionedIn, tellAgents } from './mentions.ts'
 
 interface Target {
   target_type: CommentTarget
@@ -51,6 +51,7 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
   ctx.db.tx(async (tx) => {
     if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
     const now = ctx.clock.now()
+    const agents = await holdMentioned(tx, caller, body.text)
     await mustSee(tx, caller, body, sql`for key share`)
     const root = body.parent_comment_id ? await rootOf(ctx, tx, caller, body, body.parent_comment_id) : null
     const id = newId('cmt')
@@ -73,12 +74,14 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
     const comment = await findComment(ctx, tx, caller, id)
     await record(tx, now, caller.workspaceId, heardOfComment(actorOf(caller), 'create', comment))
     await tellMentioned(tx, now, caller, comment, comment.mentioned_user_ids)
+    await tellAgents(tx, ctx, caller, comment, agents, { isNew: true })
     return withoutPlace(comment)
   })
 
 export const updateComment = (ctx: Context, caller: Actor, id: string, change: CommentChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    const agents = await holdMentioned(tx, caller, change.text ?? '')
     const before = await lockComment(ctx, tx, caller, id)
     const text = change.text ?? before.text
     if (text !== before.text && before.author_id !== caller.id) {
@@ -102,6 +105,8 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
     await record(tx, now, caller.workspaceId, heardOfComment(actorOf(caller), 'update', after))
     const fresh = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
     await tellMentioned(tx, now, caller, after, fresh)
+    const called = agents.filter((agent) => fresh.includes(agent.id))
+    if (called.length > 0) await tellAgents(tx, ctx, caller, after, called, { isNew: false })
     return withoutPlace(after)
   })
 

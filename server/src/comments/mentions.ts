@@ -1,5 +1,13 @@
-import type { Queryable } from '../db/database.ts'
+import { message } from '../agent-sessions/message.ts'
+import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
+import { takesMessages } from '../agent-sessions/state.ts'
+import type { Context } from '../context.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import type { PlacedComment } from '../events/comments.ts'
+import type { Actor } from '../http/caller.ts'
+import { type Agent, findAgents } from '../installations/agents.ts'
+import { unavailableReason } from '../installations/availability.ts'
 
 // A name may hold brackets itself.
 const pattern = /@\[[^\n]{1,200}?\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
@@ -14,7 +22,45 @@ export async function mentionedIn(db: Queryable, workspaceId: string, text: stri
   const ids = mentionsIn(text)
   if (ids.length === 0) return []
   const known = await db.rows<{ user_id: string }>(sql`
-    select user_id from memberships where workspace_id = ${workspaceId} and user_id = any(${ids})`)
+    select user_id from memberships where workspace_id = ${workspaceId} and user_id = any(${ids})
+    union all
+    select app_user_id from installations
+    where workspace_id = ${workspaceId} and app_user_id = any(${ids}) and revoked_at is null`)
   const here = new Set(known.map(({ user_id }) => user_id))
   return ids.filter((id) => here.has(id))
+}
+
+/** The agents that a text mentions. Held before anything else is, as whoever takes teams away from them does. */
+export const holdMentioned = (tx: Tx, caller: Actor, text: string) =>
+  caller.kind === 'person' ? findAgents(tx, caller.workspaceId, mentionsIn(text), sql`for share of i`) : []
+
+/**
+ * What a comment means to agents (decisions 6): in a thread, it is a message to each open session; who is mentioned and
+ * has none there, and is available, gets one. What an agent says, and what is internal, means nothing to them.
+ */
+export async function tellAgents(
+  tx: Tx,
+  ctx: Context,
+  caller: Actor,
+  comment: PlacedComment,
+  mentioned: Agent[],
+  { isNew }: { isNew: boolean },
+) {
+  if (caller.kind === 'app' || comment.internal || comment.personal) return
+  if (comment.parent_comment_id === null && mentioned.length === 0) return
+  const threadId = comment.parent_comment_id ?? comment.id
+  const sessions = await sessionsInThread(tx, ctx, threadId)
+  for (const session of isNew ? sessions : []) {
+    if (takesMessages(session.standing)) await message(tx, ctx, caller, session, comment.text)
+  }
+  const place = { personal: comment.personal, teamIds: comment.teamIds }
+  for (const agent of mentioned) {
+    if (sessions.some(({ agentId }) => agentId === agent.id)) continue
+    if (unavailableReason(agent.installed, place, 'app:mentionable')) continue
+    await openForPerson(tx, ctx, caller, {
+      agent,
+      place: comment.target_type === 'issue' ? { issueId: comment.target_id } : { projectId: comment.target_id },
+      comment: { id: comment.id, threadId },
+    })
+  }
 }

@@ -43,6 +43,8 @@ export interface Tx extends Queryable {
 export interface Topics {
   /** Ids of endpoints that something waits for. */
   due: string
+  /** Hints for whoever watches, as JSON. */
+  live: string
 }
 
 const retriesOnConflict = 5
@@ -121,6 +123,11 @@ export class Db implements Queryable {
     const result = await (this.#open ? this.#open.run(state, attempt) : attempt())
     for (const [topic, news] of told) this.#audience.get(topic)?.(news)
     return result
+  }
+
+  /** Tells the rest of this process of a single statement, as a transaction does of itself. */
+  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>): void {
+    this.#audience.get(topic)?.(new Set(news))
   }
 
   /** Who hears what transactions tell about a topic. It must not throw and is not waited for. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
-import { none, sql, undurably } from '../db/sql.ts'
+import { none, type Sql, sql, undurably } from '../db/sql.ts'
 import type { Claimed } from './stages.ts'
 
 /** Committed in one go, and sent at once. */
@@ -23,9 +23,16 @@ export interface Batch {
   parked: string[]
 }
 
-const isFirst = sql`status = 'pending' and claim_id is null and not is_retry`
+/** Nobody can have received the delivery `d` yet. */
+export const isUnattempted = (d: Sql) => sql`${d}.status = 'pending' and ${d}.attempts = 0`
+
+/** decisions 7: it waits until the delivery that it follows was attempted. */
+const mayGo = sql`(blocked_by is null or not exists (
+  select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
+    and ${isUnattempted(sql`b`)}))`
+const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${mayGo}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
-const isAskedFor = sql`redeliver_at is not null and claim_id is null`
+const isAskedFor = sql`redeliver_at is not null and claim_id is null and ${mayGo}`
 
 /**
  * Claims up to `limit` due deliveries, a fair share of each due endpoint: those whose turn is longest overdue first, and

@@ -9,7 +9,8 @@ import type { Attempted } from './stages.ts'
 
 /**
  * Writes down what came of attempts, in one statement for all. An attempt whose claim was lost changes nothing: another
- * worker has the delivery, or it was canceled. Returns the endpoints for which more waits to be sent.
+ * worker has the delivery, or it was canceled. Returns the endpoints for which more waits, or may wait no longer for
+ * another to be attempted first.
  */
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
@@ -71,7 +72,7 @@ const write = (db: Queryable, results: object[]) =>
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, claim_id = null, claim_kind = null, lease_until = null
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
-      returning d.endpoint_id, d.id, d.workspace_id, d.status, d.redeliver_at
+      returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at
     ), logged as (
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
@@ -79,7 +80,8 @@ const write = (db: Queryable, results: object[]) =>
         d.signature
       from kept k join done d on d.id = k.id
     )
-    select endpoint_id from kept where status = 'pending' or redeliver_at is not null`)
+    select endpoint_id from kept
+    where status = 'pending' or redeliver_at is not null or (type = 'AgentSessionEvent' and attempts = 1)`)
 
 const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)

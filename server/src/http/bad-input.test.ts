@@ -12,6 +12,10 @@ const scene = (app: TestApp) => {
   return shared
 }
 
+/** Somebody who may call it. */
+const callerOf = ({ route }: Operation, { owner, robot }: Awaited<ReturnType<typeof makeScene>>) =>
+  route.caller === 'app' ? robot : owner
+
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 
 const notJson = [400, 'INVALID_JSON'] as const
@@ -46,9 +50,9 @@ describe.each(names)('%s refuses', (name) => {
     '%s',
     verifies('http.malformed-json-400', 'http.unknown-body-key-422', 'http.unknown-body-key-named-in-details'),
     async ([kind, raw, [status, code]], { app }) => {
-      const { owner, ids } = await scene(app)
+      const at = await scene(app)
       const response = await app.unchanged(() =>
-        owner.request(operation.route.method, pathOf(operation, ids), undefined, {
+        callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids), undefined, {
           raw,
           headers: { 'content-type': 'application/json' },
         }),
@@ -64,13 +68,15 @@ describe.each(names)('%s refuses', (name) => {
   if (!body) return
 
   test('no body at all', async ({ app }) => {
-    const { owner, ids } = await scene(app)
-    const response = await app.unchanged(() => owner.request(operation.route.method, pathOf(operation, ids)))
+    const at = await scene(app)
+    const response = await app.unchanged(() =>
+      callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids)),
+    )
     expect(response).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } })
   })
 
   test.for(Object.keys(body))('bad values of %s', verifies('http.validation-error-422'), async (field, { app }) => {
-    const { owner, ids } = await scene(app)
+    const at = await scene(app)
     const good = body[field]
     const isKindOf = (value: unknown) => Array.isArray(value) === Array.isArray(good) && typeof value === typeof good
     const values: unknown[] = [
@@ -88,7 +94,7 @@ describe.each(names)('%s refuses', (name) => {
     const strange = (value: unknown) => /\\u0000|\\ud800|\[\[|1\]/.test(JSON.stringify(value))
     for (const value of values.filter((value) => !isKindOf(value) || strange(value))) {
       const response = await app.unchanged(() =>
-        owner.request(operation.route.method, pathOf(operation, ids), { ...body, [field]: value }),
+        callerOf(operation, at).request(operation.route.method, pathOf(operation, at.ids), { ...body, [field]: value }),
       )
       expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
       expect(Object.keys(response.body.details)[0]).toMatch(new RegExp(`^${field}`))
@@ -117,7 +123,7 @@ test('ids of another workspace, and what is no id, lead nowhere', async ({ app }
       ]) {
         const path = pathOf(operation, { ...here.ids, [param]: id })
         const response = await app.unchanged(() =>
-          here.owner.request(operation.route.method, path, accepted[name] ?? undefined),
+          callerOf(operation, here).request(operation.route.method, path, accepted[name] ?? undefined),
         )
         expect(response).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
       }

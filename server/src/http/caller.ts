@@ -62,7 +62,9 @@ export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
         ? Person | App
         : Kind extends 'member or app'
           ? Actor
-          : Member
+          : Kind extends 'app'
+            ? App
+            : Member
 
 export const isManager = (caller: Member) => caller.role === 'owner' || caller.role === 'admin'
 
@@ -73,9 +75,11 @@ export function admit(route: Route, caller: Caller): void {
   // 5.5: some things only a person does, signed in.
   if (caller.scopes && !('scope' in route)) throw new ApiError('SESSION_ONLY_ROUTE')
   if (caller.scopes || inWorkspace(route.caller)) admitToWorkspace(route, caller)
-  if (caller.scopes && 'scope' in route && route.scope && !grants(caller.scopes, route.scope)) {
-    throw insufficientScope(route.scope)
+  if (route.caller === 'app' && caller.kind !== 'app') {
+    throw new ApiError('FORBIDDEN', {}, { message: 'Only an agent app does this, with its own token.' })
   }
+  const needed = neededScope(route, caller)
+  if (caller.scopes && needed && !grants(caller.scopes, needed)) throw insufficientScope(needed)
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
 }
 
@@ -85,6 +89,11 @@ function admitToWorkspace(route: Route, caller: Person | App) {
   if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')
   const within = caller.kind === 'app' ? !asked || asked === caller.workspaceId : caller.role !== null
   if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+}
+
+function neededScope(route: Route, caller: Person | App): Scope | null {
+  if (!('scope' in route)) return null
+  return (caller.kind === 'person' && route.programScope) || route.scope
 }
 
 /** 5.6: `write` implies the two narrow ones, and not `read`. */

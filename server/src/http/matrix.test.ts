@@ -23,13 +23,13 @@ interface Kind {
 }
 
 const isOpen = ({ route }: Operation) => route.caller === 'anyone' || route.caller === 'anyone or person'
-const inWorkspace = ({ route }: Operation) => ['member', 'manager', 'member or app'].includes(route.caller)
+const inWorkspace = ({ route }: Operation) => ['member', 'manager', 'member or app', 'app'].includes(route.caller)
 const scopeOf = ({ route }: Operation) => ('scope' in route ? route.scope : undefined)
 
 const person =
   (role: 'owner' | 'admin' | 'member') =>
-  (operation: Operation): Answer =>
-    role === 'member' && operation.route.caller === 'manager' ? 'FORBIDDEN' : 'let in'
+  ({ route }: Operation): Answer =>
+    route.caller === 'app' || (role === 'member' && route.caller === 'manager') ? 'FORBIDDEN' : 'let in'
 
 const appWith =
   (scopes: readonly string[]) =>
@@ -113,7 +113,7 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
     {
       name: 'a program of a person',
       client: asApp(app, id, await programOf(app, member, id)),
-      expects: appWith(['read', 'write']),
+      expects: (operation) => (operation.route.caller === 'app' ? 'FORBIDDEN' : appWith(['read', 'write'])(operation)),
     },
   ]
 }
@@ -128,19 +128,23 @@ const doorCodes = new Set<string>([
 ])
 /** Verbs that look after an app refuse members who do not; that is not the door's doing. */
 const isDoors = (operation: Operation, code: string | undefined) =>
-  code !== undefined && (doorCodes.has(code) || (code === 'FORBIDDEN' && operation.route.caller === 'manager'))
+  code !== undefined &&
+  (doorCodes.has(code) || (code === 'FORBIDDEN' && ['manager', 'app'].includes(operation.route.caller)))
 
 test(
   'every route answers every kind of caller as it declares',
-  verifies(
-    'scope.insufficient-scope-names-scope',
-    'scope.insufficient-scope-header',
-    'scope.no-scope-routes',
-    'scope.narrowest-named',
-    'scope.reading-needs-read',
-    'scope.write-does-not-imply-read',
-    'installation.uninstall-stops-access-tokens',
-  ),
+  {
+    ...verifies(
+      'scope.insufficient-scope-names-scope',
+      'scope.insufficient-scope-header',
+      'scope.no-scope-routes',
+      'scope.narrowest-named',
+      'scope.reading-needs-read',
+      'scope.write-does-not-imply-read',
+      'installation.uninstall-stops-access-tokens',
+    ),
+    timeout: 180_000,
+  },
   async ({ app }) => {
     const scene = await makeScene(app)
     const kinds = await kindsOf(app, scene)
@@ -221,6 +225,12 @@ const outside: Record<
   createInitiative: 'of the whole workspace',
   updateInitiative: 'of the whole workspace',
   deleteInitiative: 'of the whole workspace',
+  listAgentSessions: 'nothing of it',
+  openAgentSession: 'RESOURCE_NOT_FOUND',
+  getAgentSession: 'RESOURCE_NOT_FOUND',
+  updateAgentSession: 'RESOURCE_NOT_FOUND',
+  listActivities: 'RESOURCE_NOT_FOUND',
+  postActivity: 'RESOURCE_NOT_FOUND',
   listAgents: 'of the whole workspace',
   selectUsers: 'of the whole workspace',
 }
@@ -236,6 +246,8 @@ test('an app outside the team reaches nothing of it', async ({ app }) => {
     updateIssue: { title: 'Changed' },
     createMilestone: { project_id: ids.project_id, name: 'Beta' },
     createCycle: { team_id: ids.team_id, name: 'Week 1' },
+    openAgentSession: { issue_id: ids.issue_id },
+    postActivity: { content: { type: 'thought', body: 'Hm' } },
   }
   for (const [name, answer] of Object.entries(outside) as [SharedName, string][]) {
     if (answer === 'of the whole workspace') continue

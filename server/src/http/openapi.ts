@@ -1,4 +1,13 @@
-import { type ErrorCode, errors, errorsOf, inWorkspace, type Operation, pathParams, type Route } from '@baton/protocol'
+import {
+  type ErrorCode,
+  errors,
+  errorsOf,
+  inWorkspace,
+  limits,
+  type Operation,
+  pathParams,
+  type Route,
+} from '@baton/protocol'
 import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 
@@ -51,6 +60,16 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
       })),
       ...(inWorkspace(route.caller)
         ? [{ name: 'X-Workspace-ID', in: 'header', required: true, schema: { type: 'string' } }]
+        : []),
+      ...(operation.idempotent
+        ? [
+            {
+              name: 'Idempotency-Key',
+              in: 'header',
+              required: false,
+              schema: { type: 'string', minLength: 1, maxLength: limits.idempotencyKey },
+            },
+          ]
         : []),
       ...Object.entries(query?.properties ?? {}).map(([param, schema]) => ({
         name: param,

@@ -11,31 +11,34 @@ export interface Notice {
   commentId?: string | null
   endpointId?: string | null
   appId?: string | null
+  sessionId?: string | null
 }
 
 /** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
 export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
-    .map(({ kind, userId, issueId = null, projectId = null, commentId = null, endpointId = null, appId = null }) => ({
+    .map(({ kind, userId, ...subject }) => ({
       id: newId('inb'),
       user_id: userId,
       kind,
-      issue_id: issueId,
-      project_id: projectId,
-      comment_id: commentId,
-      endpoint_id: endpointId,
-      app_id: appId,
+      issue_id: subject.issueId,
+      project_id: subject.projectId,
+      comment_id: subject.commentId,
+      endpoint_id: subject.endpointId,
+      app_id: subject.appId,
+      session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
   await tx.run(sql`
     insert into inbox_entries
-      (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, actor_id, created_at)
+      (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
+        created_at)
     select n.id, ${workspaceId}, n.user_id, n.kind, n.issue_id, n.project_id, n.comment_id, n.endpoint_id, n.app_id,
-      ${actorId}, ${now}
+      n.session_id, ${actorId}, ${now}
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text,
-        endpoint_id text, app_id text)
+        endpoint_id text, app_id text, session_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id`)
 }
 

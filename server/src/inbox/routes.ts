@@ -42,7 +42,8 @@ export const inboxRoutes = [
 /** Titles are looked up now, so that an entry never shows what its reader may no longer see. */
 const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
   db.rows<InboxEntry>(sql`
-    select e.id, e.kind, coalesce(e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id) as subject_id,
+    select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)
+        as subject_id,
       coalesce(i.title, p.title, w.label, a.name) as title,
       ${config.appUrl}::text || coalesce('/issue/' || i.code, '/project/' || p.id, '/settings/agent-apps/' || w.app_id, '/settings/webhooks/' || w.id,
           '/settings/agent-apps/' || a.id)

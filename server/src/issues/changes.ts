@@ -1,9 +1,17 @@
 import { type Issue, issueFields, limits } from '@baton/protocol'
+import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
-import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
+import {
+  type Actor as EventActor,
+  type Happening,
+  heardOfChange,
+  only,
+  previousValues,
+  record,
+} from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
@@ -12,20 +20,25 @@ import { withUrl } from './read.ts'
 
 export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
 
-export const happened = (caller: Actor, action: 'create' | 'remove', issue: Issue): Happening => ({
+export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): Happening => ({
   type: 'Issue',
   action,
-  actor: actorOf(caller),
+  actor,
   data: only(issue, issueFields),
   url: issue.url,
   teamIds: teamsOf(issue),
 })
 
-export const heardOf = (caller: Actor, before: Issue, after: Issue): Happening[] =>
-  heardOfChange(before, after, issueFields, happened(caller, 'create', after), teamsOf(before))
+export const heardOf = (actor: EventActor, before: Issue, after: Issue): Happening[] =>
+  heardOfChange(before, after, issueFields, happened(actor, 'create', after), teamsOf(before))
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
-export async function recordHistory(tx: Queryable, now: Date, caller: Actor, pairs: [before: Issue, after: Issue][]) {
+export async function recordHistory(
+  tx: Queryable,
+  now: Date,
+  caller: Pick<Actor, 'id' | 'workspaceId'>,
+  pairs: [before: Issue, after: Issue][],
+) {
   const rows = pairs.flatMap(([before, after]) => {
     const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
     const from = previousValues(before, after, shown)
@@ -68,6 +81,7 @@ export async function changeBlocks(
   const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => id !== issueId)
   if (otherIds.length === 0) return
   const before = await lockIssues(tx, caller.workspaceId, otherIds)
+  const actors = await actorsOnIssues(tx, caller, otherIds)
   await removeBlocks(tx, removed)
   await addBlocks(tx, caller.workspaceId, added)
   const after = before.map((issue) => withBlocks(issue, added, removed, now))
@@ -86,7 +100,7 @@ export async function changeBlocks(
     tx,
     now,
     caller.workspaceId,
-    pairs.flatMap(([old, fresh]) => heardOf(caller, old, fresh)),
+    pairs.flatMap(([old, fresh]) => heardOf(actors(fresh.id), old, fresh)),
   )
 }
 

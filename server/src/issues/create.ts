@@ -1,14 +1,16 @@
 import type { Issue, NewIssue } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
-import { record } from '../events/record.ts'
+import { actorOf, record } from '../events/record.ts'
 import type { Actor, Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
+import type { Agent } from '../installations/agents.ts'
 import { type Kind, References, type Wanted } from '../planning/references.ts'
 import { checkNewFromApp } from './apps.ts'
 import { changeBlocks, happened } from './changes.ts'
+import { holdDelegate, settleDelegate, tellAgents } from './delegation.ts'
 import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
 import { withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
@@ -17,15 +19,17 @@ export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
   if (caller.kind === 'app') checkNewFromApp(body)
   return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    const delegate = await holdDelegate(tx, caller, body)
     await lockIssues(tx, caller.workspaceId, namedBy(body))
-    const [issue] = await insert(tx, ctx, caller, [body], () => '')
+    const [issue] = await insert(tx, ctx, caller, [body], () => '', delegate)
     const created = issue as Issue
-    if (!created.personal) await record(tx, now, caller.workspaceId, [happened(caller, 'create', created)])
+    if (!created.personal) await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', created)])
     await changeBlocks(tx, now, ctx.config, caller, created.id, blocksOf(created), [])
     if (created.assignee_id) {
       const notice = { kind: 'assignment', userId: created.assignee_id, issueId: created.id } as const
       await notify(tx, now, caller.workspaceId, caller.id, [notice])
     }
+    await tellAgents(tx, ctx, caller, null, created, delegate)
     return created
   })
 }
@@ -35,7 +39,14 @@ export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =
   ctx.db.tx(async (tx) => ({ data: await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`) }))
 
 /** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
-async function insert(tx: Tx, ctx: Context, caller: Actor, bodies: NewIssue[], prefix: (index: number) => string) {
+async function insert(
+  tx: Tx,
+  ctx: Context,
+  caller: Actor,
+  bodies: NewIssue[],
+  prefix: (index: number) => string,
+  delegate?: Agent,
+) {
   const now = ctx.clock.now()
   const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
   const wanted = drafts.map((draft) => wantedOf(draft, null))
@@ -43,12 +54,15 @@ async function insert(tx: Tx, ctx: Context, caller: Actor, bodies: NewIssue[], p
   const references = await References.find(tx, caller, union(wanted))
   for (const { team_id } of drafts) references.mustCover(caller, team_id)
   const bad = drafts.flatMap((draft, index) =>
-    Object.entries({
-      ...badReferences(draft, caller.id, wanted[index] as Wanted, references),
-      ...(bodies[index]?.delegate_id ? { delegate_id: 'is not an agent of this workspace' } : {}),
-    }).map(([field, message]) => [prefix(index) + field, message]),
+    Object.entries(badReferences(draft, caller.id, wanted[index] as Wanted, references)).map(([field, message]) => [
+      prefix(index) + field,
+      message,
+    ]),
   )
   if (bad.length > 0) throw invalid(Object.fromEntries(bad))
+  for (const [index, draft] of drafts.entries()) {
+    if (draft.delegate_id) await settleDelegate(tx, caller, null, draft, bodies[index] as NewIssue, delegate)
+  }
 
   // Teams are asked for codes in one order everywhere, so that two imports cannot wait for each other.
   for (const teamId of [...new Set(drafts.map(({ team_id }) => team_id))].sort()) {

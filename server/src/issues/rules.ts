@@ -21,6 +21,7 @@ export function changed(before: Issue, change: IssueChange, now: Date): Issue {
 const madePersonal = (before: Issue, change: IssueChange): Partial<Issue> => ({
   ...(change.team_id === undefined && { team_id: null }),
   ...(change.assignee_id === undefined && before.assignee_id !== before.reporter_id && { assignee_id: null }),
+  ...(change.delegate_id === undefined && { delegate_id: null }),
   ...(change.blocks_ids === undefined && { blocks_ids: [] }),
   ...(change.blocked_by_ids === undefined && { blocked_by_ids: [] }),
 })

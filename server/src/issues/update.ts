@@ -1,10 +1,12 @@
 import { type Issue, type IssueChange, issueFields } from '@baton/protocol'
+import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
+import { endOnDeleted } from '../agent-sessions/end.ts'
 import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
-import { previousValues, record } from '../events/record.ts'
+import { type Actor as EventActor, previousValues, record } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { notify } from '../inbox/notify.ts'
@@ -12,6 +14,7 @@ import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
 import { changeBlocks, happened, heardOf, recordHistory, teamsOf } from './changes.ts'
+import { holdDelegate, partFromAgents, settleDelegate, tellAgents } from './delegation.ts'
 import {
   type Block,
   blocksOf,
@@ -32,6 +35,7 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
   if (caller.kind === 'app') refuseDelegate(change)
   return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    const delegate = await holdDelegate(tx, caller, change)
     if (change.parent_id) await oneParentAtATime(tx, caller.workspaceId)
     const before = await lockVisibleIssue(tx, ctx, caller, key, namedBy(change))
     if (caller.kind === 'app') checkChangeFromApp(change)
@@ -39,7 +43,8 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its reporter can make an issue personal.' })
     }
     const after = changed(before, change, now)
-    await checkReferences(tx, caller, before, after, change)
+    await checkReferences(tx, caller, before, after)
+    await settleDelegate(tx, caller, before, after, change, delegate)
 
     if (!previousValues(before, after, [...issueFields, 'personal'])) {
       // 6.5.3: internal ordering is nobody's news and no change in time.
@@ -52,9 +57,12 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
       after.url = withUrl(ctx.config, after).url
       await keepCodes(tx, caller.workspaceId, [after])
     }
+    const actors = await actorsOnIssues(tx, caller, [after.id])
+    await partFromAgents(tx, ctx, before, after)
     await updateIssueRow(tx, after)
     await replaceLabels(tx, caller.workspaceId, after)
-    await tellOthers(tx, ctx, caller, now, before, after)
+    await tellOthers(tx, ctx, caller, actors(after.id), now, before, after)
+    await tellAgents(tx, ctx, caller, before, after, delegate)
     return after
   })
 }
@@ -64,10 +72,12 @@ export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const issue = await lockVisibleIssue(tx, ctx, caller, key, [])
+    const actors = await actorsOnIssues(tx, caller, [issue.id])
+    await endOnDeleted(tx, ctx, { issueId: issue.id })
     await tx.run(sql`delete from issues where id = ${issue.id}`)
     if (issue.personal) return
     const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
-    await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
+    await record(tx, now, caller.workspaceId, [happened(actors(issue.id), 'remove', removed)])
   })
 
 /** Holds an issue, those it blocks or is blocked by, and those that it is about to name. */
@@ -88,7 +98,7 @@ async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Actor, key: string
 const oneParentAtATime = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${workspaceId}`}, 0))`)
 
-async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issue, change: IssueChange) {
+async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issue) {
   const wanted = wantedOf(after, before)
   await holdProjects(tx, caller.workspaceId, [after])
   const dropped = caller.kind === 'app' ? droppedBlocks(before, after) : []
@@ -100,16 +110,23 @@ async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issu
   for (const { field, id } of dropped) {
     if (!references.get('issue', id)) bad[field] ??= 'must keep the issues that the app does not reach'
   }
-  if (change.delegate_id) bad.delegate_id ??= 'is not an agent of this workspace'
   if (after.parent_id && after.parent_id !== before.parent_id && !bad.parent_id) {
     if (await isAncestor(tx, after.id, after.parent_id)) bad.parent_id = 'is below this issue already'
   }
   if (Object.keys(bad).length > 0) throw invalid(bad)
 }
 
-async function tellOthers(tx: Tx, ctx: Context, caller: Actor, now: Date, before: Issue, after: Issue) {
+async function tellOthers(
+  tx: Tx,
+  ctx: Context,
+  caller: Actor,
+  actor: EventActor,
+  now: Date,
+  before: Issue,
+  after: Issue,
+) {
   await recordHistory(tx, now, caller, [[before, after]])
-  await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
+  await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
   // Its comments were as unseen as itself.
   if (before.personal && !after.personal)
     await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })

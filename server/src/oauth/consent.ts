@@ -106,7 +106,7 @@ async function approveApp(
   await asManager(tx, person, workspaceId)
   if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
   const teams = await chosenTeams(tx, workspaceId, consent)
-  const approval = { app: { ...app, name }, scopes: request.scopes, teams, approverId: person.id }
+  const approval = { app: { ...app, name }, scopes: request.scopes, teams, approver: { ...person, workspaceId } }
   const { id } = await install(ctx, tx, approval)
   return { workspaceId, installationId: id, userId: null }
 }

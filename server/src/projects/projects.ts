@@ -1,11 +1,21 @@
 import { type NewProject, type Project, type ProjectChange, projectFields } from '@baton/protocol'
+import { actorOnProject } from '../agent-sessions/acting-for.ts'
+import { endOnDeleted, endOnMoved, endOnPersonal } from '../agent-sessions/end.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
-import { actorOf, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
+import {
+  actorOf,
+  type Actor as EventActor,
+  type Happening,
+  heardOfChange,
+  only,
+  previousValues,
+  record,
+} from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -45,7 +55,7 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
     const project = withUrl(ctx.config, changed(blank(caller, now), body, caller.id, now))
     await checkReferences(tx, caller, null, project)
     await insertProject(tx, caller.workspaceId, project)
-    if (!project.personal) await record(tx, now, caller.workspaceId, [happened(caller, 'create', project)])
+    if (!project.personal) await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', project)])
     return project
   })
 
@@ -61,8 +71,10 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     await checkReferences(tx, caller, before, after)
     if (!previousValues(before, after, [...projectFields, 'personal'])) return after
     after.updated_at = laterThan(before.updated_at, now)
+    const actor = await actorOnProject(tx, caller, id)
+    await partFromAgents(tx, ctx, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
-    await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
+    await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
     if (before.personal && !after.personal) {
       await recordThread(tx, now, caller.workspaceId, ctx.config, { projectId: after.id })
     }
@@ -76,11 +88,21 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
     const now = ctx.clock.now()
     const project = await lockVisibleProject(tx, ctx, caller, id)
     if (!project.team_ids.every((teamId) => covers(caller, teamId))) throw outOfReach(caller)
+    const actor = await actorOnProject(tx, caller, id)
+    await endOnDeleted(tx, ctx, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
     if (project.personal) return
     const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
-    await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
+    await record(tx, now, caller.workspaceId, [happened(actor, 'remove', removed)])
   })
+
+/** Before the project is written: sessions of agents that are about to lose sight of it end at once. */
+async function partFromAgents(tx: Tx, ctx: Context, before: Project, after: Project) {
+  if (after.personal && !before.personal) await endOnPersonal(tx, ctx, { projectId: after.id })
+  else if (!before.team_ids.every((id) => after.team_ids.includes(id))) {
+    await endOnMoved(tx, ctx, { projectId: after.id }, after.team_ids)
+  }
+}
 
 async function lockVisibleProject(tx: Tx, ctx: Context, caller: Actor, id: string): Promise<Project> {
   await tx.rows(sql`select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id} for update`)
@@ -119,17 +141,17 @@ const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
     update issues set project_id = null, milestone_id = null
     where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
 
-const happened = (caller: Actor, action: 'create' | 'remove', project: Project): Happening => ({
+const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): Happening => ({
   type: 'Project',
   action,
-  actor: actorOf(caller),
+  actor,
   data: only(project, projectFields),
   url: project.url,
   teamIds: project.team_ids,
 })
 
-const heardOf = (caller: Actor, before: Project, after: Project): Happening[] =>
-  heardOfChange(before, after, projectFields, happened(caller, 'create', after), before.team_ids)
+const heardOf = (actor: EventActor, before: Project, after: Project): Happening[] =>
+  heardOfChange(before, after, projectFields, happened(actor, 'create', after), before.team_ids)
 
 const blank = (caller: Actor, now: Date): Project => ({
   id: newId('prj'),

@@ -1,0 +1,36 @@
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { actorOf, type Actor as EventActor } from '../events/record.ts'
+import type { Actor } from '../http/caller.ts'
+
+/**
+ * 6.2: whom an event names for what the caller does to these issues. For an agent that an issue is delegated to, it is
+ * the person who delegated it.
+ */
+export async function actorsOnIssues(
+  tx: Tx,
+  caller: Actor,
+  issueIds: readonly string[],
+): Promise<(issueId: string) => EventActor> {
+  const itself = actorOf(caller)
+  if (caller.kind === 'person' || issueIds.length === 0) return () => itself
+  const delegations = await tx.rows<{ issueId: string; id: string; name: string }>(sql`
+    select i.id as "issueId", u.id, u.display_name as name
+    from issues i
+    join agent_sessions s on s.issue_id = i.id and s.agent_id = i.delegate_id
+      and s.delegation_revision = i.delegation_revision
+    join users u on u.id = s.creator_id
+    where i.id = any(${issueIds}) and i.delegate_id = ${caller.id}`)
+  const people = new Map(delegations.map(({ issueId, id, name }) => [issueId, actorOf({ id, name, kind: 'person' })]))
+  return (issueId) => people.get(issueId) ?? itself
+}
+
+/** The same for a project: who opened the session that the agent has on it (decisions 6). */
+export async function actorOnProject(tx: Tx, caller: Actor, projectId: string): Promise<EventActor> {
+  if (caller.kind === 'person') return actorOf(caller)
+  const creator = await tx.row<{ id: string; name: string }>(sql`
+    select u.id, u.display_name as name from agent_sessions s join users u on u.id = s.creator_id
+    where s.project_id = ${projectId} and s.agent_id = ${caller.id} and s.ended_at is null
+    order by s.id desc limit 1`)
+  return creator && creator.id !== caller.id ? actorOf({ ...creator, kind: 'person' }) : actorOf(caller)
+}

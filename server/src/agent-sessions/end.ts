@@ -1,0 +1,83 @@
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import { lockSessions } from './session.ts'
+import { endNow } from './state.ts'
+import { watched } from './watched.ts'
+
+/** 3.1, 3.2: ends without a last word. Each takes all sessions it concerns at once. */
+
+/** The app is gone from the workspace, or an agent of the service is. */
+export const endAllOf = (tx: Tx, ctx: Context, agentId: string) =>
+  end(tx, ctx, sql`s.agent_id = ${agentId}`, 'uninstalled')
+
+/** Before what they are about is deleted. */
+export const endOnDeleted = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
+  part(tx, ctx, about(place), 'issue_deleted')
+
+/** Before what they are about becomes one person's own. */
+export const endOnPersonal = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
+  part(tx, ctx, about(place), 'team_removed')
+
+/** Before what they are about moves to these teams: those of apps that cover none of them. */
+export const endOnMoved = (
+  tx: Tx,
+  ctx: Context,
+  place: { issueId: string } | { projectId: string },
+  teamIds: readonly string[],
+) =>
+  part(
+    tx,
+    ctx,
+    sql`${about(place)} and s.installation_id in (
+      select id from installations where not all_teams and not team_ids && ${teamIds}::text[])`,
+    'team_removed',
+  )
+
+/** After the teams of an installation have changed. */
+export const endUncovered = (tx: Tx, ctx: Context, installationId: string) =>
+  part(
+    tx,
+    ctx,
+    sql`s.installation_id = ${installationId} and exists (
+      select from installations n where n.id = s.installation_id and not n.all_teams and not case
+        when s.issue_id is not null
+        then exists (select from issues where id = s.issue_id and team_id = any(n.team_ids))
+        else exists (select from project_teams where project_id = s.project_id and team_id = any(n.team_ids)) end)`,
+    'team_removed',
+  )
+
+const about = (place: { issueId: string } | { projectId: string }) =>
+  'issueId' in place ? sql`s.issue_id = ${place.issueId}` : sql`s.project_id = ${place.projectId}`
+
+type Reason = Parameters<typeof endNow>[1]
+
+/** Ends sessions whose agent sees no more of what they are about; what it saw last is what it goes on seeing. */
+async function part(tx: Tx, ctx: Context, condition: Sql, reason: Reason) {
+  await end(tx, ctx, condition, reason)
+  await tx.run(sql`
+    update agent_sessions s set parting = json_build_object(
+      'issue', (select json_build_object('id', i.id, 'identifier', i.code, 'title', i.title, 'team',
+          case when t.id is not null then json_build_object('id', t.id, 'key', t.key, 'name', t.name) end)
+        from issues i left join teams t on t.id = i.team_id where i.id = s.issue_id),
+      'comment', (select text from comments where id = s.comment_id))
+    where ${condition} and s.parting is null`)
+}
+
+async function end(tx: Tx, ctx: Context, condition: Sql, reason: Reason) {
+  const now = ctx.clock.now()
+  const sessions = await lockSessions(tx, now, ctx.config, sql`${condition} and s.ended_at is null`)
+  if (sessions.length === 0) return
+  // Time may have ended some of them already, for another reason.
+  const ends = sessions.map(({ id, standing }) => ({
+    id,
+    ...(standing.endedAt ? standing : endNow(standing, reason, now)),
+  }))
+  await tx.run(sql`
+    update agent_sessions s set state = e.state, end_reason = e."endReason", ended_at = e."endedAt",
+      updated_at = e."updatedAt", due_at = null, version = version + 1
+    from json_to_recordset(${JSON.stringify(ends)}::json)
+      as e (id text, state text, "endReason" text, "endedAt" timestamptz, "updatedAt" timestamptz)
+    where s.id = e.id`)
+  for (const session of sessions) watched(tx, session)
+}

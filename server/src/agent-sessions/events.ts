@@ -1,0 +1,71 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { recordForApp } from '../events/for-app.ts'
+import { actorOf } from '../events/record.ts'
+import type { Member } from '../http/caller.ts'
+import { readContext } from './context.ts'
+import { readSession, type Session } from './session.ts'
+
+/** 6.3: a person delegated to the app or mentioned it. What it needs to begin is frozen now. */
+export async function recordCreated(tx: Tx, ctx: Context, session: Session, caller: Member, triggerId: string | null) {
+  const installation = await installationOf(tx, session)
+  if (!installation) return
+  const now = ctx.clock.now()
+  const shown = await readSession(tx, ctx.config, now, session.id)
+  const context = await readContext(tx, ctx.config, session, triggerId)
+  const eventId = await recordForApp(tx, now, installation, {
+    type: 'AgentSessionEvent',
+    action: 'created',
+    actor: actorOf(caller),
+    url: urlOf(shown),
+    data: { event_id: `ase_${session.id}_created`, agent_session: shown, ...context },
+  })
+  await tx.run(sql`update agent_sessions set created_event_id = ${eventId} where id = ${session.id}`)
+}
+
+/** 6.3: a person wrote, answered or pressed Stop. `session` may be as it was before. */
+export async function recordPrompted(tx: Tx, ctx: Context, session: Session, caller: Member, activity: AgentActivity) {
+  const installation = await installationOf(tx, session)
+  if (!installation) return
+  const now = ctx.clock.now()
+  const shown = await readSession(tx, ctx.config, now, session.id)
+  const { id, seq, type, content, signal, signal_metadata, author, created_at } = activity
+  await recordForApp(
+    tx,
+    now,
+    installation,
+    {
+      type: 'AgentSessionEvent',
+      action: 'prompted',
+      actor: actorOf(caller),
+      url: urlOf(shown),
+      data: {
+        event_id: `ase_${session.id}_act_${seq}`,
+        agent_session: shown,
+        agent_activity: {
+          id,
+          seq,
+          type,
+          content,
+          signal,
+          signal_metadata,
+          author: { id: author.id, name: author.name },
+          created_at,
+        },
+      },
+    },
+    // decisions 7: nobody hears an answer before the question.
+    { attemptedAfter: session.createdEventId },
+  )
+}
+
+/** decisions 6: the comment's address if there is one, else the issue's. */
+const urlOf = ({ comment, issue }: AgentSession) => comment?.url ?? issue?.url ?? ''
+
+/** Agents that run inside the service have none, and no webhook. */
+const installationOf = (tx: Tx, { installationId }: Session) =>
+  tx.row<{ id: string; workspace_id: string; endpointId: string }>(sql`
+    select i.id, i.workspace_id, a.endpoint_id as "endpointId" from installations i join agent_apps a on a.id = i.app_id
+    where i.id = ${installationId}`)

@@ -1,0 +1,147 @@
+import type { AgentSession, NewSession } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { App, Member } from '../http/caller.ts'
+import { found, invalid, notFound } from '../http/errors.ts'
+import { newId } from '../ids.ts'
+import { type Agent, findAgents } from '../installations/agents.ts'
+import { reaches } from '../installations/reach.ts'
+import { recordCreated } from './events.ts'
+import { lockSessions, readSession, type Session } from './session.ts'
+import { dueAt, opened } from './state.ts'
+import { watched } from './watched.ts'
+
+/** What a session begins with. */
+export interface Beginning {
+  agent: Pick<Agent, 'id' | 'installationId'>
+  place: { issueId: string } | { projectId: string }
+  personalOf?: string | null
+  comment?: { id: string; threadId: string }
+  /** Of the delegation. */
+  revision?: number
+}
+
+/** A person delegated or mentioned: the session is opened and its agent told, in the caller's transaction. */
+export async function openForPerson(tx: Tx, ctx: Context, caller: Member, beginning: Beginning) {
+  const session = await insert(tx, ctx, caller.workspaceId, beginning, { id: caller.id, isAgent: false })
+  await recordCreated(tx, ctx, session, caller, beginning.comment?.id ?? null)
+}
+
+/** 4.5: an app opens a session by itself; nobody needs to be told. In a thread that has an open one, that is the one. */
+export const openForApp = (
+  ctx: Context,
+  caller: App,
+  { issue_id, comment_id }: NewSession,
+): Promise<{ session: AgentSession; isNew: boolean }> => {
+  if ((issue_id === undefined) === (comment_id === undefined)) {
+    throw invalid({ [comment_id === undefined ? 'issue_id' : 'comment_id']: 'send either issue_id or comment_id' })
+  }
+  return ctx.db.tx(async (tx) => {
+    const now = ctx.clock.now()
+    // Held, so that neither its teams nor its tokens are taken away while the session begins.
+    const [agent] = await findAgents(tx, caller.workspaceId, [caller.id], sql`for share of i`)
+    if (!agent?.installed) throw notFound()
+    const reach: App = { ...caller, allTeams: agent.installed.allTeams, teamIds: agent.installed.teamIds }
+    const beginning = issue_id
+      ? await beginAtIssue(tx, reach, issue_id)
+      : await beginAtComment(tx, reach, comment_id as string)
+    const open = beginning.comment && (await openInThread(tx, ctx, caller.id, beginning.comment.threadId))
+    const session =
+      open ?? (await insert(tx, ctx, caller.workspaceId, { ...beginning, agent }, { id: caller.id, isAgent: true }))
+    return { session: await readSession(tx, ctx.config, now, session.id), isNew: !open }
+  })
+}
+
+/** The session of this agent in a thread that has not ended. Held until the transaction ends. */
+export async function openInThread(tx: Tx, ctx: Context, agentId: string, threadId: string) {
+  const sessions = await sessionsInThread(tx, ctx, threadId)
+  return sessions.find((session) => session.agentId === agentId)
+}
+
+/** All sessions of a thread that have not ended; those that time has ended are written down as ended. */
+export async function sessionsInThread(tx: Tx, ctx: Context, threadId: string): Promise<Session[]> {
+  const now = ctx.clock.now()
+  // One thread at a time, so that two people who mention an agent at once open one session.
+  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`thread ${threadId}`}, 0))`)
+  const sessions = await lockSessions(tx, now, ctx.config, sql`s.thread_id = ${threadId} and s.ended_at is null`)
+  for (const { id, standing } of sessions) {
+    if (!standing.endedAt) continue
+    await tx.run(sql`
+      update agent_sessions set state = ${standing.state}, ended_at = ${standing.endedAt},
+        updated_at = ${standing.updatedAt}, due_at = null, version = version + 1
+      where id = ${id}`)
+  }
+  return sessions.filter(({ standing }) => !standing.endedAt)
+}
+
+async function beginAtIssue(tx: Tx, caller: App, issueId: string): Promise<Omit<Beginning, 'agent'>> {
+  await mustReach(tx, caller, { issueId })
+  return { place: { issueId } }
+}
+
+async function beginAtComment(tx: Tx, caller: App, id: string): Promise<Omit<Beginning, 'agent'>> {
+  const comment = await tx.row<{ issueId: string | null; projectId: string | null; threadId: string }>(sql`
+    select issue_id as "issueId", project_id as "projectId", coalesce(parent_comment_id, id) as "threadId" from comments
+    where workspace_id = ${caller.workspaceId} and id = ${id} and not internal for key share`)
+  const { issueId, projectId, threadId } = found(comment)
+  const place = issueId ? { issueId } : { projectId: projectId as string }
+  await mustReach(tx, caller, place)
+  return { place, comment: { id, threadId } }
+}
+
+/** 404 unless the app reaches it. Held, it is neither deleted, moved nor made personal until we are done. */
+async function mustReach(tx: Tx, caller: App, place: Beginning['place']) {
+  const item = await tx.row<{ personal: boolean; teamIds: string[] }>(
+    'issueId' in place
+      ? sql`
+        select personal, array_remove(array[team_id], null) as "teamIds" from issues
+        where workspace_id = ${caller.workspaceId} and id = ${place.issueId} for key share`
+      : sql`
+        select personal, array(select team_id from project_teams where project_id = p.id) as "teamIds" from projects p
+        where workspace_id = ${caller.workspaceId} and id = ${place.projectId} for key share`,
+  )
+  if (!reaches(caller, { personalOf: null, ...found(item) })) throw notFound()
+}
+
+async function insert(
+  tx: Tx,
+  ctx: Context,
+  workspaceId: string,
+  { agent, place, personalOf = null, comment, revision }: Beginning,
+  creator: { id: string; isAgent: boolean },
+): Promise<Session> {
+  const now = ctx.clock.now()
+  const standing = opened(now)
+  const session: Session = {
+    id: newId('sess'),
+    workspaceId,
+    agentId: agent.id,
+    installationId: agent.installationId,
+    issueId: 'issueId' in place ? place.issueId : null,
+    projectId: 'projectId' in place ? place.projectId : null,
+    personalOf,
+    threadId: comment?.threadId ?? null,
+    creatorId: creator.id,
+    openedByAgent: creator.isAgent,
+    createdEventId: null,
+    createdAt: now,
+    standing,
+    plan: [],
+    externalUrls: [],
+    lastSeq: 0,
+    ephemeralSeq: null,
+    recent: [],
+    version: 0,
+    dueAt: dueAt({ createdAt: now, openedByAgent: creator.isAgent }, standing, now, ctx.config),
+  }
+  await tx.run(sql`
+    insert into agent_sessions (id, workspace_id, agent_id, installation_id, issue_id, project_id, personal_of,
+      comment_id, thread_id, delegation_revision, creator_id, opened_by_agent, state, quiet_since, due_at, created_at,
+      updated_at)
+    values (${session.id}, ${workspaceId}, ${agent.id}, ${agent.installationId}, ${session.issueId},
+      ${session.projectId}, ${personalOf}, ${comment?.id ?? null}, ${session.threadId}, ${revision ?? null},
+      ${creator.id}, ${creator.isAgent}, ${standing.state}, ${standing.quietSince}, ${session.dueAt}, ${now}, ${now})`)
+  watched(tx, session, 'create')
+  return session
+}

@@ -1,0 +1,74 @@
+import type { AgentSession, SessionFilter, SessionState } from '@baton/protocol'
+import { plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { found } from '../http/errors.ts'
+import { page } from '../http/paging.ts'
+import { issueInReach, projectInReach } from '../installations/reach.ts'
+import { readSessions } from './session.ts'
+import type { TimeRules } from './state.ts'
+
+/** An app sees its own sessions, a person those about what they see. `i` and `p` are what the session `s` is about. */
+const inSight = (caller: Actor): Sql =>
+  caller.kind === 'app'
+    ? sql`s.workspace_id = ${caller.workspaceId} and s.agent_id = ${caller.id}`
+    : sql`s.workspace_id = ${caller.workspaceId} and coalesce(${issueInReach(caller)}, ${projectInReach(caller)},
+        s.personal_of is null or s.personal_of = ${caller.id})`
+
+export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {
+  const { version: _, ...session } = await findSession(ctx, caller, id)
+  return session
+}
+
+/** With its version, for whoever watches it. */
+export async function findSession({ db, config, clock }: Context, caller: Actor, id: string) {
+  const [session] = await readSessions(db, config, clock.now(), sql`s.id = ${id} and ${inSight(caller)}`)
+  return found(session)
+}
+
+export async function mustSeeSession(db: Queryable, caller: Actor, id: string): Promise<void> {
+  found(
+    await db.row(sql`
+      select 1 from agent_sessions s left join issues i on i.id = s.issue_id left join projects p on p.id = s.project_id
+      where s.id = ${id} and ${inSight(caller)}`),
+  )
+}
+
+export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter) =>
+  page<AgentSession>(
+    ctx.keys,
+    'agent sessions',
+    filter,
+    ({ id }) => [id],
+    async (after, count) => {
+      const now = ctx.clock.now()
+      const condition = sql`${inSight(caller)}
+        ${filter.issue_id ? sql`and s.issue_id = ${filter.issue_id}` : none}
+        ${filter.state ? inState(filter.state, now, ctx.config) : none}
+        ${after ? sql`and s.id < ${after[0]}` : none}
+        order by s.id desc limit ${count}`
+      const sessions = await readSessions(ctx.db, ctx.config, now, condition)
+      return sessions.map(({ version: _, ...session }) => session)
+    },
+  )
+
+/** As `advance` has it: what was last written, unless time has moved it on since. */
+function inState(state: SessionState, now: Date, { staleAfterMs, stoppingTimeoutMs }: TimeRules): Sql {
+  const gone = sql`s.quiet_since <= ${plus(now, -staleAfterMs)}`
+  const over = sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`
+  switch (state) {
+    case 'pending':
+    case 'active':
+      return sql`and s.state = ${state} and not ${gone}`
+    case 'stale':
+      return sql`and (s.state = 'stale' or s.state in ('pending', 'active') and ${gone})`
+    case 'stopping':
+      return sql`and s.state = 'stopping' and not ${over}`
+    case 'complete':
+      return sql`and (s.state = 'complete' or s.state = 'stopping' and ${over})`
+    default:
+      return sql`and s.state = ${state}`
+  }
+}

@@ -1,0 +1,162 @@
+import type { Issue, IssueChange } from '@baton/protocol'
+import { endOnMoved, endOnPersonal } from '../agent-sessions/end.ts'
+import { openForPerson } from '../agent-sessions/open.ts'
+import { stopDelegation } from '../agent-sessions/stop.ts'
+import { laterThan } from '../clock.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { actorOf, record } from '../events/record.ts'
+import type { Actor, Member } from '../http/caller.ts'
+import { ApiError, invalid } from '../http/errors.ts'
+import { type Agent, findAgents } from '../installations/agents.ts'
+import { coversPlace, unavailableReason } from '../installations/availability.ts'
+import { heardOf, recordHistory, teamsOf } from './changes.ts'
+import { lockIssues, type StoredIssue } from './queries.ts'
+import { withUrl } from './read.ts'
+
+const held = sql`for share of i`
+
+/** A manager who changes what an app may do. */
+export type Deciding = Pick<Member, 'id' | 'name' | 'kind' | 'workspaceId'>
+
+/** The agent that a person wants to give an issue to. Held before the issue is, as whoever takes teams away does. */
+export async function holdDelegate(tx: Tx, caller: Actor, { delegate_id }: IssueChange): Promise<Agent | undefined> {
+  if (!delegate_id) return undefined
+  return (await findAgents(tx, caller.workspaceId, [delegate_id], held))[0]
+}
+
+/**
+ * What a write makes of the delegation of an issue (3.4). `after` is the issue as it will be; its delegate, revision and
+ * assignee are set here. An agent that does not cover the issue's new place loses it.
+ */
+export async function settleDelegate(
+  tx: Tx,
+  caller: Actor,
+  before: Issue | null,
+  after: Issue,
+  change: IssueChange,
+  wanted: Agent | undefined,
+) {
+  const was = before?.delegate_id ?? null
+  if (was && after.delegate_id === was && (await isLost(tx, caller, before as Issue, after))) after.delegate_id = null
+  if (after.delegate_id === was) {
+    if (was && after.assignee_id === null && before?.assignee_id) throw new ApiError('DELEGATION_REQUIRES_ASSIGNEE')
+    return
+  }
+  after.delegation_revision = (before?.delegation_revision ?? 0) + 1
+  if (after.delegate_id === null) return
+  if (!wanted) throw invalid({ delegate_id: 'is not an agent of this workspace' })
+  const place = { personal: after.personal, teamIds: teamsOf(after) }
+  const reason = unavailableReason(wanted.installed, place)
+  if (reason) throw new ApiError('DELEGATE_UNAVAILABLE', { reason })
+  after.assignee_id = await accountable(tx, caller, before, after, change)
+}
+
+async function isLost(tx: Tx, caller: Actor, before: Issue, after: Issue) {
+  if (after.personal && !before.personal) return true
+  if (after.team_id === before.team_id) return false
+  const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string], held)
+  return !agent?.installed || !coversPlace(agent.installed, { personal: after.personal, teamIds: teamsOf(after) })
+}
+
+/** 3.4.2, 3.4.3: somebody stays accountable: who is assigned, else who delegates; from outside the team, a teammate. */
+async function accountable(tx: Tx, caller: Actor, before: Issue | null, after: Issue, change: IssueChange) {
+  const assigned = before?.assignee_id ?? null
+  if (assigned && after.assignee_id) return after.assignee_id
+  // Taking the assignee away and delegating in one write would leave nobody.
+  if (assigned && change.assignee_id === null) throw new ApiError('DELEGATION_REQUIRES_ASSIGNEE')
+  const insider = await isInTeam(tx, after.team_id, caller.id)
+  if (insider) return after.assignee_id ?? caller.id
+  if (after.assignee_id && (await isInTeam(tx, after.team_id, after.assignee_id))) return after.assignee_id
+  throw new ApiError('DELEGATION_REQUIRES_ASSIGNEE')
+}
+
+/** Nobody is outside where there is no team. */
+const isInTeam = async (tx: Tx, teamId: string | null, userId: string) =>
+  teamId === null ||
+  (await tx.row(sql`select 1 from team_members where team_id = ${teamId} and user_id = ${userId}`)) !== undefined
+
+/** Before the issue is written: sessions of agents that are about to lose sight of it end at once. */
+export async function partFromAgents(tx: Tx, ctx: Context, before: Issue, after: Issue) {
+  if (after.personal && !before.personal) await endOnPersonal(tx, ctx, { issueId: after.id })
+  else if (after.team_id !== before.team_id) await endOnMoved(tx, ctx, { issueId: after.id }, teamsOf(after))
+}
+
+/** After the issue is written: the agent that lost it is asked to stop, the one that got it begins. */
+export async function tellAgents(
+  tx: Tx,
+  ctx: Context,
+  caller: Actor,
+  before: Issue | null,
+  after: Issue,
+  wanted: Agent | undefined,
+) {
+  if (caller.kind === 'app' || after.delegate_id === (before?.delegate_id ?? null)) return
+  if (before?.delegate_id) {
+    const { id: issueId, delegate_id: agentId, delegation_revision: revision } = before
+    await stopDelegation(tx, ctx, caller, { issueId, agentId, revision })
+  }
+  if (after.delegate_id && wanted) {
+    await openForPerson(tx, ctx, caller, {
+      agent: wanted,
+      place: { issueId: after.id },
+      revision: after.delegation_revision,
+    })
+  }
+}
+
+/** 3.2: an installation lost teams, or went away; what was delegated to it there is nobody's but its assignee's. */
+export async function releaseUncovered(
+  tx: Tx,
+  ctx: Context,
+  caller: Deciding,
+  { id, agentId }: { id: string; agentId: string },
+) {
+  const now = ctx.clock.now()
+  const uncovered = await tx.rows<{ id: string }>(sql`
+    select i.id from issues i join installations n on n.id = ${id}
+    where i.delegate_id = ${agentId} and (n.revoked_at is not null
+      or not n.all_teams and (i.team_id is null or i.team_id <> all(n.team_ids)))`)
+  const ids = uncovered.map((issue) => issue.id)
+  // A person may have taken some away from it while we waited.
+  const locked = (await lockIssues(tx, caller.workspaceId, ids)).filter(({ delegate_id }) => delegate_id === agentId)
+  if (locked.length === 0) return
+  const pairs = locked.map((issue): [Issue, Issue] => {
+    const before = withUrl(ctx.config, issue)
+    return [before, released(before, now)]
+  })
+  await writeDelegates(
+    tx,
+    pairs.map(([, after]) => after),
+  )
+  await recordHistory(tx, now, caller, pairs)
+  await record(
+    tx,
+    now,
+    caller.workspaceId,
+    pairs.flatMap(([before, after]) => heardOf(actorOf(caller), before, after)),
+  )
+}
+
+const released = (issue: Issue, now: Date): Issue => ({
+  ...issue,
+  delegate_id: null,
+  delegation_revision: issue.delegation_revision + 1,
+  updated_at: laterThan(issue.updated_at, now),
+})
+
+function writeDelegates(tx: Tx, issues: StoredIssue[]) {
+  const rows = issues.map(({ id, delegate_id, delegation_revision, updated_at }) => ({
+    id,
+    delegate_id,
+    delegation_revision,
+    updated_at,
+  }))
+  return tx.run(sql`
+    update issues i set delegate_id = n.delegate_id, delegation_revision = n.delegation_revision,
+      updated_at = n.updated_at
+    from json_to_recordset(${JSON.stringify(rows)}::json)
+      as n (id text, delegate_id text, delegation_revision int, updated_at timestamptz)
+    where i.id = n.id`)
+}
