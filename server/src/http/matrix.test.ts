@@ -131,50 +131,46 @@ const isDoors = (operation: Operation, code: string | undefined) =>
   code !== undefined &&
   (doorCodes.has(code) || (code === 'FORBIDDEN' && ['manager', 'app'].includes(operation.route.caller)))
 
-test(
-  'every route answers every kind of caller as it declares',
-  {
-    ...verifies(
-      'scope.insufficient-scope-names-scope',
-      'scope.insufficient-scope-header',
-      'scope.no-scope-routes',
-      'scope.narrowest-named',
-      'scope.reading-needs-read',
-      'scope.write-does-not-imply-read',
-      'installation.uninstall-stops-access-tokens',
-    ),
-    timeout: 180_000,
-  },
-  async ({ app }) => {
-    const scene = await makeScene(app)
-    const kinds = await kindsOf(app, scene)
-    const before = await app.everything()
-    for (const [name, operation] of Object.entries(api) as [RouteName, Operation][]) {
-      for (const { name: who, client, expects } of kinds) {
-        const expected = expects(operation)
-        const path = pathOf(operation, scene.ids)
-        // A body that no operation takes: who is let in is told so, and nothing happens.
-        const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
-        const response =
-          operation.route.at === 'root'
-            ? await client.getRoot(path)
-            : await client.request(operation.route.method, path, body)
-        const code = isDoors(operation, response.body?.code) ? response.body.code : 'let in'
-        expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
-        if (expected === 'INSUFFICIENT_SCOPE') {
-          expect(response.status).toBe(403)
-          expect(response.body.details).toEqual({ required: scopeOf(operation) })
-          expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_scope"/)
-        }
+test('every route answers every kind of caller as it declares', {
+  ...verifies(
+    'scope.insufficient-scope-names-scope',
+    'scope.insufficient-scope-header',
+    'scope.no-scope-routes',
+    'scope.narrowest-named',
+    'scope.reading-needs-read',
+    'scope.write-does-not-imply-read',
+    'installation.uninstall-stops-access-tokens',
+  ),
+  timeout: 180_000,
+}, async ({ app }) => {
+  const scene = await makeScene(app)
+  const kinds = await kindsOf(app, scene)
+  const before = await app.everything()
+  for (const [name, operation] of Object.entries(api) as [RouteName, Operation][]) {
+    for (const { name: who, client, expects } of kinds) {
+      const expected = expects(operation)
+      const path = pathOf(operation, scene.ids)
+      // A body that no operation takes: who is let in is told so, and nothing happens.
+      const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
+      const response =
+        operation.route.at === 'root'
+          ? await client.getRoot(path)
+          : await client.request(operation.route.method, path, body)
+      const code = isDoors(operation, response.body?.code) ? response.body.code : 'let in'
+      expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
+      if (expected === 'INSUFFICIENT_SCOPE') {
+        expect(response.status).toBe(403)
+        expect(response.body.details).toEqual({ required: scopeOf(operation) })
+        expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="insufficient_scope"/)
       }
     }
-    // Authorizing leaves a request for consent behind; nothing else may.
-    const after = await app.everything()
-    const stored = (dump: string) =>
-      JSON.parse(dump).filter(({ name }: { name: string }) => !/^(oauth_requests|audit_entries)$/.test(name))
-    expect(stored(after)).toEqual(stored(before))
-  },
-)
+  }
+  // Authorizing leaves a request for consent behind; nothing else may.
+  const after = await app.everything()
+  const stored = (dump: string) =>
+    JSON.parse(dump).filter(({ name }: { name: string }) => !/^(oauth_requests|audit_entries)$/.test(name))
+  expect(stored(after)).toEqual(stored(before))
+})
 
 type SharedName = { [Name in RouteName]: (typeof routes)[Name] extends { scope: unknown } ? Name : never }[RouteName]
 
