@@ -14,12 +14,10 @@ import {
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { afterAll, test as base, beforeAll, describe, expect } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
-import { freePort, newDataDir, ServiceProcess } from './process.ts'
+import { freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, type Received, Receiver } from './receiver.ts'
-import { withDatabase } from './template.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
@@ -67,21 +65,6 @@ async function signUp(service: ServiceProcess) {
   const headers = { authorization: `Bearer ${token}` }
   const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, headers)
   return { token, headers: { ...headers, 'x-workspace-id': id } }
-}
-
-/** On the server that DATABASE_URL leads to. */
-async function withEmptyDatabase(work: (url: string) => Promise<void>) {
-  const url = process.env.DATABASE_URL as string
-  const name = `baton_process_${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  await admin.query(`create database ${name}`)
-  try {
-    await work(withDatabase(url, name))
-  } finally {
-    await admin.query(`drop database ${name} with (force)`)
-    await admin.end()
-  }
 }
 
 /** Starts a process that must not come up, and answers what it said. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -6,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { withDatabase } from './template.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
@@ -17,6 +20,21 @@ export async function freePort(): Promise<number> {
   const { port } = probe.address() as { port: number }
   probe.close()
   return port
+}
+
+/** On the server that DATABASE_URL leads to. */
+export async function withEmptyDatabase(work: (url: string) => Promise<void>) {
+  const url = process.env.DATABASE_URL as string
+  const name = `baton_process_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  try {
+    await work(withDatabase(url, name))
+  } finally {
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+  }
 }
 
 /** The service as its users run it: a process of its own, from the build. */
