@@ -10,33 +10,42 @@ import { withPostgres } from '../scripts/postgres.mjs'
 
 const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
 
-/** Runs `work` on PostgreSQL with fsync on, or on the embedded database in a directory. */
-export async function withDatabase(kind, work) {
-  const { Db } = await dist('db/database.js')
-  const { migrate } = await dist('db/migrate.js')
-  const use = async (driver) => {
-    const db = new Db(driver, { guarded: kind === 'embedded' })
-    await migrate(db)
-    try {
-      return await work(await settingOf(db))
-    } finally {
-      await db.close()
-    }
-  }
-  if (kind === 'postgres') {
-    const { connectPostgres } = await dist('db/postgres.js')
-    return withPostgres((url) => use(connectPostgres(url, () => {})), { fsync: true })
-  }
-  const { openEmbedded } = await dist('db/embedded.js')
+/** Runs `work` with the address of a PostgreSQL with fsync on, or with a directory for the embedded database. */
+export async function withPlace(kind, work) {
+  if (kind === 'postgres') return withPostgres(work, { fsync: true })
   const dir = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   try {
-    return await use(await openEmbedded({ dataDir: join(dir, 'db') }))
+    return await work(join(dir, 'db'))
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
-async function settingOf(db) {
+/** Runs `work` on a database of either kind, in this process. */
+export const withDatabase = (kind, work) =>
+  withPlace(kind, async (where) => {
+    const setting = await openSetting(where)
+    try {
+      return await work(setting)
+    } finally {
+      await setting.db.close()
+    }
+  })
+
+/** The inside of a service on the database that is there, migrated. */
+export async function openSetting(where, env = {}) {
+  const { Db } = await dist('db/database.js')
+  const { migrate } = await dist('db/migrate.js')
+  const { connectPostgres } = await dist('db/postgres.js')
+  const { openEmbedded } = await dist('db/embedded.js')
+  const isPostgres = where.startsWith('postgres')
+  const driver = isPostgres ? connectPostgres(where, () => {}) : await openEmbedded({ dataDir: where })
+  const db = new Db(driver, { guarded: !isPostgres })
+  await migrate(db)
+  return settingOf(db, env)
+}
+
+async function settingOf(db, env) {
   const [{ sql }, { Keyring }, { systemClock }, { createLog }, { readConfig }, outbound, doorbells, workers, events] =
     await Promise.all(
       [
@@ -51,7 +60,7 @@ async function settingOf(db) {
         'events/record.js',
       ].map(dist),
     )
-  const config = readConfig({ BATON_WEBHOOK_ALLOW: '127.0.0.1' })
+  const config = readConfig({ BATON_WEBHOOK_ALLOW: '127.0.0.1', ...env })
   const keys = new Keyring(randomBytes(32))
   const log = createLog('warn')
   const clock = systemClock
@@ -111,6 +120,25 @@ export async function startReceiver() {
     return (await once(child, 'message'))[0]
   }
   return { url: `http://127.0.0.1:${port}`, ask, stop: () => child.kill() }
+}
+
+/** The service, or the floor, in a process of its own, with agents that have sessions. */
+export async function startActivityServer(kind, where) {
+  const child = fork(fileURLToPath(new URL('activity-server.mjs', import.meta.url)), [kind, where])
+  const [{ port, agents }] = await once(child, 'message')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    agents,
+    async seed(activities) {
+      child.send({ activities })
+      await once(child, 'message')
+    },
+    async stop() {
+      const ended = once(child, 'exit')
+      child.kill()
+      await ended
+    },
+  }
 }
 
 export function percentile(values, share) {

@@ -1,0 +1,127 @@
+// A process of its own: the service, or a bare route, on the database it is told of. Seeds what the row needs.
+//   node activity-server.mjs ours|floor URL-or-directory
+import { createHash, randomBytes } from 'node:crypto'
+import { openSetting } from './setting.mjs'
+
+const [, , kind, where] = process.argv
+const installations = 8
+const sessionsEach = 32
+
+const setting = await openSetting(where, {
+  BATON_SESSION_RATE: '1000000',
+  BATON_INSTALLATION_RATE: '1000000',
+  BATON_API_RATE: '1000000',
+})
+const { db, sql, ctx } = setting
+const agents = await seedAgents()
+const server = kind === 'ours' ? await service() : await bareRoute()
+await server.listen({ port: 0, host: '127.0.0.1' })
+process.send({ port: server.server.address().port, agents })
+process.on('message', async ({ activities }) => {
+  await seedActivities(activities)
+  process.send('seeded')
+})
+
+/** Apps that are installed, each with a token and sessions. */
+async function seedAgents() {
+  const now = ctx.clock.now()
+  const later = new Date(now.getTime() + 3_600_000)
+  const run = randomBytes(4).toString('hex')
+  const id = (prefix, text) => `${prefix}_${createHash('md5').update(`${run} ${text}`).digest('hex').slice(0, 26)}`
+  const workspaceId = id('wsp', 'workspace')
+  const issueId = id('iss', 'issue')
+  const people = id('usr', 'person')
+  await db.run(sql`
+    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
+  await db.run(sql`
+    insert into users (id, user_kind, display_name, email, password_hash, created_at)
+    values (${people}, 'human', 'Somebody', ${`${people}@example.com`}, '', ${now})`)
+  await db.run(sql`
+    insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
+      sort_order, created_at, updated_at)
+    values (${issueId}, ${workspaceId}, 'X-1', 'Bench', '', 'todo', 'low', 'task', 0, false, 1, ${now}, ${now})`)
+  const agents = []
+  for (let n = 0; n < installations; n++) {
+    const token = `svc_at_${randomBytes(32).toString('base64url')}`
+    const [user, app, endpoint] = [id('usr', n), id('app', n), id('whk', n)]
+    const [installation, grant] = [id('ins', n), id('grt', n)]
+    const scopes = ['read', 'write']
+    await db.run(sql`
+      insert into users (id, user_kind, agent_kind, display_name, created_at)
+      values (${user}, 'application', 'app', ${`Robot ${n}`}, ${now})`)
+    await db.run(sql`
+      insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
+        app_id, created_at, updated_at)
+      values (${endpoint}, ${workspaceId}, 'Bench', '', '', 'disabled', ${now}, true, '{}', '{}', ${app}, ${now}, ${now})`)
+    await db.run(sql`
+      insert into agent_apps (id, workspace_id, client_id, client_secret_hash, endpoint_id, name, developer_name,
+        redirect_uris, requested_scopes, created_at, updated_at)
+      values (${app}, ${workspaceId}, ${app}, ${Buffer.from('x')}, ${endpoint}, ${`Robot ${n}`}, 'Bench', '{}',
+        ${scopes}, ${now}, ${now})`)
+    await db.run(sql`
+      insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
+      values (${installation}, ${workspaceId}, ${app}, ${user}, true, '{}', ${scopes}, ${now}, ${now})`)
+    await db.run(sql`
+      insert into grants (id, workspace_id, client_id, installation_id, scopes, created_at, expires_at)
+      values (${grant}, ${workspaceId}, ${app}, ${installation}, ${scopes}, ${now}, ${later})`)
+    await db.run(sql`
+      insert into access_tokens (hash, grant_id, expires_at)
+      values (${createHash('sha256').update(token).digest()}, ${grant}, ${later})`)
+    const sessionIds = Array.from({ length: sessionsEach }, (_, index) => id('sess', `${n} ${index}`))
+    await db.run(sql`
+      insert into agent_sessions (id, workspace_id, agent_id, installation_id, issue_id, creator_id, opened_by_agent, state,
+        quiet_since, due_at, created_at, updated_at)
+      select s, ${workspaceId}, ${user}, ${installation}, ${issueId}, ${people}, false, 'pending', ${now},
+        ${new Date(now.getTime() + 1_800_000)}, ${now}, ${now}
+      from unnest(${sessionIds}::text[]) s`)
+    agents.push({ token, workspaceId, sessionIds, userId: user })
+  }
+  return agents
+}
+
+/** So many activities that were said before, in sessions of the same agents. */
+async function seedActivities(count) {
+  const each = Math.ceil(count / (installations * sessionsEach))
+  await db.run(sql`
+    insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
+      created_at)
+    select s.id, s.last_seq + n, 'act_' || left(md5(s.id || s.last_seq + n), 26), s.workspace_id, 'thought',
+      '{"type":"thought","body":"A thought like others"}', false, 'app', s.agent_id, s.created_at
+    from agent_sessions s, generate_series(1, ${each}::int) n`)
+  await db.run(sql`update agent_sessions set last_seq = last_seq + ${each}, version = version + 1`)
+  await db.run(sql`analyze agent_activities`)
+  await db.run(sql`analyze agent_sessions`)
+}
+
+async function service() {
+  const { createApp } = await import(new URL('../server/dist/app.js', import.meta.url))
+  return createApp(ctx, { stopping: false })
+}
+
+/** What anybody would write who had to be quick: find the token, then one transaction with an update and an insert. */
+async function bareRoute() {
+  const { default: fastify } = await import('fastify')
+  const app = fastify()
+  app.post('/api/v1/agent-sessions/:id/activities', async (request, reply) => {
+    const hash = createHash('sha256').update(request.headers.authorization.slice(7)).digest()
+    const holder = await db.row(sql`
+      select i.app_user_id, g.workspace_id from access_tokens t
+      join grants g on g.id = t.grant_id join installations i on i.id = g.installation_id where t.hash = ${hash}`)
+    const now = new Date()
+    const activityId = `act_${randomBytes(13).toString('hex')}`
+    const { content } = request.body
+    const seq = await db.tx(async (tx) => {
+      const moved = await tx.row(sql`
+        update agent_sessions set state = 'active', last_seq = last_seq + 1, quiet_since = ${now}, updated_at = ${now}
+        where id = ${request.params.id} and agent_id = ${holder.app_user_id} returning last_seq`)
+      await tx.run(sql`
+        insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
+          created_at)
+        values (${request.params.id}, ${moved.last_seq}, ${activityId}, ${holder.workspace_id}, ${content.type},
+          ${JSON.stringify(content)}, false, 'app', ${holder.app_user_id}, ${now})`)
+      return moved.last_seq
+    })
+    return reply.code(201).send({ id: activityId, seq, content, created_at: now })
+  })
+  return app
+}

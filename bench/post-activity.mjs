@@ -1,0 +1,50 @@
+// An agent at work: POST activity over 32 connections, against a bare route that only stores.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'undici'
+import { startActivityServer } from './setting.mjs'
+
+const connections = 32
+const warmUpMs = 2000
+const measuredMs = 6000
+
+export const row = {
+  name: 'POST activity, 32 connections',
+  unit: 'a second',
+  better: 'more',
+  target: 0.6,
+  ownDatabase: true,
+  run: async (where) => ({ floor: await measure('floor', where), ours: await measure('ours', where) }),
+}
+
+async function measure(kind, where) {
+  const server = await startActivityServer(kind, where)
+  const agent = new Agent({ connections })
+  const body = JSON.stringify({ content: { type: 'thought', body: 'Reading what was changed last week. '.repeat(6) } })
+  let [stored, going, turn] = [0, true, 0]
+  const loop = async () => {
+    while (going) {
+      const one = turn++
+      const { token, workspaceId, sessionIds } = server.agents[one % server.agents.length]
+      const path = `/api/v1/agent-sessions/${sessionIds[Math.floor(one / server.agents.length) % sessionIds.length]}/activities`
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        'x-workspace-id': workspaceId,
+      }
+      const answer = await agent.request({ origin: server.url, path, method: 'POST', headers, body })
+      const text = await answer.body.text()
+      if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`)
+      stored++
+    }
+  }
+  const loops = Array.from({ length: connections }, loop)
+  await sleep(warmUpMs)
+  const [before, started] = [stored, performance.now()]
+  await sleep(measuredMs)
+  const perSecond = (stored - before) / ((performance.now() - started) / 1000)
+  going = false
+  await Promise.all(loops)
+  await agent.close()
+  await server.stop()
+  return perSecond
+}
