@@ -126,9 +126,10 @@ describe('the headers', () => {
     async ({ app }) => {
       const { owner } = await app.workspace()
       const [reader, elsewhere] = [await app.installed(owner, { scopes: ['read'] }), await app.workspace()]
-      let left = 1200
-      const told = (response: Response, status: number) => {
-        expect([response.status, ...said(response)]).toEqual([status, '1200', String(--left), '60'])
+      let left = { sessions: 600, api: 1200 }
+      const told = (response: Response, status: number, route: Route = routes.listTeams) => {
+        const { name, max } = rateLimitOf(app.ctx.config, route)
+        expect([response.status, ...said(response)]).toEqual([status, String(max), String(--left[name]), '60'])
       }
       told(await reader.get('/teams'), 200)
       told(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
@@ -141,11 +142,11 @@ describe('the headers', () => {
         const { caller, method, path, at } = operation.route
         if (at || caller === 'anyone' || caller === 'anyone or person') continue
         const answer = await reader.request(method, path.replace(/:\w+/g, 'missing'), method === 'GET' ? undefined : {})
-        told(answer, answer.status)
+        told(answer, answer.status, operation.route)
       }
 
       const writer = await app.installed(owner)
-      left = 1200
+      left = { sessions: 600, api: 1200 }
       const post = (raw: string, type = 'application/json') =>
         writer.post('/issues', undefined, { raw, headers: { 'content-type': type } })
       told(await post('{'), 400)
