@@ -49,7 +49,7 @@ export function errorsOf({ route, body, query, errors: own = [], errorFormat }: 
   codes.add('INTERNAL_ERROR').add('NOT_READY')
   if (errorFormat === 'oauth') return [...codes.add('BODY_TOO_LARGE')]
   if (route.caller === 'anyone or person') return [...codes.add('VALIDATION_ERROR')]
-  if (route.caller !== 'anyone') codes.add('UNAUTHORIZED').add('INSTALLATION_REVOKED')
+  if (route.caller !== 'anyone') codes.add('UNAUTHORIZED').add('INSTALLATION_REVOKED').add('RATE_LIMIT_EXCEEDED')
   if (inWorkspace(route.caller)) codes.add('WORKSPACE_REQUIRED').add('WORKSPACE_ACCESS_DENIED')
   if (route.caller === 'manager' || route.caller === 'app') codes.add('FORBIDDEN')
   if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {

@@ -250,6 +250,9 @@ export type RouteName = keyof typeof routes
 /** The caller's workspace must be known before such a route runs. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 
+/** 8: what the limit of requests per installation counts. */
+export const isAgentSessionApi = ({ path, at }: Route) => !at && /^\/agent-sessions(\/|$)/.test(path)
+
 /** `/teams/:team_id` has the parameter `team_id`. */
 export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? { [K in Name]: string } & PathParams<`/${Rest}`>

@@ -39,5 +39,5 @@ export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metr
     ...oauthRoutes,
   ])
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
-  return createHttpServer(ctx, door, operations, metrics, (credentials) => resolveCaller(ctx, credentials))
+  return createHttpServer(ctx, door, operations, metrics, (...asked) => resolveCaller(ctx, ...asked))
 }

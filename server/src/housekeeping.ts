@@ -1,6 +1,7 @@
 import type { Context } from './context.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
+import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
@@ -11,6 +12,7 @@ const everyMs = 10 * 60 * 1000
 export async function sweep({ db, clock }: Context) {
   const now = clock.now()
   await sweepRateLimits(db, now)
+  await sweepRateWindows(db, now)
   await sweepLogins(db, now)
   await sweepInvitations(db, now)
   await sweepDeliveries(db, now)

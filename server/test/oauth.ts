@@ -88,3 +88,30 @@ export const exchange = (
 
 export const asApp = (app: TestApp, workspaceId: string, accessToken: string) =>
   app.nobody.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
+
+/** A token that a person got for a program of theirs. */
+export async function programOf(app: TestApp, member: TestPerson, workspaceId: string) {
+  const uri = 'http://127.0.0.1:4000/callback'
+  const { body } = await app.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [uri] })
+  const { verifier, challenge } = pkce()
+  const change = { redirect_uri: uri, code_challenge: challenge }
+  const query = {
+    client_id: body.client_id,
+    response_type: 'code',
+    scope: 'read write',
+    code_challenge_method: 'S256',
+    ...change,
+  }
+  const asked = await member.get(`/oauth/authorize?${new URLSearchParams(query)}`)
+  const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+  const approved = await member.post(`/oauth/requests/${request}/approve`, { workspace_id: workspaceId })
+  const code = new URL(approved.body.redirect_to).searchParams.get('code') ?? ''
+  const form = {
+    grant_type: 'authorization_code',
+    code,
+    client_id: body.client_id,
+    redirect_uri: uri,
+    code_verifier: verifier,
+  }
+  return (await token(app, form)).body.access_token as string
+}

@@ -40,6 +40,7 @@ export interface App {
   appId: string
   appName: string
   installationId: string
+  tokenHash: Buffer
   scopes: readonly AppScope[]
   allTeams: boolean
   /** Empty when `allTeams`. */

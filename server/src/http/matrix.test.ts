@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts'
 import type { Client } from '../../test/client.ts'
 import { type TestApp, test, verifies, within } from '../../test/harness.ts'
-import { asApp, consent, exchange, oauthScene, pkce, token } from '../../test/oauth.ts'
+import { asApp, consent, exchange, oauthScene, programOf } from '../../test/oauth.ts'
 import { sql } from '../db/sql.ts'
 
 /** What a caller meets before anything is done: nothing, or the refusal of the door. */
@@ -45,33 +45,6 @@ const always =
   (answer: Answer) =>
   (operation: Operation): Answer =>
     isOpen(operation) ? 'let in' : answer
-
-/** A token that a person got for a program of theirs. */
-async function programOf(app: TestApp, member: Parameters<typeof consent>[0], workspaceId: string) {
-  const uri = 'http://127.0.0.1:4000/callback'
-  const { body } = await app.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [uri] })
-  const { verifier, challenge } = pkce()
-  const change = { redirect_uri: uri, code_challenge: challenge }
-  const query = {
-    client_id: body.client_id,
-    response_type: 'code',
-    scope: 'read write',
-    code_challenge_method: 'S256',
-    ...change,
-  }
-  const asked = await member.get(`/oauth/authorize?${new URLSearchParams(query)}`)
-  const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
-  const approved = await member.post(`/oauth/requests/${request}/approve`, { workspace_id: workspaceId })
-  const code = new URL(approved.body.redirect_to).searchParams.get('code') ?? ''
-  const form = {
-    grant_type: 'authorization_code',
-    code,
-    client_id: body.client_id,
-    redirect_uri: uri,
-    code_verifier: verifier,
-  }
-  return (await token(app, form)).body.access_token as string
-}
 
 async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>>): Promise<Kind[]> {
   const { id, owner, admin, member } = scene

@@ -1,13 +1,4 @@
-import {
-  type ErrorCode,
-  errors,
-  errorsOf,
-  inWorkspace,
-  limits,
-  type Operation,
-  pathParams,
-  type Route,
-} from '@baton/protocol'
+import { errors, errorsOf, inWorkspace, limits, type Operation, pathParams, type Route } from '@baton/protocol'
 import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
 
@@ -79,7 +70,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
       })),
     ],
     ...(body ? { requestBody: { required: true, content: content(named(body, schemas)) } } : {}),
-    responses: { ...answers(operation, schemas), ...refusals(errorsOf(operation)) },
+    responses: { ...answers(operation, schemas), ...refusals(operation) },
   }
 }
 
@@ -88,26 +79,46 @@ function callers(route: Route): string {
   return `Who may call it: ${route.caller}${scope}.`
 }
 
-const headers = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in the log' } }
+const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in the log' } }
+const whole = (description: string) => ({ schema: { type: 'integer' }, description })
+const rateLimit = {
+  'RateLimit-Limit': whole('With an access token: calls that a minute holds'),
+  'RateLimit-Remaining': whole('With an access token: how many of them are left'),
+  'RateLimit-Reset': whole('With an access token: seconds until there is one more'),
+}
+const retryAfter = { 'Retry-After': whole('Seconds to wait') }
 const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
 
-function answers({ returns, produces }: Operation, schemas: Json): Json {
+/** decisions 6: who is known by a token is told how they stand; a 401 knows nobody. */
+const headersOf = ({ route }: Operation, status: number) => ({
+  ...requestId,
+  ...(route.caller === 'anyone' || route.caller === 'anyone or person' || status === 401 ? {} : rateLimit),
+  ...(status === 429 ? retryAfter : {}),
+})
+
+function answers(operation: Operation, schemas: Json): Json {
+  const { returns, produces } = operation
   return Object.fromEntries(
     Object.entries(returns).map(([status, schema]) => [
       status,
-      { description: 'Done', headers, ...(schema ? { content: content(named(schema, schemas), produces) } : {}) },
+      {
+        description: 'Done',
+        headers: headersOf(operation, Number(status)),
+        ...(schema ? { content: content(named(schema, schemas), produces) } : {}),
+      },
     ]),
   )
 }
 
-function refusals(codes: ErrorCode[]): Json {
+function refusals(operation: Operation): Json {
+  const codes = errorsOf(operation)
   const statuses = [...new Set(codes.map((code) => errors[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
       const group = codes.filter((code) => errors[code].status === status)
       const description = group.map((code) => `\`${code}\`: ${errors[code].message}`).join('\n\n')
       const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
-      return [status, { description, headers, content: content(schema) }]
+      return [status, { description, headers: headersOf(operation, status), content: content(schema) }]
     }),
   )
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type ErrorCode, limits, type Operation } from '@baton/protocol'
+import { type ErrorCode, limits, type Operation, type Route } from '@baton/protocol'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -34,8 +34,11 @@ export interface Credentials {
   fetchSite: string | undefined
 }
 
-/** Who is calling, and what their answer must carry because of it. */
-export type ResolveCaller = (credentials: Credentials) => Promise<{ caller: Caller; headers?: Record<string, string> }>
+/** Who is calling, and what their answer must carry because of it. `counted` is the route that an app's call is counted on. */
+export type ResolveCaller = (
+  credentials: Credentials,
+  counted: Route | null,
+) => Promise<{ caller: Caller; headers?: Record<string, string> }>
 
 /** A body can take its time; whoever was let in before it began is looked at again if it took longer than this. */
 const callerTrustedMs = 250
@@ -123,10 +126,12 @@ export async function createHttpServer(
       url: urlOf(operation),
       config: { oauthErrors: operation.errorFormat === 'oauth', takesForm: operation.bodyFormat === 'form' },
       // Before the body is read: who may not call does not get to send us anything.
-      onRequest: (request, reply) => identify(operation, request, reply),
+      onRequest: (request, reply) => identify(operation, request, reply, operation.route),
       handler: async (request, reply) => {
         refuseOtherFormat(operation, request)
-        if (request.body !== undefined && reply.elapsedTime > callerTrustedMs) await identify(operation, request, reply)
+        if (request.body !== undefined && reply.elapsedTime > callerTrustedMs) {
+          await identify(operation, request, reply, null)
+        }
         const answer = await door.invoke(operation, request.caller, {
           params: request.params as Record<string, string>,
           query: { ...(request.query as object) },
@@ -141,15 +146,17 @@ export async function createHttpServer(
     })
   }
 
-  async function identify({ route }: Operation, request: FastifyRequest, reply: FastifyReply) {
+  async function identify({ route }: Operation, request: FastifyRequest, reply: FastifyReply, counted: Route | null) {
     request.caller = { kind: 'nobody' }
     if (route.caller === 'anyone') return
-    const { caller, headers = {} } = await resolveCaller(credentials(request)).catch((error) => {
-      // A login that is over is no login; this route leads to signing in.
-      if (route.caller === 'anyone or person' && error instanceof ApiError)
-        return { caller: request.caller, headers: {} }
-      throw error
-    })
+    const isOpen = route.caller === 'anyone or person'
+    const { caller, headers = {} } = await resolveCaller(credentials(request), isOpen ? null : counted).catch(
+      (error) => {
+        // A login that is over is no login; this route leads to signing in.
+        if (isOpen && error instanceof ApiError) return { caller: request.caller, headers: {} }
+        throw error
+      },
+    )
     request.caller = caller
     reply.headers(headers)
     admit(route, caller)

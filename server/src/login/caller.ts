@@ -1,4 +1,4 @@
-import { limits, type Role } from '@baton/protocol'
+import { limits, type Role, type Route } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
@@ -14,9 +14,13 @@ const lastUseGrainMs = 60_000
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
 /** Who is calling: a person by their login, or whoever an OAuth token was given to. */
-export async function resolveCaller(ctx: Context, credentials: Credentials): ReturnType<ResolveCaller> {
+export async function resolveCaller(
+  ctx: Context,
+  credentials: Credentials,
+  counted: Route | null,
+): ReturnType<ResolveCaller> {
   const bearer = bearerOf(credentials.authorization)
-  if (bearer?.startsWith('svc_at_')) return { caller: await bearerOfToken(ctx, bearer, credentials.workspaceId) }
+  if (bearer?.startsWith('svc_at_')) return bearerOfToken(ctx, bearer, credentials.workspaceId, counted)
   const token = bearer ?? cookieOf(credentials, ctx.config.rootUrl)
   if (token === undefined) return { caller: { kind: 'nobody' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')

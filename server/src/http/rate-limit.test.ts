@@ -1,0 +1,225 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { api, isAgentSessionApi, type Operation, type Route, routes } from '@baton/protocol'
+import { describe, expect } from 'vitest'
+import type { Response } from '../../test/client.ts'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { asApp, consent, exchange, oauthScene, programOf, secretOf, token } from '../../test/oauth.ts'
+import { sha256 } from '../crypto.ts'
+import { sql } from '../db/sql.ts'
+import { bearerOfToken } from '../login/tokens.ts'
+import type { Caller } from './caller.ts'
+import { rateLimitOf, takeCall, takeFromWindow } from './rate-window.ts'
+
+/** What an answer says of the limit. */
+const said = ({ headers }: Response) => ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
+
+/** Who a token stands for, without counting. */
+const callerOf = async (app: TestApp, accessToken: string): Promise<Caller> =>
+  (await bearerOfToken(app.ctx, accessToken, undefined, null)).caller
+
+/** Calls that nobody has to wait for. */
+const takeMany = ({ ctx, clock }: TestApp, accessToken: string, count: number) => {
+  const holder = sql`${sha256(accessToken).toString('hex')}::text`
+  const call = takeFromWindow(rateLimitOf(ctx.config, routes.listIssues), holder, clock.now())
+  return ctx.db.run(sql`select count((${call}).allowed) from generate_series(1, ${count})`)
+}
+
+const sessionRoute: Route = { method: 'GET', path: '/agent-sessions', caller: 'member or app', scope: 'read' }
+
+describe('the limit of the API', () => {
+  test(
+    'is 1200 calls a minute of each token unless BATON_API_RATE says otherwise',
+    verifies('rate.api-1200-per-minute', 'config.api-rate'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      const { owner } = await app.workspace()
+      const robot = await app.installed(owner)
+      await takeMany(app, robot.token, 1199)
+      const last = await robot.get('/issues')
+      expect([last.status, ...said(last)]).toEqual([200, '1200', '0', '60'])
+      const over = await app.unchanged(() => robot.get('/issues'))
+      expect(over).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED', details: {} } })
+    },
+  )
+
+  test(
+    'holds in any minute, and a call after Retry-After is accepted',
+    verifies('config.api-rate', 'rate.api-1200-per-minute', 'rate.retry-after'),
+    async ({ startApp }) => {
+      const app = await startApp({ BATON_API_RATE: '3' })
+      const { owner } = await app.workspace()
+      const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+      const robot = await app.installed(owner)
+      const create = () => robot.post('/issues', { team_id: team.id, title: 'One more' })
+      expect(said(await create())).toEqual(['3', '2', '60'])
+      app.clock.advance({ seconds: 40 })
+      expect(said(await create())).toEqual(['3', '1', '20'])
+      expect(said(await create())).toEqual(['3', '0', '20'])
+      app.clock.advance({ milliseconds: 400 })
+      const refuse = async (retryAfter: string) => {
+        const refused = await app.unchanged(create)
+        expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
+        expect(said(refused)).toEqual(['3', '0', retryAfter])
+        expect(refused.headers.get('retry-after')).toBe(retryAfter)
+      }
+      await refuse('20')
+      app.clock.advance({ seconds: 19, milliseconds: 599 })
+      // A refusal does not count, so asking all the time does no harm; and a moment is a second.
+      for (let call = 0; call < 5; call++) await refuse('1')
+      app.clock.advance({ seconds: 1 })
+      const accepted = await create()
+      expect([accepted.status, ...said(accepted)]).toEqual([201, '3', '0', '40'])
+      // After a burst nothing comes back bit by bit: the next leaves with the second of the calls.
+      await refuse('40')
+      app.clock.advance({ seconds: 39 })
+      await refuse('1')
+      app.clock.advance({ seconds: 1 })
+      expect(said(await create())).toEqual(['3', '1', '20'])
+    },
+  )
+
+  test('is that of one token, of an app or of a program of a person', async ({ startApp }) => {
+    const app = await startApp({ BATON_API_RATE: '2' })
+    const scene = await oauthScene(app)
+    const first = (await exchange(app, scene, await consent(scene.owner, scene.client.client_id, { all_teams: true })))
+      .body
+    const refreshed = { grant_type: 'refresh_token', refresh_token: first.refresh_token, ...secretOf(scene) }
+    const second = (await token(app, refreshed)).body
+    const program = await programOf(app, scene.member, scene.id)
+    for (const accessToken of [first.access_token, second.access_token, program]) {
+      const client = asApp(app, scene.id, accessToken)
+      expect((await client.get('/teams')).status).toBe(200)
+      expect(said(await client.get('/issues'))).toEqual(['2', '0', '60'])
+      expect((await client.get('/teams')).status).toBe(429)
+    }
+    for (let call = 0; call < 4; call++) expect(said(await scene.member.get('/teams'))).toEqual([null, null, null])
+  })
+
+  test('counts a call once, however long its body was in coming', async ({ app }) => {
+    const { owner } = await app.workspace()
+    const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+    const robot = await app.installed(owner)
+    const request = httpRequest(`${app.rootUrl}/api/v1/issues`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${robot.token}`,
+        'x-workspace-id': owner.workspaceId,
+        'content-type': 'application/json',
+      },
+    })
+    request.flushHeaders()
+    await sleep(400)
+    request.end(JSON.stringify({ team_id: team.id, title: 'Late' }))
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.resume()
+    expect([response.statusCode, response.headers['ratelimit-remaining']]).toEqual([201, '1199'])
+    expect(said(await robot.get('/auth/me'))).toEqual(['1200', '1198', '60'])
+  })
+})
+
+describe('the headers', () => {
+  test(
+    'are on whatever an app is answered, on every route',
+    verifies('rate.headers-on-every-app-call'),
+    async ({ app }) => {
+      const { owner } = await app.workspace()
+      const [reader, elsewhere] = [await app.installed(owner, { scopes: ['read'] }), await app.workspace()]
+      let left = { sessions: 600, api: 1200 }
+      const told = (response: Response, status: number, route: Route = routes.listTeams) => {
+        const { name, max } = rateLimitOf(app.ctx.config, route)
+        expect([response.status, ...said(response)]).toEqual([status, String(max), String(--left[name]), '60'])
+      }
+      told(await reader.get('/teams'), 200)
+      told(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
+      told(await reader.post('/issues', undefined, { raw: '{' }), 403)
+      told(await reader.get('/teams', { headers: { 'x-workspace-id': elsewhere.id } }), 403)
+      told(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
+      told(await reader.get('/teams/team_missing'), 404)
+      told(await reader.get('/teams?surprise=1'), 422)
+      for (const operation of Object.values(api) as Operation[]) {
+        const { caller, method, path, at } = operation.route
+        if (at || caller === 'anyone' || caller === 'anyone or person') continue
+        const answer = await reader.request(method, path.replace(/:\w+/g, 'missing'), method === 'GET' ? undefined : {})
+        told(answer, answer.status, operation.route)
+      }
+
+      const writer = await app.installed(owner)
+      left = { sessions: 600, api: 1200 }
+      const post = (raw: string, type = 'application/json') =>
+        writer.post('/issues', undefined, { raw, headers: { 'content-type': type } })
+      told(await post('{'), 400)
+      told(await post(`"${'x'.repeat(1_048_577)}"`), 413)
+      told(await post('<issue/>', 'text/xml'), 415)
+      told(await post('{}'), 422)
+    },
+  )
+
+  test('are not where no app was recognised, nor where none is looked for', async ({ app }) => {
+    const { owner } = await app.workspace()
+    const [robot, expired, revoked] = [
+      await app.installed(owner),
+      await app.installed(owner),
+      await app.installed(owner),
+    ]
+    await app.ctx.db.run(sql`
+      update access_tokens set expires_at = ${app.clock.now()}
+      where grant_id in (select id from grants where installation_id = ${expired.installationId})`)
+    await owner.delete(`/installations/${revoked.installationId}`)
+    const stranger = app.nobody.with({ authorization: 'Bearer svc_at_stranger' })
+    const windows = () => app.ctx.db.row(sql`select count(*) from rate_windows`)
+    const before = await windows()
+    for (const client of [expired, revoked, stranger, app.nobody]) {
+      const answer = await client.get('/auth/me')
+      expect([answer.status, ...said(answer)]).toEqual([401, null, null, null])
+    }
+    for (const path of ['/openapi.json', '/oauth/authorize', '/nowhere']) {
+      expect(said(await robot.get(path))).toEqual([null, null, null])
+    }
+    expect(said(await owner.get('/teams'))).toEqual([null, null, null])
+    expect(await windows()).toEqual(before)
+  })
+})
+
+describe('the limit of the Agent Session API', () => {
+  test('is for the routes below /agent-sessions and no others', () => {
+    const at = (path: Route['path']) => isAgentSessionApi({ ...sessionRoute, path })
+    expect(at('/agent-sessions')).toBe(true)
+    expect(at('/agent-sessions/:session_id/activities')).toBe(true)
+    expect(at('/agent-sessions-of-mine')).toBe(false)
+    expect(at('/agents')).toBe(false)
+    expect(isAgentSessionApi(routes.listAgents)).toBe(false)
+  })
+
+  test('is one for all tokens of an installation, and apart from that of the API', async ({ startApp }) => {
+    const app = await startApp({ BATON_INSTALLATION_RATE: '3', BATON_API_RATE: '2' })
+    const scene = await oauthScene(app)
+    const first = (await exchange(app, scene, await consent(scene.owner, scene.client.client_id, { all_teams: true })))
+      .body
+    const second = (
+      await token(app, { grant_type: 'refresh_token', refresh_token: first.refresh_token, ...secretOf(scene) })
+    ).body
+    const [other, program] = [(await app.installed(scene.owner)).token, await programOf(app, scene.member, scene.id)]
+    /** By both ways in. */
+    const lookedUp = async (accessToken: string) =>
+      (await bearerOfToken(app.ctx, accessToken, undefined, sessionRoute)).headers
+    const taken = async (accessToken: string) => takeCall(app.ctx, await callerOf(app, accessToken), sessionRoute)
+    const left = (remaining: string) => ({ 'ratelimit-limit': '3', 'ratelimit-remaining': remaining })
+    const full = { code: 'RATE_LIMIT_EXCEEDED', headers: { ...left('0'), 'retry-after': '60' } }
+
+    expect(await lookedUp(first.access_token)).toMatchObject(left('2'))
+    expect(await taken(second.access_token)).toMatchObject(left('1'))
+    expect(await lookedUp(second.access_token)).toMatchObject(left('0'))
+    await expect(lookedUp(first.access_token)).rejects.toMatchObject(full)
+    await expect(taken(second.access_token)).rejects.toMatchObject(full)
+    for (const accessToken of [other, program]) {
+      expect(await lookedUp(accessToken)).toMatchObject(left('2'))
+      expect(await taken(accessToken)).toMatchObject(left('1'))
+    }
+    expect(said(await asApp(app, scene.id, first.access_token).get('/teams'))).toEqual(['2', '1', '60'])
+    app.clock.advance({ minutes: 1 })
+    expect(await lookedUp(first.access_token)).toMatchObject(left('2'))
+    expect(await takeCall(app.ctx, { kind: 'nobody' }, sessionRoute)).toEqual({})
+  })
+})
