@@ -7,6 +7,7 @@ import { actorOf, type Happening, heardOfChange, only, previousValues, record } 
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
+import { hintsOf, tellLive } from '../live/hint.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
 import { withUrl } from './read.ts'
 
@@ -23,6 +24,12 @@ export const happened = (caller: Actor, action: 'create' | 'remove', issue: Issu
 
 export const heardOf = (caller: Actor, before: Issue, after: Issue): Happening[] =>
   heardOfChange(before, after, issueFields, happened(caller, 'create', after), teamsOf(before))
+
+/** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
+export function tellWatchers(tx: Tx, caller: Actor, action: Happening['action'], issue: Issue, wasShared = false) {
+  const item = { workspace_id: caller.workspaceId, type: 'Issue', id: issue.id, action } as const
+  tellLive(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
+}
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
 export async function recordHistory(tx: Queryable, now: Date, caller: Actor, pairs: [before: Issue, after: Issue][]) {
@@ -88,6 +95,7 @@ export async function changeBlocks(
     caller.workspaceId,
     pairs.flatMap(([old, fresh]) => heardOf(caller, old, fresh)),
   )
+  for (const [, fresh] of pairs) if (fresh.personal) tellWatchers(tx, caller, 'update', fresh)
 }
 
 function withBlocks(issue: StoredIssue, added: Block[], removed: Block[], now: Date): StoredIssue {

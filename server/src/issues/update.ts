@@ -11,7 +11,7 @@ import { notify } from '../inbox/notify.ts'
 import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
-import { changeBlocks, happened, heardOf, recordHistory, teamsOf } from './changes.ts'
+import { changeBlocks, happened, heardOf, recordHistory, teamsOf, tellWatchers } from './changes.ts'
 import {
   type Block,
   blocksOf,
@@ -43,7 +43,9 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
 
     if (!previousValues(before, after, [...issueFields, 'personal'])) {
       // 6.5.3: internal ordering is nobody's news and no change in time.
-      if (after.sort_order !== before.sort_order) await updateIssueRow(tx, after)
+      if (after.sort_order === before.sort_order) return after
+      await updateIssueRow(tx, after)
+      tellWatchers(tx, caller, 'update', after)
       return after
     }
     after.updated_at = laterThan(before.updated_at, now)
@@ -65,7 +67,7 @@ export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
     const now = ctx.clock.now()
     const issue = await lockVisibleIssue(tx, ctx, caller, key, [])
     await tx.run(sql`delete from issues where id = ${issue.id}`)
-    if (issue.personal) return
+    if (issue.personal) return tellWatchers(tx, caller, 'remove', issue)
     const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
     await record(tx, now, caller.workspaceId, [happened(caller, 'remove', removed)])
   })
@@ -110,6 +112,7 @@ async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issu
 async function tellOthers(tx: Tx, ctx: Context, caller: Actor, now: Date, before: Issue, after: Issue) {
   await recordHistory(tx, now, caller, [[before, after]])
   await record(tx, now, caller.workspaceId, heardOf(caller, before, after))
+  if (after.personal) tellWatchers(tx, caller, 'update', after, !before.personal)
   // Its comments were as unseen as itself.
   if (before.personal && !after.personal)
     await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })
