@@ -20,8 +20,10 @@ export const isStream = (reply: FastifyReply) => reply.getHeader('content-type')
 /** The streams of server-sent events that this process has open. They end with it, and not it with them. */
 export class OpenStreams {
   readonly #open = new Map<ServerResponse, { stream: EventStream; callerId: string }>()
+  #stopping = false
 
   send(request: FastifyRequest, reply: FastifyReply, stream: EventStream) {
+    if (this.#stopping) throw new ApiError('NOT_READY')
     const response = reply.raw
     const callerId = request.caller.kind === 'nobody' ? '' : request.caller.id
     const theirs = [...this.#open.values()].filter((open) => open.callerId === callerId)
@@ -41,6 +43,7 @@ export class OpenStreams {
   }
 
   end() {
+    this.#stopping = true
     for (const { stream } of this.#open.values()) stream.end()
     setTimeout(() => {
       for (const response of this.#open.keys()) response.destroy()

@@ -15,6 +15,7 @@ import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
+import { textProblem } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -229,10 +230,10 @@ function header(request: FastifyRequest, name: string) {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A browser's EventSource sends no headers of ours. */
+/** A browser's EventSource sends no headers of ours. Unlike a header, a query can hold what the database cannot. */
 function workspaceInQuery(request: FastifyRequest) {
   const { workspace_id: value } = request.query as { workspace_id?: unknown }
-  return typeof value === 'string' && value !== '' ? value : undefined
+  return typeof value === 'string' && value !== '' && !textProblem(value) ? value : undefined
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {

@@ -245,6 +245,7 @@ describe('who watches', () => {
     const marked = await mark(owner)
     for (const watch of watches) expect(await watch.take(2)).toEqual([ready, marked])
     expect((await open('/live', bearer)).status).toBe(400)
+    expect((await open('/live?workspace_id=%00', bearer)).status).toBe(400)
     expect((await open(`${inQuery}&workspace_id=b`, bearer)).status).toBe(400)
     expect((await open('/live?workspace_id=wsp_other', bearer)).status).toBe(403)
     expect((await open(`${inQuery}&surprise=1`, bearer)).status).toBe(422)
