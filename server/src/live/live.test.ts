@@ -490,6 +490,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
   test('a connection that was lost may have missed something', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
+    await eventually(async () => (await listeners(app)) === 1)
     const watch = await watching(owner)
     await app.ctx.db.rows(sql`select pg_terminate_backend(pid) from pg_stat_activity where ${listening}`)
     expect(await watch.next()).toEqual(resync)
