@@ -10,6 +10,7 @@ const order = [
   ['context'],
   ['http'],
   ['login'],
+  ['live'],
   ['audit'],
   ['workspaces'],
   ['inbox'],

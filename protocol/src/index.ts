@@ -6,6 +6,7 @@ import { comments } from './comments.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
+import { live } from './live.ts'
 import { login } from './login.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
@@ -75,6 +76,7 @@ export {
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
+export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
@@ -109,5 +111,6 @@ export const api = {
   ...agentSessions,
   ...oauth,
   ...inbox,
+  ...live,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

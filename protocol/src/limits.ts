@@ -65,6 +65,12 @@ export const limits = {
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,
 
+  heartbeatSeconds: 15,
+  /** Streams of server-sent events that one person has open with one process. */
+  streamsPerPerson: 100,
+  /** What may wait for a browser that does not read its stream. */
+  unreadStreamBytes: 256 * 1024,
+
   /** Failed sign-ins that may come at once; they are forgiven evenly over the period. */
   signInFailuresPerEmail: 10,
   signInFailuresPerAddress: 60,

@@ -59,6 +59,7 @@ export function errorsOf({ route, body, query, errors: own = [], errorFormat }: 
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
   if (query) codes.add('VALIDATION_ERROR')
+  if (route.stream) codes.add('RATE_LIMIT_EXCEEDED')
   if (route.method !== 'GET') {
     if (route.caller !== 'anyone') codes.add('CSRF_REFUSED')
     codes.add('INVALID_JSON').add('VALIDATION_ERROR').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')

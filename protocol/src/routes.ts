@@ -42,6 +42,8 @@ export type Route = {
   path: `/${string}`
   /** `root` stands outside the versioned API, at {root_url}. */
   at?: 'root'
+  /** Answers with server-sent events; `workspace_id` in the query may stand for the header (decisions 6). */
+  stream?: true
 } & (
   | { caller: Exclude<Caller, 'person or app' | 'member or app' | 'app'> }
   | {
@@ -240,6 +242,9 @@ export const routes = {
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
   readInbox: { method: 'POST', path: '/inbox/read', caller: 'member' },
+
+  // What browsers watch
+  watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },
 
   // What managers can look up
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },

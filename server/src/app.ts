@@ -11,6 +11,8 @@ import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { inboxRoutes } from './inbox/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
+import { Live } from './live/live.ts'
+import { liveRoutes } from './live/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
@@ -21,13 +23,15 @@ import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
 /** Every feature, in one visible list. */
-export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metrics()): Promise<FastifyInstance> {
+export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metrics()): Promise<FastifyInstance> {
+  const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door = new Door(ctx, api, [
     ...serviceRoutes(ctx.config, metrics, lifecycle),
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
     ...inboxRoutes,
+    ...liveRoutes(live),
     ...planningRoutes,
     ...issueRoutes,
     ...projectRoutes,
@@ -38,6 +42,9 @@ export function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metr
     ...agentSessionRoutes,
     ...oauthRoutes,
   ])
+  metrics.watching(() => live.watching)
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
-  return createHttpServer(ctx, door, operations, metrics, (...asked) => resolveCaller(ctx, ...asked))
+  const http = await createHttpServer(ctx, door, operations, metrics, (...asked) => resolveCaller(ctx, ...asked))
+  http.addHook('onClose', () => live.stop())
+  return http
 }

@@ -17,6 +17,11 @@ export class TestClock implements Clock {
     return () => void this.#waiting.delete(alarm)
   }
 
+  /** How many alarms are set. */
+  get waiting() {
+    return this.#waiting.size
+  }
+
   advance(by: Partial<Record<keyof typeof unitMs, number>>) {
     for (const [unit, count] of Object.entries(by)) this.#now += count * unitMs[unit as keyof typeof unitMs]
     const due = [...this.#waiting].filter(({ at }) => at <= this.#now).sort((a, b) => a.at - b.at)

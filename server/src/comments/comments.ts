@@ -3,8 +3,8 @@ import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { json, none, sql } from '../db/sql.ts'
-import { heardOfComment, type PlacedComment, readComments, withoutPlace } from '../events/comments.ts'
-import { actorOf, record } from '../events/record.ts'
+import { type PlacedComment, readComments, recordComments, withoutPlace } from '../events/comments.ts'
+import { actorOf } from '../events/record.ts'
 import { type Actor, isManager } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -72,7 +72,7 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
     }
     await tx.run(sql`insert into comments select * from jsonb_populate_record(null::comments, ${json(row)})`)
     const comment = await findComment(ctx, tx, caller, id)
-    await record(tx, now, caller.workspaceId, heardOfComment(actorOf(caller), 'create', comment))
+    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'create', [comment])
     await tellMentioned(tx, now, caller, comment, comment.mentioned_user_ids)
     await tellAgents(tx, ctx, caller, comment, agents, { isNew: true })
     return withoutPlace(comment)
@@ -102,7 +102,7 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
       update comments set text = ${after.text}, is_resolved = ${after.is_resolved}, edited_at = ${after.edited_at},
         mentioned_user_ids = ${after.mentioned_user_ids}, updated_at = ${after.updated_at}
       where id = ${id}`)
-    await record(tx, now, caller.workspaceId, heardOfComment(actorOf(caller), 'update', after))
+    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'update', [after])
     const fresh = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
     await tellMentioned(tx, now, caller, after, fresh)
     const called = agents.filter((agent) => fresh.includes(agent.id))
@@ -121,12 +121,7 @@ export const deleteComment = (ctx: Context, caller: Actor, id: string) =>
     const gone = await readComments(ctx.config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
     await tx.run(sql`delete from comments where id = ${id}`)
     const removed = gone.map((one) => ({ ...one, updated_at: laterThan(one.updated_at, now) }))
-    await record(
-      tx,
-      now,
-      caller.workspaceId,
-      removed.flatMap((one) => heardOfComment(actorOf(caller), 'remove', one)),
-    )
+    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'remove', removed)
   })
 
 /** A comment is reached by whoever reaches what it stands on. */

@@ -30,6 +30,15 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
+  test('is the one to tell while it is open; a single statement tells at once', async () => {
+    const seen: string[] = []
+    db.onNews('live', (news) => seen.push(...news))
+    db.tell('live', ['one', 'two', 'one'])
+    expect(seen).toEqual(['one', 'two'])
+    await expect(db.tx(async () => db.tell('live', ['never']))).rejects.toThrow('use the tx')
+    expect(seen).toEqual(['one', 'two'])
+  })
+
   test('keeps nothing of work that fails, and tells nobody', async () => {
     const seen: string[] = []
     db.onNews('due', (news) => seen.push(...news))

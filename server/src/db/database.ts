@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Sql, sql } from './sql.ts'
+import { type Sql, sql, undurably } from './sql.ts'
 
 export interface Result {
   rows: unknown[]
@@ -43,7 +43,7 @@ export interface Tx extends Queryable {
 export interface Topics {
   /** Ids of endpoints that something waits for. */
   due: string
-  /** Hints for whoever watches, as JSON. */
+  /** Hints, as JSON, for those who watch. */
   live: string
 }
 
@@ -125,8 +125,9 @@ export class Db implements Queryable {
     return result
   }
 
-  /** Tells the rest of this process of a single statement, as a transaction does of itself. */
-  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>): void {
+  /** For a write that is a statement of its own: tells the rest of this process what a transaction would have told. */
+  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>) {
+    this.#refuseInsideTransaction()
     this.#audience.get(topic)?.(new Set(news))
   }
 
@@ -141,7 +142,9 @@ export class Db implements Queryable {
   }
 
   async notify(channel: string, message = ''): Promise<void> {
-    if (this.kind === 'postgres') await this.run(sql`select pg_notify(${channel}, ${message})`)
+    // No message survives a crash of the database, so none waits for its disk.
+    if (this.kind !== 'postgres') return
+    await this.run(sql`${undurably} select pg_notify(${channel}, ${message}) from undurable`)
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import { type Comment, commentFields } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { hintsOf, tellLive } from '../live/hint.ts'
 import { type Actor, type Happening, only, record } from './record.ts'
 
 /** A comment, and what one must know of its issue or project to say who may hear of it. */
@@ -33,11 +34,7 @@ export const readComments = ({ appUrl }: Config, db: Queryable, condition: Sql):
     where ${condition}`)
 
 /** What others hear of a comment: nothing where it is internal or stands on a personal item (6.5.6). */
-export const heardOfComment = (
-  actor: Actor | null,
-  action: Happening['action'],
-  comment: PlacedComment,
-): Happening[] =>
+const heardOfComment = (actor: Actor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -50,6 +47,28 @@ export const heardOfComment = (
           teamIds: comment.teamIds,
         },
       ]
+
+/** Records what others hear of comments. The rest is for people: internal ones for all, others for the item's owner. */
+export async function recordComments(
+  tx: Tx,
+  now: Date,
+  workspaceId: string,
+  actor: Actor,
+  action: Happening['action'],
+  comments: PlacedComment[],
+) {
+  const heard = comments.flatMap((comment) => heardOfComment(actor, action, comment))
+  await record(tx, now, workspaceId, heard)
+  tellLive(
+    tx,
+    comments
+      .filter(({ internal, personal }) => internal || personal)
+      .flatMap((comment) => {
+        const { id, target_id: parent_id } = comment
+        return hintsOf({ workspace_id: workspaceId, type: 'Comment', id, action, parent_id }, comment)
+      }),
+  )
+}
 
 /** The comments of an item that was personal until now: news to everybody but its owner. */
 export async function recordThread(

@@ -2,6 +2,7 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { enqueueFor } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
+import { tellLive } from '../live/hint.ts'
 
 export interface Actor {
   id: string
@@ -14,7 +15,8 @@ export interface Happening {
   type: 'Issue' | 'Project' | 'Comment'
   action: 'create' | 'update' | 'remove'
   actor: Actor | null
-  data: { id: string; updated_at: string }
+  /** `target_id` is the issue or project of a comment. */
+  data: { id: string; updated_at: string; target_id?: string }
   /** 6.2: Issue and Project updates only. */
   updatedFrom?: Record<string, unknown>
   url: string
@@ -62,6 +64,16 @@ export async function record(tx: Tx, now: Date, workspaceId: string, happenings:
   tx.tell(
     'due',
     told.map(({ endpoint_id }) => endpoint_id),
+  )
+  tellLive(
+    tx,
+    happenings.map(({ type, action, data: { id, target_id } }) => ({
+      workspace_id: workspaceId,
+      type,
+      id,
+      action,
+      parent_id: target_id ?? null,
+    })),
   )
 }
 

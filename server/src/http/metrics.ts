@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Figures of one process. Labels are routes and statuses, never ids, so their number is bounded. */
 export class Metrics {
@@ -34,6 +34,18 @@ export class Metrics {
 
   attempt(outcome: string, durationMs: number) {
     this.#attempts.observe({ outcome }, durationMs / 1000)
+  }
+
+  /** `count` is asked when somebody looks. */
+  watching(count: () => number) {
+    new Gauge({
+      name: 'baton_live_watchers',
+      help: 'Browsers that watch a workspace',
+      registers: [this.#registry],
+      collect() {
+        this.set(count())
+      },
+    })
   }
 
   text() {

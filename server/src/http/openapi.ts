@@ -50,7 +50,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         schema: { type: 'string' },
       })),
       ...(inWorkspace(route.caller)
-        ? [{ name: 'X-Workspace-ID', in: 'header', required: true, schema: { type: 'string' } }]
+        ? [{ name: 'X-Workspace-ID', in: 'header', required: !route.stream, schema: { type: 'string' } }]
         : []),
       ...(operation.idempotent
         ? [

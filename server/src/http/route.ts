@@ -1,6 +1,7 @@
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { CallerFor } from './caller.ts'
+import type { EventStream } from './event-stream.ts'
 
 export interface Call<O extends Operation = Operation> {
   ctx: Context
@@ -30,7 +31,7 @@ export class Reply<Body> {
 /** An answer with a secret in it: nobody on the way keeps a copy. */
 export const unkept = <Body>(body: Body) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
 
-type Answer<O extends Operation> = AnswerOf<O> | Reply<AnswerOf<O>>
+type Answer<O extends Operation> = O['route'] extends { stream: true } ? EventStream : AnswerOf<O> | Reply<AnswerOf<O>>
 export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Promise<Answer<O>>
 
 /** An operation and the code that answers it. */

@@ -9,10 +9,13 @@ import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
 import { ApiError, OAuthError } from './errors.ts'
+import { EventStream } from './event-stream.ts'
 import { parseForm } from './form.ts'
 import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
+import { isStream, OpenStreams } from './open-streams.ts'
+import { textProblem } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,7 +71,11 @@ export async function createHttpServer(
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const drain = new Drain(app.server)
-  app.addHook('preClose', async () => drain.begin())
+  const streams = new OpenStreams()
+  app.addHook('preClose', async () => {
+    drain.begin()
+    streams.end()
+  })
 
   await app.register(cookie)
   await app.register(helmet, {
@@ -103,7 +110,8 @@ export async function createHttpServer(
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
-    metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
+    // How long somebody watched says nothing about how fast we answer.
+    if (!isStream(reply)) metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
     const user = request.caller?.kind === 'person' ? request.caller.id : undefined
     log.info({
       request_id: request.id,
@@ -141,6 +149,7 @@ export async function createHttpServer(
           address: request.ip,
         })
         reply.code(answer.status).headers(answer.headers)
+        if (answer.body instanceof EventStream) return streams.send(request, reply, answer.body)
         return answer.body ?? reply.send()
       },
     })
@@ -150,7 +159,7 @@ export async function createHttpServer(
     request.caller = { kind: 'nobody' }
     if (route.caller === 'anyone') return
     const isOpen = route.caller === 'anyone or person'
-    const { caller, headers = {} } = await resolveCaller(credentials(request), isOpen ? null : counted).catch(
+    const { caller, headers = {} } = await resolveCaller(credentials(route, request), isOpen ? null : counted).catch(
       (error) => {
         // A login that is over is no login; this route leads to signing in.
         if (isOpen && error instanceof ApiError) return { caller: request.caller, headers: {} }
@@ -214,10 +223,10 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
 
 const urlOf = ({ route }: Operation) => (route.at === 'root' ? '' : '/api/v1') + route.path
 
-const credentials = (request: FastifyRequest): Credentials => ({
+const credentials = (route: Route, request: FastifyRequest): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
-  workspaceId: header(request, 'x-workspace-id'),
+  workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
   method: request.method,
   origin: request.headers.origin,
   fetchSite: header(request, 'sec-fetch-site'),
@@ -226,6 +235,12 @@ const credentials = (request: FastifyRequest): Credentials => ({
 function header(request: FastifyRequest, name: string) {
   const value = request.headers[name]
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** A browser's EventSource sends no headers of ours. Unlike a header, a query can hold what the database cannot. */
+function workspaceInQuery(request: FastifyRequest) {
+  const { workspace_id: value } = request.query as { workspace_id?: unknown }
+  return typeof value === 'string' && value !== '' && !textProblem(value) ? value : undefined
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {

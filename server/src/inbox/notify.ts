@@ -1,7 +1,8 @@
 import type { InboxKind } from '@baton/protocol'
-import type { Queryable } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
+import { hintOfInbox, tellLive } from '../live/hint.ts'
 
 export interface Notice {
   kind: InboxKind
@@ -15,7 +16,7 @@ export interface Notice {
 }
 
 /** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
-export async function notify(tx: Queryable, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
+export async function notify(tx: Tx, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
     .map(({ kind, userId, ...subject }) => ({
@@ -30,7 +31,7 @@ export async function notify(tx: Queryable, now: Date, workspaceId: string, acto
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
-  await tx.run(sql`
+  const told = await tx.rows<{ user_id: string }>(sql`
     insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
@@ -39,12 +40,17 @@ export async function notify(tx: Queryable, now: Date, workspaceId: string, acto
     from json_to_recordset(${JSON.stringify(rows)}::json)
       as n (id text, user_id text, kind text, issue_id text, project_id text, comment_id text,
         endpoint_id text, app_id text, session_id text)
-    join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id`)
+    join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id
+    returning user_id`)
+  tellLive(
+    tx,
+    told.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
+  )
 }
 
 /** Asks every manager of the workspace to look at something; `actorId` is null when the service itself found it. */
 export async function notifyManagers(
-  tx: Queryable,
+  tx: Tx,
   now: Date,
   workspaceId: string,
   actorId: string | null,

@@ -5,6 +5,7 @@ import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { route } from '../http/route.ts'
+import { hintOfInbox, tellLive } from '../live/hint.ts'
 
 export const inboxRoutes = [
   route(api.listInbox, ({ ctx, caller, query }) =>
@@ -26,16 +27,18 @@ export const inboxRoutes = [
   ),
 
   route(api.updateInboxEntry, async ({ ctx, caller, params, body }) => {
-    await ctx.db.run(sql`
+    const changed = await ctx.db.run(sql`
       update inbox_entries set read_at = ${body.read ? sql`coalesce(read_at, ${ctx.clock.now()})` : sql`null`}
       where id = ${params.entry_id} and workspace_id = ${caller.workspaceId} and user_id = ${caller.id}`)
+    if (changed > 0) tellLive(ctx.db, [hintOfInbox(caller.workspaceId, caller.id)])
     return found((await readEntries(ctx, caller, sql`and e.id = ${params.entry_id}`))[0])
   }),
 
   route(api.readInbox, async ({ ctx, caller }) => {
-    await ctx.db.run(sql`
+    const changed = await ctx.db.run(sql`
       update inbox_entries set read_at = ${ctx.clock.now()}
       where workspace_id = ${caller.workspaceId} and user_id = ${caller.id} and read_at is null`)
+    if (changed > 0) tellLive(ctx.db, [hintOfInbox(caller.workspaceId, caller.id)])
   }),
 ]
 

@@ -15,6 +15,7 @@ import {
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
+import { hintsOf, tellLive } from '../live/hint.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
 import { withUrl } from './read.ts'
 
@@ -31,6 +32,12 @@ export const happened = (actor: EventActor, action: 'create' | 'remove', issue: 
 
 export const heardOf = (actor: EventActor, before: Issue, after: Issue): Happening[] =>
   heardOfChange(before, after, issueFields, happened(actor, 'create', after), teamsOf(before))
+
+/** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
+export function tellWatchers(tx: Tx, caller: Actor, action: Happening['action'], issue: Issue, wasShared = false) {
+  const item = { workspace_id: caller.workspaceId, type: 'Issue', id: issue.id, action } as const
+  tellLive(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
+}
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
 export async function recordHistory(
@@ -102,6 +109,7 @@ export async function changeBlocks(
     caller.workspaceId,
     pairs.flatMap(([old, fresh]) => heardOf(actors(fresh.id), old, fresh)),
   )
+  for (const [, fresh] of pairs) if (fresh.personal) tellWatchers(tx, caller, 'update', fresh)
 }
 
 function withBlocks(issue: StoredIssue, added: Block[], removed: Block[], now: Date): StoredIssue {

@@ -9,7 +9,7 @@ import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
 import { type Kind, References, type Wanted } from '../planning/references.ts'
 import { checkNewFromApp } from './apps.ts'
-import { changeBlocks, happened } from './changes.ts'
+import { changeBlocks, happened, tellWatchers } from './changes.ts'
 import { holdDelegate, settleDelegate, tellAgents } from './delegation.ts'
 import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
 import { withUrl } from './read.ts'
@@ -23,7 +23,8 @@ export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
     await lockIssues(tx, caller.workspaceId, namedBy(body))
     const [issue] = await insert(tx, ctx, caller, [body], () => '', delegate)
     const created = issue as Issue
-    if (!created.personal) await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', created)])
+    if (created.personal) tellWatchers(tx, caller, 'create', created)
+    else await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', created)])
     await changeBlocks(tx, now, ctx.config, caller, created.id, blocksOf(created), [])
     if (created.assignee_id) {
       const notice = { kind: 'assignment', userId: created.assignee_id, issueId: created.id } as const
@@ -34,9 +35,13 @@ export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
   })
 }
 
-/** All or none, and nobody is told: receivers would take it for news (6.5.6). */
+/** All or none, and no event is recorded: receivers would take it for news (6.5.6). */
 export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =>
-  ctx.db.tx(async (tx) => ({ data: await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`) }))
+  ctx.db.tx(async (tx) => {
+    const data = await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`)
+    for (const issue of data) tellWatchers(tx, caller, 'create', issue)
+    return { data }
+  })
 
 /** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
 async function insert(

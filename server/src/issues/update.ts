@@ -13,7 +13,7 @@ import { notify } from '../inbox/notify.ts'
 import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
-import { changeBlocks, happened, heardOf, recordHistory, teamsOf } from './changes.ts'
+import { changeBlocks, happened, heardOf, recordHistory, teamsOf, tellWatchers } from './changes.ts'
 import { holdDelegate, partFromAgents, settleDelegate, tellAgents } from './delegation.ts'
 import {
   type Block,
@@ -48,7 +48,9 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
 
     if (!previousValues(before, after, [...issueFields, 'personal'])) {
       // 6.5.3: internal ordering is nobody's news and no change in time.
-      if (after.sort_order !== before.sort_order) await updateIssueRow(tx, after)
+      if (after.sort_order === before.sort_order) return after
+      await updateIssueRow(tx, after)
+      tellWatchers(tx, caller, 'update', after)
       return after
     }
     after.updated_at = laterThan(before.updated_at, now)
@@ -75,7 +77,7 @@ export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
     const actors = await actorsOnIssues(tx, caller, [issue.id])
     await endOnDeleted(tx, ctx, { issueId: issue.id })
     await tx.run(sql`delete from issues where id = ${issue.id}`)
-    if (issue.personal) return
+    if (issue.personal) return tellWatchers(tx, caller, 'remove', issue)
     const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
     await record(tx, now, caller.workspaceId, [happened(actors(issue.id), 'remove', removed)])
   })
@@ -127,6 +129,7 @@ async function tellOthers(
 ) {
   await recordHistory(tx, now, caller, [[before, after]])
   await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
+  if (after.personal) tellWatchers(tx, caller, 'update', after, !before.personal)
   // Its comments were as unseen as itself.
   if (before.personal && !after.personal)
     await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })

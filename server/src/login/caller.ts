@@ -3,6 +3,7 @@ import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
@@ -55,6 +56,18 @@ async function resolveLogin(
     // The browser's copy must live as long as ours.
     headers: renew && byCookie ? { 'set-cookie': loginCookie(config, token) } : {},
   }
+}
+
+/**
+ * Whether a member who was let in would be let in now. This is no use of the login: a use is followed by a new cookie,
+ * and what is being answered already cannot carry one.
+ */
+export async function isLetIn({ db, clock }: Context, { tokenHash, workspaceId }: Member): Promise<boolean> {
+  const found = await db.row(sql`
+    select 1 from logins l
+    join memberships m on m.user_id = l.user_id and m.workspace_id = ${workspaceId}
+    where l.token_hash = ${tokenHash} and l.last_used_at >= ${plus(clock.now(), -loginLifetimeMs)}`)
+  return found !== undefined
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

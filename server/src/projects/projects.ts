@@ -21,6 +21,7 @@ import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { covers, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { hintsOf, tellLive } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
@@ -55,7 +56,8 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
     const project = withUrl(ctx.config, changed(blank(caller, now), body, caller.id, now))
     await checkReferences(tx, caller, null, project)
     await insertProject(tx, caller.workspaceId, project)
-    if (!project.personal) await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', project)])
+    if (project.personal) tellOwner(tx, caller, 'create', project)
+    else await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', project)])
     return project
   })
 
@@ -75,6 +77,7 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     await partFromAgents(tx, ctx, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
     await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
+    if (after.personal) tellOwner(tx, caller, 'update', after, !before.personal)
     if (before.personal && !after.personal) {
       await recordThread(tx, now, caller.workspaceId, ctx.config, { projectId: after.id })
     }
@@ -91,7 +94,7 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
     const actor = await actorOnProject(tx, caller, id)
     await endOnDeleted(tx, ctx, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
-    if (project.personal) return
+    if (project.personal) return tellOwner(tx, caller, 'remove', project)
     const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
     await record(tx, now, caller.workspaceId, [happened(actor, 'remove', removed)])
   })
@@ -140,6 +143,12 @@ const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
   tx.run(sql`
     update issues set project_id = null, milestone_id = null
     where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
+
+/** Nothing is recorded about a personal project, but its owner may have it before their eyes. */
+function tellOwner(tx: Tx, caller: Actor, action: Happening['action'], project: Project, wasShared = false) {
+  const item = { workspace_id: caller.workspaceId, type: 'Project', id: project.id, action } as const
+  tellLive(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
+}
 
 const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): Happening => ({
   type: 'Project',

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { limits } from '@baton/protocol'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from './errors.ts'
+import type { EventStream } from './event-stream.ts'
+
+/** An end that a client does not take is not waited for. */
+const graceMs = 500
+
+const headers = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // nginx would collect events until its buffer is full.
+  'x-accel-buffering': 'no',
+}
+
+export const isStream = (reply: FastifyReply) => reply.getHeader('content-type') === headers['content-type']
+
+/** The streams of server-sent events that this process has open. They end with it, and not it with them. */
+export class OpenStreams {
+  readonly #open = new Map<ServerResponse, { stream: EventStream; callerId: string }>()
+  #stopping = false
+
+  send(request: FastifyRequest, reply: FastifyReply, stream: EventStream) {
+    if (this.#stopping) throw new ApiError('NOT_READY')
+    const response = reply.raw
+    const callerId = request.caller.kind === 'nobody' ? '' : request.caller.id
+    const theirs = [...this.#open.values()].filter((open) => open.callerId === callerId)
+    if (theirs.length >= limits.streamsPerPerson) {
+      throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(limits.heartbeatSeconds) } })
+    }
+    reply.headers(headers)
+    // HEAD has no body, and who has gone meanwhile reads none.
+    if (request.method === 'HEAD' || response.destroyed) return reply.send(Readable.from([]))
+    this.#open.set(response, { stream, callerId })
+    response.once('close', () => {
+      this.#open.delete(response)
+      stream.destroy()
+    })
+    stream.begin()
+    return reply.send(stream)
+  }
+
+  end() {
+    this.#stopping = true
+    for (const { stream } of this.#open.values()) stream.end()
+    setTimeout(() => {
+      for (const response of this.#open.keys()) response.destroy()
+    }, graceMs)
+  }
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { onTestFinished } from 'vitest'
+import type { TestPerson } from './harness.ts'
+
+/** An event as a browser would see it, or a comment, which it would not. */
+export type Heard = { event: string; data: unknown; id?: string } | { comment: string }
+
+export interface WatchOptions {
+  path?: string
+  headers?: Record<string, string>
+  rootUrl?: string
+}
+
+/** Reads server-sent events over a real socket as they come. */
+export class Watch {
+  readonly #response: IncomingMessage
+  readonly #heard: Heard[] = []
+  #text = ''
+  #wake = () => {}
+  /** How it ended: with the last byte of an answer, or without. */
+  end: 'whole' | 'cut' | undefined
+
+  private constructor(response: IncomingMessage) {
+    this.#response = response
+    response.setEncoding('utf8')
+    response.on('error', () => {})
+    response.on('close', () => {
+      this.end = response.complete ? 'whole' : 'cut'
+      this.#wake()
+    })
+  }
+
+  /** As this person, in their workspace. */
+  static as(person: TestPerson, options: WatchOptions = {}) {
+    const headers = { authorization: `Bearer ${person.token}`, 'x-workspace-id': person.workspaceId }
+    return Watch.open({ rootUrl: person.rootUrl, ...options, headers: { ...headers, ...options.headers } })
+  }
+
+  /** Until the test is over. The first event has come when it resolves, if there is any. */
+  static async open({ rootUrl, path = '/live', headers = {} }: WatchOptions): Promise<Watch> {
+    const asked = request(`${rootUrl}/api/v1${path}`, { headers, agent: false }).end()
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    const watch = new Watch(response)
+    onTestFinished(() => watch.close())
+    watch.read()
+    return watch
+  }
+
+  get status() {
+    return this.#response.statusCode
+  }
+
+  get headers() {
+    return this.#response.headers
+  }
+
+  read() {
+    this.#response.on('data', (text: string) => this.#parse(text))
+  }
+
+  /** Takes nothing from its socket any more. */
+  stopReading() {
+    this.#response.pause()
+  }
+
+  /** Reads again. */
+  goOn() {
+    this.#response.resume()
+  }
+
+  /** What comes next; undefined when nothing more will. */
+  async next(): Promise<Heard | undefined> {
+    while (this.#heard.length === 0 && !this.end) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return this.#heard.shift()
+  }
+
+  /** The next so many. */
+  async take(count: number) {
+    const heard: (Heard | undefined)[] = []
+    while (heard.length < count) heard.push(await this.next())
+    return heard
+  }
+
+  close() {
+    this.#response.destroy()
+  }
+
+  #parse(text: string) {
+    this.#text += text
+    const blocks = this.#text.split('\n\n')
+    this.#text = blocks.pop() ?? ''
+    for (const block of blocks) this.#heard.push(heardIn(block))
+    this.#wake()
+  }
+}
+
+function heardIn(block: string): Heard {
+  if (block.startsWith(':')) return { comment: block.slice(1) }
+  const fields = Object.fromEntries(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
+  )
+  return {
+    event: fields.event ?? 'message',
+    data: JSON.parse(fields.data ?? 'null'),
+    ...('id' in fields ? { id: fields.id } : {}),
+  } as Heard
+}
