@@ -232,11 +232,13 @@ export const SessionFilter = Type.Object(
 )
 export type SessionFilter = Static<typeof SessionFilter>
 
+const AfterSeq = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, 'x-message': 'must be the seq of an activity, or 0' }),
+)
+
 export const ActivityQuery = Type.Object(
   {
-    after_seq: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, 'x-message': 'must be the seq of an activity, or 0' }),
-    ),
+    after_seq: AfterSeq,
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -283,6 +285,13 @@ export const agentSessions = {
     returns: {
       200: Type.Object({ data: Type.Array(AgentActivity), has_more: Type.Boolean(), last_seq: Type.Integer() }, closed),
     },
+  }),
+  watchAgentSession: operation(routes.watchAgentSession, {
+    summary:
+      'Watch a session by server-sent events: `session` when it looks different, `activity` for each one; goes on after Last-Event-ID or after_seq',
+    query: Type.Object({ workspace_id: Type.Optional(Type.String()), after_seq: AfterSeq }, closed),
+    returns: { 200: Type.String() },
+    produces: 'text/event-stream',
   }),
   postActivity: operation(routes.postActivity, {
     summary: 'Say something in a session: an app its activities, a person a prompt',

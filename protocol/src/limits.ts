@@ -69,7 +69,7 @@ export const limits = {
   /** Streams of server-sent events that one person has open with one process. */
   streamsPerPerson: 100,
   /** What may wait for a browser that does not read its stream. */
-  unreadStreamBytes: 256 * 1024,
+  unreadStreamBytes: 1024 * 1024,
 
   /** Failed sign-ins that may come at once; they are forgiven evenly over the period. */
   signInFailuresPerEmail: 10,

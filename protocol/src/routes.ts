@@ -206,6 +206,12 @@ export const routes = {
   },
   updateAgentSession: { method: 'PATCH', path: '/agent-sessions/:session_id', caller: 'app', scope: null },
   stopAgentSession: { method: 'POST', path: '/agent-sessions/:session_id/stop', caller: 'member' },
+  watchAgentSession: {
+    method: 'GET',
+    path: '/agent-sessions/:session_id/stream',
+    caller: 'member',
+    stream: true,
+  },
   listActivities: {
     method: 'GET',
     path: '/agent-sessions/:session_id/activities',

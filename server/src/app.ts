@@ -2,6 +2,7 @@ import { api } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import { agentAppRoutes } from './agent-apps/routes.ts'
 import { agentSessionRoutes } from './agent-sessions/routes.ts'
+import { sessionStreamRoutes } from './agent-sessions/stream.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
@@ -40,6 +41,7 @@ export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = ne
     ...agentAppRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
+    ...sessionStreamRoutes(live),
     ...oauthRoutes,
   ])
   metrics.watching(() => live.watching)

@@ -9,9 +9,10 @@ export class EventStream extends Readable {
   readonly #begin: (stream: EventStream) => () => void
   #over: (() => void) | undefined
   #ended = false
+  #makeRoom = () => {}
 
   constructor(begin: (stream: EventStream) => () => void) {
-    super({ read() {} })
+    super({ read: () => this.#makeRoom() })
     this.#begin = begin
   }
 
@@ -23,6 +24,15 @@ export class EventStream extends Readable {
   /** `id` is what a browser sends as Last-Event-ID when it comes back. */
   event(name: string, data: unknown, id?: string) {
     this.#write(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  /** Resolves when its reader has caught up, or is gone: for whoever has much to send that can wait. */
+  async room(): Promise<void> {
+    while (this.readableLength >= this.readableHighWaterMark && !this.#ended && !this.destroyed) {
+      await new Promise<void>((resolve) => {
+        this.#makeRoom = resolve
+      })
+    }
   }
 
   /** A line that means nothing, so that nobody on the way takes the connection for dead. */
@@ -53,6 +63,7 @@ export class EventStream extends Readable {
   }
 
   #finish() {
+    this.#makeRoom()
     this.#over?.()
     this.#over = undefined
   }

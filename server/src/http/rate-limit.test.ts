@@ -183,6 +183,47 @@ describe('the headers', () => {
 })
 
 describe('the limit of the Agent Session API', () => {
+  test(
+    'is 600 calls a minute of an installation unless BATON_INSTALLATION_RATE says otherwise',
+    verifies('rate.installation-600-per-minute', 'config.installation-rate'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      const { owner } = await app.workspace()
+      const robot = await app.installed(owner)
+      const { ctx, clock } = app
+      const call = takeFromWindow(
+        rateLimitOf(ctx.config, sessionRoute),
+        sql`${robot.installationId}::text`,
+        clock.now(),
+      )
+      await ctx.db.run(sql`select count((${call}).allowed) from generate_series(1, 599)`)
+      const last = await robot.get('/agent-sessions')
+      expect([last.status, ...said(last)]).toEqual([200, '600', '0', '60'])
+      const over = await app.unchanged(() => robot.get('/agent-sessions'))
+      expect(over).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED', details: {} } })
+      expect(over.headers.get('retry-after')).toBe('60')
+      expect((await robot.get('/issues')).status).toBe(200)
+      clock.advance({ minutes: 1 })
+      expect((await robot.get('/agent-sessions')).status).toBe(200)
+    },
+  )
+
+  test(
+    'of one installation does not touch another',
+    verifies('rate.installation-limit-is-per-installation', 'config.installation-rate'),
+    async ({ startApp }) => {
+      const app = await startApp({ BATON_INSTALLATION_RATE: '2' })
+      const { owner } = await app.workspace()
+      const [robot, other] = [await app.installed(owner), await app.installed(owner)]
+      for (const remaining of ['1', '0']) {
+        expect(said(await robot.get('/agent-sessions'))).toEqual(['2', remaining, '60'])
+      }
+      expect((await app.unchanged(() => robot.get('/agent-sessions'))).status).toBe(429)
+      expect(said(await other.get('/agent-sessions'))).toEqual(['2', '1', '60'])
+      app.clock.advance({ minutes: 1 })
+      expect((await robot.get('/agent-sessions')).status).toBe(200)
+    },
+  )
   test('is for the routes below /agent-sessions and no others', () => {
     const at = (path: Route['path']) => isAgentSessionApi({ ...sessionRoute, path })
     expect(at('/agent-sessions')).toBe(true)

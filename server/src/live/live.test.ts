@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { limits } from '@baton/protocol'
 import { describe, expect, onTestFinished } from 'vitest'
-import { type TestApp, type TestPerson, test, within } from '../../test/harness.ts'
+import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
 import { withDatabase } from '../../test/template.ts'
 import { type Heard, Watch } from '../../test/watch.ts'
 import { createApp } from '../app.ts'
@@ -42,19 +42,23 @@ const eventually = async (what: () => Promise<boolean>) => {
 }
 
 describe('the live stream', () => {
-  test('is server-sent events, with the headers of every answer', async ({ app }) => {
-    const { owner } = await app.workspace()
-    const watch = await watching(owner)
-    expect(watch.status).toBe(200)
-    expect(watch.headers).toMatchObject({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': expect.stringMatching(/^req_/),
-      'content-security-policy': expect.stringContaining("default-src 'self'"),
-    })
-  })
+  test(
+    'is server-sent events, with the headers of every answer',
+    verifies('session.stream-and-live'),
+    async ({ app }) => {
+      const { owner } = await app.workspace()
+      const watch = await watching(owner)
+      expect(watch.status).toBe(200)
+      expect(watch.headers).toMatchObject({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-content-type-options': 'nosniff',
+        'x-request-id': expect.stringMatching(/^req_/),
+        'content-security-policy': expect.stringContaining("default-src 'self'"),
+      })
+    },
+  )
 
   test('tells members of issues, projects and comments as they change', async ({ app }) => {
     const { owner, member } = await app.workspace()
@@ -230,31 +234,35 @@ describe('the live stream', () => {
 })
 
 describe('who watches', () => {
-  test('names the workspace in the header, or in the query where no header can be sent', async ({ app }) => {
-    const { owner } = await app.workspace()
-    const bearer = { authorization: `Bearer ${owner.token}` }
-    const cookie = { cookie: `baton_session=${owner.token}` }
-    const inQuery = `/live?workspace_id=${owner.workspaceId}`
-    const open = (path: string, headers: Record<string, string>) =>
-      Watch.open({ rootUrl: owner.rootUrl, path, headers })
-    const watches = [
-      await open(inQuery, bearer),
-      await open(inQuery, cookie),
-      await open('/live?workspace_id=wsp_other', { ...bearer, 'x-workspace-id': owner.workspaceId }),
-    ]
-    const marked = await mark(owner)
-    for (const watch of watches) expect(await watch.take(2)).toEqual([ready, marked])
-    expect((await open('/live', bearer)).status).toBe(400)
-    expect((await open('/live?workspace_id=%00', bearer)).status).toBe(400)
-    expect((await open(`${inQuery}&workspace_id=b`, bearer)).status).toBe(400)
-    expect((await open('/live?workspace_id=wsp_other', bearer)).status).toBe(403)
-    expect((await open(`${inQuery}&surprise=1`, bearer)).status).toBe(422)
-    // Elsewhere a query names no workspace.
-    expect(await app.nobody.with(bearer).get(`/inbox?workspace_id=${owner.workspaceId}`)).toMatchObject({
-      status: 400,
-      body: { code: 'WORKSPACE_REQUIRED' },
-    })
-  })
+  test(
+    'names the workspace in the header, or in the query where no header can be sent',
+    verifies('session.stream-workspace-in-query'),
+    async ({ app }) => {
+      const { owner } = await app.workspace()
+      const bearer = { authorization: `Bearer ${owner.token}` }
+      const cookie = { cookie: `baton_session=${owner.token}` }
+      const inQuery = `/live?workspace_id=${owner.workspaceId}`
+      const open = (path: string, headers: Record<string, string>) =>
+        Watch.open({ rootUrl: owner.rootUrl, path, headers })
+      const watches = [
+        await open(inQuery, bearer),
+        await open(inQuery, cookie),
+        await open('/live?workspace_id=wsp_other', { ...bearer, 'x-workspace-id': owner.workspaceId }),
+      ]
+      const marked = await mark(owner)
+      for (const watch of watches) expect(await watch.take(2)).toEqual([ready, marked])
+      expect((await open('/live', bearer)).status).toBe(400)
+      expect((await open('/live?workspace_id=%00', bearer)).status).toBe(400)
+      expect((await open(`${inQuery}&workspace_id=b`, bearer)).status).toBe(400)
+      expect((await open('/live?workspace_id=wsp_other', bearer)).status).toBe(403)
+      expect((await open(`${inQuery}&surprise=1`, bearer)).status).toBe(422)
+      // Elsewhere a query names no workspace.
+      expect(await app.nobody.with(bearer).get(`/inbox?workspace_id=${owner.workspaceId}`)).toMatchObject({
+        status: 400,
+        body: { code: 'WORKSPACE_REQUIRED' },
+      })
+    },
+  )
 
   test('must be a person, and a member', async ({ app }) => {
     const { owner, id } = await app.workspace()
@@ -270,7 +278,7 @@ describe('who watches', () => {
     })
   })
 
-  test('hears a heartbeat every 15 seconds', async ({ startApp }) => {
+  test('hears a heartbeat every 15 seconds', verifies('session.stream-heartbeat'), async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const watch = await watching(owner)
@@ -283,7 +291,7 @@ describe('who watches', () => {
     }
   })
 
-  test('hears one resync after a reconnect', async ({ app }) => {
+  test('hears one resync after a reconnect', verifies('session.stream-resume'), async ({ app }) => {
     const { owner } = await app.workspace()
     const first = await watching(owner)
     first.close()

@@ -1,0 +1,82 @@
+import { api, limits } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Member } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
+import type { EventStream } from '../http/event-stream.ts'
+import { route } from '../http/route.ts'
+import type { Live } from '../live/live.ts'
+import { streamFor } from '../live/stream.ts'
+import { activitiesAfter } from './activities.ts'
+import { findSession, getSession } from './read.ts'
+
+/**
+ * A session as it goes on: `session` whenever it looks different, `activity` for each one, by its seq. A browser that
+ * comes back says which it had last, and gets what follows: no gap, and nothing twice (decisions 6).
+ */
+export const sessionStreamRoutes = (live: Live) => [
+  route(api.watchAgentSession, async ({ ctx, caller, params, query, headers }) => {
+    await getSession(ctx, caller, params.session_id)
+    const after = seqOf(headers['last-event-id']) ?? query.after_seq ?? 0
+    return streamFor(ctx, caller, (stream) => follow(ctx, caller, live, stream, params.session_id, after))
+  }),
+]
+
+function seqOf(lastEventId: string | string[] | undefined): number | undefined {
+  return typeof lastEventId === 'string' && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : undefined
+}
+
+/** Each hint says to look again; what is new since the last look is sent. One look at a time. */
+function follow(ctx: Context, caller: Member, live: Live, stream: EventStream, id: string, after: number): () => void {
+  const seen = { seq: after, session: '' }
+  let looking = false
+  let again = false
+  let over = false
+  async function look() {
+    again = true
+    if (looking) return
+    looking = true
+    try {
+      while (again && !over) {
+        again = false
+        await send(ctx, caller, stream, id, seen)
+      }
+    } catch (error) {
+      // It is not theirs to see any more; or the database is away, and the browser comes back.
+      if (!(error instanceof ApiError)) ctx.log.warn({ message: (error as Error).message }, 'a stream was cut off')
+      stream.end()
+    } finally {
+      looking = false
+    }
+  }
+  const unwatch = live.watch(caller.workspaceId, caller.id, {
+    hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && look()),
+    resync: () => void look(),
+  })
+  void look()
+  return () => {
+    over = true
+    unwatch()
+  }
+}
+
+async function send(
+  ctx: Context,
+  caller: Member,
+  stream: EventStream,
+  id: string,
+  seen: { seq: number; session: string },
+) {
+  const { version: _, ...session } = await findSession(ctx, caller, id)
+  const text = JSON.stringify(session)
+  if (text !== seen.session) stream.event('session', session)
+  seen.session = text
+  for (;;) {
+    const activities = await activitiesAfter(ctx.db, ctx.config, id, seen.seq, limits.activitiesPage)
+    for (const activity of activities) {
+      await stream.room()
+      stream.event('activity', activity, String(activity.seq))
+      seen.seq = activity.seq
+    }
+    if (activities.length < limits.activitiesPage) return
+  }
+}
