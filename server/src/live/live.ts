@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Db, Listening } from '../db/database.ts'
 import type { Logger } from '../log.ts'
@@ -9,6 +10,8 @@ export const channel = 'baton_live'
 /** So many may wait to be told to other processes; beyond that they are told that they missed some. */
 const waitingAtMost = 5000
 const retryMs = 1000
+/** An agent at work tells of each word it says; other processes hear of all that came in this time at once. */
+const gatherMs = 10
 
 /** Somebody who watches one workspace. Neither function may throw. */
 export interface Watcher {
@@ -103,10 +106,11 @@ export class Live {
     this.#waiting.add(missed)
   }
 
-  /** While one message is on its way, what is to be told next gathers. */
+  /** What is to be told gathers for a moment, and while a message is on its way. */
   async #sendAll() {
     try {
       while (this.#waiting.size > 0) {
+        if (!this.#stopped) await sleep(gatherMs)
         const news = [...this.#waiting]
         this.#waiting.clear()
         for (const message of messages(this.#node, news)) await this.#db.notify(channel, message)
