@@ -71,7 +71,7 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     await checkReferences(tx, caller, before, after)
     if (!previousValues(before, after, [...projectFields, 'personal'])) return after
     after.updated_at = laterThan(before.updated_at, now)
-    const actor = await actorOnProject(tx, caller, id)
+    const actor = await actorOnProject(tx, ctx, caller, id)
     await partFromAgents(tx, ctx, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
     await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
@@ -88,7 +88,7 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
     const now = ctx.clock.now()
     const project = await lockVisibleProject(tx, ctx, caller, id)
     if (!project.team_ids.every((teamId) => covers(caller, teamId))) throw outOfReach(caller)
-    const actor = await actorOnProject(tx, caller, id)
+    const actor = await actorOnProject(tx, ctx, caller, id)
     await endOnDeleted(tx, ctx, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
     if (project.personal) return
