@@ -20,6 +20,7 @@ import type { Actor } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { holdCoverage } from '../installations/agents.ts'
 import { covers, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
@@ -62,6 +63,7 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
 export const updateProject = (ctx: Context, caller: Actor, id: string, change: ProjectChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    if (change.team_ids) await holdCoverage(tx, caller.workspaceId)
     const before = await lockVisibleProject(tx, ctx, caller, id)
     if (caller.kind === 'app') checkFromApp(change)
     if (change.personal && !before.personal && before.owner_id !== caller.id) {
