@@ -35,7 +35,7 @@ describe('what an app is told with a new session', () => {
       ])
       expect(textsOf(tags[0]?.tags ?? [])).toEqual(['Bare <&>', '**Since** <b>Monday</b>', 'Engineering'])
 
-      const labels = []
+      const labels: string[] = []
       for (const name of ['bug', 'slow']) labels.push((await done(owner.post('/labels', { name }))).id)
       const project = await done(owner.post('/projects', { title: 'Speed', team_ids: [team.id] }))
       const parent = await done(owner.post('/issues', { title: 'Slow pages', team_id: team.id }))
