@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
+import { at, done, heardNames, say, type Teamwork, teamwork, workScopes } from '../../test/delegation.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { consent } from '../../test/oauth.ts'
 
 const ended = (app: TestApp, reason: string) => ({
   state: 'complete',
@@ -123,6 +124,19 @@ describe('an installation that loses a team', () => {
     expect(await count(200)).toBe(two)
   })
 
+  test('by a new approval is released all the same', async ({ app, receiver }) => {
+    const { id, owner, robot, team, outside, delegated, rereadSession, reread } = await teamwork(app, receiver)
+    const { issue, session } = await delegated()
+    const approve = (teamId: string) => () =>
+      consent(owner, robot.app.client_id, { team_ids: [teamId] }, { scope: workScopes.join(' ') })
+    expect(await eventsOf(app, id, approve(team.id))).toEqual([])
+    expect(await rereadSession(session)).toMatchObject({ ended_at: null })
+    const events = await eventsOf(app, id, approve(outside.id))
+    expect(names(events)).toEqual(['PermissionChange teamAccessChanged', 'Issue update'])
+    expect(await reread(issue)).toMatchObject({ delegate_id: null })
+    expect(await rereadSession(session)).toMatchObject(ended(app, 'team_removed'))
+  })
+
   test('and goes from all teams to some is released from what has none', async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver, { everywhere: true })
     const { owner, member, robot, team, issueIn, delegated, sessionsOn, reread } = scene
@@ -158,7 +172,7 @@ describe('an installation that loses a team', () => {
 })
 
 test(
-  'uninstalling releases and ends everything, and tells of that alone',
+  'uninstalling, or deleting the app, releases and ends everything, and tells of that alone',
   verifies(
     'delegation.released-on-uninstall',
     'installation.uninstall-releases-delegations',
@@ -167,22 +181,27 @@ test(
     'event.no-prompted-on-immediate-end',
   ),
   async ({ app, receiver }) => {
-    const scene = await teamwork(app, receiver, { everywhere: true, resourceTypes: ['Issue'] })
-    const { id, owner, member, robot, outside, issueIn, delegated, sessions, reread } = scene
-    const issues = [(await delegated()).issue, await issueIn(outside.id, { assignee_id: owner.user.id })]
-    await done(member.put(`/issues/${issues[1].id}`, { delegate_id: robot.userId }))
-    const project = await done(member.post('/projects', { title: 'A plan' }))
-    await say(member, project, at(robot))
-    await say(member, issues[0], at(robot))
-    expect(await sessions()).toHaveLength(4)
-    app.clock.advance({ seconds: 5 })
-    const arrived = await scene.heard(async () => {
-      const events = await eventsOf(app, id, () => owner.delete(`/installations/${robot.installationId}`))
-      expect(names(events)).toEqual(['Issue update', 'Issue update', 'OAuthApp revoked'])
-    })
-    expect(heardNames(arrived)).toEqual(['OAuthApp revoked'])
-    for (const issue of issues) expect(await reread(issue)).toMatchObject({ delegate_id: null, delegation_revision: 2 })
-    for (const session of await sessions()) expect(session).toMatchObject(ended(app, 'uninstalled'))
+    for (const gone of ['installation', 'app']) {
+      const scene = await teamwork(app, receiver, { everywhere: true, resourceTypes: ['Issue'] })
+      const { id, owner, member, robot, outside, issueIn, delegated, sessions, reread } = scene
+      const issues = [(await delegated()).issue, await issueIn(outside.id, { assignee_id: owner.user.id })]
+      await done(member.put(`/issues/${issues[1].id}`, { delegate_id: robot.userId }))
+      const project = await done(member.post('/projects', { title: 'A plan' }))
+      await say(member, project, at(robot))
+      await say(member, issues[0], at(robot))
+      expect(await sessions()).toHaveLength(4)
+      app.clock.advance({ seconds: 5 })
+      const arrived = await scene.heard(async () => {
+        const events = await eventsOf(app, id, () =>
+          owner.delete(gone === 'app' ? `/agent-apps/${robot.app.id}` : `/installations/${robot.installationId}`),
+        )
+        expect(names(events)).toEqual(['Issue update', 'Issue update', 'OAuthApp revoked'])
+      })
+      expect(heardNames(arrived)).toEqual(['OAuthApp revoked'])
+      for (const issue of issues)
+        expect(await reread(issue)).toMatchObject({ delegate_id: null, delegation_revision: 2 })
+      for (const session of await sessions()) expect(session).toMatchObject(ended(app, 'uninstalled'))
+    }
   },
 )
 

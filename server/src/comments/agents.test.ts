@@ -279,12 +279,21 @@ describe('a thread with an open session', () => {
     expect(old).toMatchObject({ id: first.id, end_reason: 'stopped' })
   })
 
-  test('goes on without its first comment', async ({ app, receiver }) => {
-    const { member, robot, team, issueIn, sessionsOn } = await teamwork(app, receiver)
+  test('goes on without the comment that it began with', async ({ app, receiver }) => {
+    const { member, owner, robot, team, issueIn, sessions, rereadSession, heard } = await teamwork(app, receiver)
     const issue = await issueIn(team.id)
-    const root = await say(member, issue, at(robot))
-    await done(member.delete(`/comments/${root.id}`))
-    expect(await sessionsOn(issue)).toMatchObject([{ comment: null, state: 'pending', ended_at: null }])
+    const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id] }))
+    for (const place of [issue, project]) {
+      const root = await say(owner, place, 'Slow')
+      const reply = await say(member, place, at(robot), { under: root })
+      const [session] = await sessions()
+      await done(member.delete(`/comments/${reply.id}`))
+      expect(await rereadSession(session)).toMatchObject({ comment: null, state: 'pending', ended_at: null })
+      const arrived = await heard(() => say(owner, place, 'And?', { under: root }))
+      expect(arrived.map(({ body }) => body)).toMatchObject([
+        { action: 'prompted', url: place.url, data: { agent_session: { id: session.id, comment: null } } },
+      ])
+    }
   })
 })
 
