@@ -20,8 +20,7 @@ const order = verifies('delivery.prompted-after-created')
 test(
   'prompted waits while created is under way, and goes when that was attempted',
   order,
-  async ({ startApp, receiver }) => {
-    const app = await startApp()
+  async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)
     const other = await scene.delegated()
     await app.deliver()
@@ -40,13 +39,14 @@ test(
     // It is not for another worker either, nor has anybody forgotten it; what follows another session is nobody's concern.
     const next = receiver.next()
     await prompt(scene, other.session)
+    const deliveringMore = app.deliver()
     expect((await next).body.data.agent_session.id).toBe(other.session.id)
     await app.rung()
     expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
     expect(await findForgotten(app.ctx.db, app.clock.now())).toBe(0)
     expect(receiver.take()).toHaveLength(2)
     finish()
-    await delivering
+    await Promise.all([delivering, deliveringMore])
     expect(receiver.take().map(({ body }) => body.data.event_id)).toEqual([`ase_${session.id}_act_1`])
   },
 )
