@@ -123,7 +123,7 @@ export class TestApp {
       teamIds = null as string[] | null,
       name = `Robot ${++people}`,
       /** Where events go, if it hears of any; with what it asks for. */
-      webhook = null as { url: string; resource_types?: string[] } | string | null,
+      webhook = null as { url: string; resource_types?: string[]; enabled?: boolean } | string | null,
     } = {},
   ) {
     const { body } = await owner.post('/agent-apps', {

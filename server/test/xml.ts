@@ -39,8 +39,8 @@ function betweenTags(text: string) {
 
 function attributesOf(text: string) {
   const pairs = [...text.matchAll(/ ([a-z-]+)='([^']*)'/g)].map(
-    // XML reads every white space here as a space, unless it is written as a reference.
-    ([, name = '', value = '']) => [name, unescaped(value.replace(/\s/g, ' '))] as const,
+    // XML reads a tab or line break here as a space, unless it is written as a reference; other white space stays.
+    ([, name = '', value = '']) => [name, unescaped(value.replace(/[\t\n\r]/g, ' '))] as const,
   )
   if (new Set(pairs.map(([name]) => name)).size < pairs.length) throw new Error('an attribute is given twice')
   return Object.fromEntries(pairs)

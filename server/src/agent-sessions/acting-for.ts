@@ -1,3 +1,5 @@
+import { plus } from '../clock.ts'
+import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { actorOf, type Actor as EventActor } from '../events/record.ts'
@@ -25,12 +27,17 @@ export async function actorsOnIssues(
   return (issueId) => people.get(issueId) ?? itself
 }
 
-/** The same for a project: who opened the session that the agent has on it (decisions 6). */
-export async function actorOnProject(tx: Tx, caller: Actor, projectId: string): Promise<EventActor> {
+/**
+ * The same for a project: who opened the session that the agent has on it (decisions 6). One that it opened itself is
+ * nobody's errand; one that time has ended is over, though no timer has run.
+ */
+export async function actorOnProject(tx: Tx, ctx: Context, caller: Actor, projectId: string): Promise<EventActor> {
   if (caller.kind === 'person') return actorOf(caller)
+  const stillStopping = plus(ctx.clock.now(), -ctx.config.stoppingTimeoutMs)
   const creator = await tx.row<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from agent_sessions s join users u on u.id = s.creator_id
-    where s.project_id = ${projectId} and s.agent_id = ${caller.id} and s.ended_at is null
+    where s.project_id = ${projectId} and s.agent_id = ${caller.id} and not s.opened_by_agent and s.ended_at is null
+      and (s.stopping_since is null or s.stopping_since > ${stillStopping})
     order by s.id desc limit 1`)
-  return creator && creator.id !== caller.id ? actorOf({ ...creator, kind: 'person' }) : actorOf(caller)
+  return actorOf(creator ? { ...creator, kind: 'person' } : caller)
 }

@@ -1,4 +1,5 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -19,7 +20,7 @@ export async function recordCreated(tx: Tx, ctx: Context, session: Session, call
     type: 'AgentSessionEvent',
     action: 'created',
     actor: actorOf(caller),
-    url: urlOf(shown),
+    url: urlOf(ctx.config, session, shown),
     data: { event_id: `ase_${session.id}_created`, agent_session: shown, ...context },
   })
   await tx.run(sql`update agent_sessions set created_event_id = ${eventId} where id = ${session.id}`)
@@ -40,7 +41,7 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
       type: 'AgentSessionEvent',
       action: 'prompted',
       actor: actorOf(caller),
-      url: urlOf(shown),
+      url: urlOf(ctx.config, session, shown),
       data: {
         event_id: `ase_${session.id}_act_${seq}`,
         agent_session: shown,
@@ -61,8 +62,9 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
   )
 }
 
-/** decisions 6: the comment's address if there is one, else the issue's. */
-const urlOf = ({ comment, issue }: AgentSession) => comment?.url ?? issue?.url ?? ''
+/** decisions 6: the comment's address if there is one, else the issue's or project's. */
+const urlOf = ({ appUrl }: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
+  comment?.url ?? issue?.url ?? `${appUrl}/project/${projectId}`
 
 /** Agents that run inside the service have none, and no webhook. */
 const installationOf = (tx: Tx, { installationId }: Session) =>

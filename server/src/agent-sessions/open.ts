@@ -90,17 +90,20 @@ async function beginAtComment(tx: Tx, caller: App, id: string): Promise<Omit<Beg
   return { place, comment: { id, threadId } }
 }
 
-/** 404 unless the app reaches it. Held, it is neither deleted, moved nor made personal until we are done. */
+/**
+ * 404 unless the app reaches it. Held, it is neither deleted, moved nor made personal until we are done. Read only when
+ * it is held: what was waited for may have left a project its row and taken its teams.
+ */
 async function mustReach(tx: Tx, caller: App, place: Beginning['place']) {
-  const item = await tx.row<{ personal: boolean; teamIds: string[] }>(
+  const [table, id] = 'issueId' in place ? [sql`issues`, place.issueId] : [sql`projects`, place.projectId]
+  const theirs = sql`workspace_id = ${caller.workspaceId} and id = ${id}`
+  await tx.row(sql`select 1 from ${table} where ${theirs} for key share`)
+  const teams =
     'issueId' in place
-      ? sql`
-        select personal, array_remove(array[team_id], null) as "teamIds" from issues
-        where workspace_id = ${caller.workspaceId} and id = ${place.issueId} for key share`
-      : sql`
-        select personal, array(select team_id from project_teams where project_id = p.id) as "teamIds" from projects p
-        where workspace_id = ${caller.workspaceId} and id = ${place.projectId} for key share`,
-  )
+      ? sql`array_remove(array[team_id], null)`
+      : sql`array(select team_id from project_teams where project_id = ${id})`
+  const item = await tx.row<{ personal: boolean; teamIds: string[] }>(sql`
+    select personal, ${teams} as "teamIds" from ${table} where ${theirs}`)
   if (!reaches(caller, { personalOf: null, ...found(item) })) throw notFound()
 }
 

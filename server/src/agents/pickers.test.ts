@@ -16,6 +16,10 @@ test(
     'identity.picker-available',
     'identity.picker-unavailable-is-listed',
     'identity.app-user-kinds',
+    'delegation.picker-item-shape',
+    'delegation.agents-item-shape',
+    'delegation.picker-query-filter',
+    'delegation.picker-available-app',
   ),
   async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
@@ -63,6 +67,10 @@ test(
     'identity.picker-reason-order',
     'identity.picker-available',
     'installation.teamless-issue',
+    'delegation.picker-by-team',
+    'delegation.picker-lists-unavailable-app',
+    'delegation.picker-reason-is-first-missing',
+    'delegation.picker-available-app',
   ),
   async ({ app }) => {
     const { owner } = await app.workspace()
@@ -76,8 +84,14 @@ test(
     const enable = (one: { app: { id: string } }, state = 'enabled') =>
       app.ctx.db.run(sql`update endpoints set state = ${state} where app_id = ${one.app.id}`)
     const reason = async (one: { userId: string }, query: string) => {
-      const { data } = (await owner.get(`/agents?include_apps=true&${query}`)).body
-      return data.find(({ id }: { id: string }) => id === one.userId).unavailable_reason
+      const [agent, user] = await Promise.all(
+        [`/agents?include_apps=true&${query}`, `/users/select?${query}`].map(async (path) =>
+          (await owner.get(path)).body.data.find(({ id }: { id: string }) => id === one.userId),
+        ),
+      )
+      expect(agent).toEqual(user)
+      expect(user.available).toBe(user.unavailable_reason === null)
+      return user.unavailable_reason
     }
     const ready = await app.installed(owner, { scopes: assignable, teamIds: [a.id] })
     await enable(ready)

@@ -36,3 +36,11 @@ export async function findAgents(
     installed: revoked ? null : installed,
   }))
 }
+
+/**
+ * Until the transaction ends no app of the workspace loses a team: for whoever takes an item from one team to another,
+ * and ends what goes on there by what each app covers. Held before the item is, as whoever takes teams away does.
+ */
+export const holdCoverage = (tx: Queryable, workspaceId: string) =>
+  tx.rows(sql`
+    select 1 from installations where workspace_id = ${workspaceId} and revoked_at is null order by id for share`)

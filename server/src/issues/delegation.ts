@@ -15,15 +15,13 @@ import { heardOf, recordHistory, teamsOf } from './changes.ts'
 import { lockIssues, type StoredIssue } from './queries.ts'
 import { withUrl } from './read.ts'
 
-const held = sql`for share of i`
-
 /** A manager who changes what an app may do. */
 export type Deciding = Pick<Member, 'id' | 'name' | 'kind' | 'workspaceId'>
 
 /** The agent that a person wants to give an issue to. Held before the issue is, as whoever takes teams away does. */
 export async function holdDelegate(tx: Tx, caller: Actor, { delegate_id }: IssueChange): Promise<Agent | undefined> {
   if (!delegate_id) return undefined
-  return (await findAgents(tx, caller.workspaceId, [delegate_id], held))[0]
+  return (await findAgents(tx, caller.workspaceId, [delegate_id], sql`for share of i`))[0]
 }
 
 /**
@@ -56,7 +54,7 @@ export async function settleDelegate(
 async function isLost(tx: Tx, caller: Actor, before: Issue, after: Issue) {
   if (after.personal && !before.personal) return true
   if (after.team_id === before.team_id) return false
-  const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string], held)
+  const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string])
   return !agent?.installed || !coversPlace(agent.installed, { personal: after.personal, teamIds: teamsOf(after) })
 }
 

@@ -10,6 +10,7 @@ import { type Actor as EventActor, previousValues, record } from '../events/reco
 import type { Actor } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { notify } from '../inbox/notify.ts'
+import { holdCoverage } from '../installations/agents.ts'
 import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
 import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
@@ -36,6 +37,7 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
   return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const delegate = await holdDelegate(tx, caller, change)
+    if (change.team_id !== undefined) await holdCoverage(tx, caller.workspaceId)
     if (change.parent_id) await oneParentAtATime(tx, caller.workspaceId)
     const before = await lockVisibleIssue(tx, ctx, caller, key, namedBy(change))
     if (caller.kind === 'app') checkChangeFromApp(change)

@@ -20,6 +20,7 @@ import type { Actor } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { holdCoverage } from '../installations/agents.ts'
 import { covers, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { hintsOf, tellLive } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
@@ -64,6 +65,7 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
 export const updateProject = (ctx: Context, caller: Actor, id: string, change: ProjectChange) =>
   ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
+    if (change.team_ids) await holdCoverage(tx, caller.workspaceId)
     const before = await lockVisibleProject(tx, ctx, caller, id)
     if (caller.kind === 'app') checkFromApp(change)
     if (change.personal && !before.personal && before.owner_id !== caller.id) {
@@ -73,7 +75,7 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     await checkReferences(tx, caller, before, after)
     if (!previousValues(before, after, [...projectFields, 'personal'])) return after
     after.updated_at = laterThan(before.updated_at, now)
-    const actor = await actorOnProject(tx, caller, id)
+    const actor = await actorOnProject(tx, ctx, caller, id)
     await partFromAgents(tx, ctx, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
     await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
@@ -91,7 +93,7 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
     const now = ctx.clock.now()
     const project = await lockVisibleProject(tx, ctx, caller, id)
     if (!project.team_ids.every((teamId) => covers(caller, teamId))) throw outOfReach(caller)
-    const actor = await actorOnProject(tx, caller, id)
+    const actor = await actorOnProject(tx, ctx, caller, id)
     await endOnDeleted(tx, ctx, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
     if (project.personal) return tellOwner(tx, caller, 'remove', project)

@@ -1,0 +1,157 @@
+import { expect } from 'vitest'
+import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
+import { type TestApp, test, verifies } from '../../test/harness.ts'
+import type { Received } from '../../test/receiver.ts'
+import { sql } from '../db/sql.ts'
+import { claim, findForgotten, returnExpired } from './claim.ts'
+import { complete } from './complete.ts'
+import { Doorbell } from './doorbell.ts'
+import { prepare } from './message.ts'
+import type { Claimed } from './stages.ts'
+import { DeliveryWorker } from './worker.ts'
+
+const prompt = ({ owner }: Teamwork, session: { id: string }, body = 'And?') =>
+  done(owner.post(`/agent-sessions/${session.id}/activities`, { content: { type: 'prompt', body } }))
+
+const actions = (received: Received[]) => received.map(({ body }) => body.action)
+
+const order = verifies('delivery.prompted-after-created')
+
+test(
+  'prompted waits while created is under way, and goes when that was attempted',
+  order,
+  async ({ app, receiver }) => {
+    const scene = await teamwork(app, receiver)
+    const other = await scene.delegated()
+    await app.deliver()
+    receiver.take()
+
+    const { session } = await scene.delegated()
+    await prompt(scene, session)
+    let finish = () => {}
+    receiver.answer = (response, { body }) => {
+      if (body.action === 'created') finish = () => response.writeHead(200).end()
+      else response.writeHead(200).end()
+    }
+    const arrives = receiver.next()
+    const delivering = app.deliver()
+    expect((await arrives).body.data.event_id).toBe(`ase_${session.id}_created`)
+    // It is not for another worker either, nor has anybody forgotten it; what follows another session is nobody's concern.
+    const next = receiver.next()
+    await prompt(scene, other.session)
+    const deliveringMore = app.deliver()
+    expect((await next).body.data.agent_session.id).toBe(other.session.id)
+    await app.rung()
+    expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
+    expect(await findForgotten(app.ctx.db, app.clock.now())).toBe(0)
+    expect(receiver.take()).toHaveLength(2)
+    finish()
+    await Promise.all([delivering, deliveringMore])
+    expect(receiver.take().map(({ body }) => body.data.event_id)).toEqual([`ase_${session.id}_act_1`])
+  },
+)
+
+test('a failed attempt of created is an attempt', order, async ({ app, receiver }) => {
+  const scene = await teamwork(app, receiver)
+  const { issue, session } = await scene.delegated()
+  await prompt(scene, session)
+  await done(scene.owner.put(`/issues/${issue.id}`, { delegate_id: null }))
+  receiver.answer = 500
+  await app.deliver()
+  expect(actions(receiver.take())).toEqual(['created', 'prompted', 'prompted'])
+  receiver.answer = 200
+  app.clock.advance({ seconds: 60 })
+  await app.deliver()
+  expect(actions(receiver.take()).sort()).toEqual(['created', 'prompted', 'prompted'])
+})
+
+test('a person who asks for prompted again does not get it before created', order, async ({ app, receiver }) => {
+  const scene = await teamwork(app, receiver)
+  const { owner, robot } = scene
+  const path = `/agent-apps/${robot.app.id}`
+  const { session } = await scene.delegated()
+  await prompt(scene, session)
+  const [prompted, created] = (await done(owner.get(`${path}/deliveries`))).data
+  expect([prompted.action, created.action]).toEqual(['prompted', 'created'])
+  // Held, so that only what is asked for goes.
+  await done(owner.post(`${path}/webhook/disable`))
+  const ask = (delivery: { id: string }) => done(owner.post(`${path}/deliveries/${delivery.id}/redeliver`))
+  await ask(prompted)
+  await app.deliver()
+  expect(receiver.take()).toEqual([])
+  receiver.answer = 500
+  await ask(created)
+  await app.deliver()
+  expect(actions(receiver.take())).toEqual(['created', 'prompted'])
+  receiver.answer = 200
+  await done(owner.post(`${path}/webhook/enable`))
+  await app.deliver()
+  expect(heardNames(receiver.take())).toEqual(['AgentSessionEvent created', 'AgentSessionEvent prompted'])
+})
+
+test('a process that dies in between changes nothing about it', order, async ({ startApp, receiver }) => {
+  const app = await startApp()
+  const { ctx, clock } = app
+  const scene = await teamwork(app, receiver)
+  const { session } = await scene.delegated()
+  await prompt(scene, session)
+  await app.rung()
+  const forget = () => ctx.db.run(sql`update endpoints set next_due_at = null`)
+  await forget()
+  expect(await findForgotten(ctx.db, clock.now())).toBe(1)
+  await app.rung()
+  const { claimed } = await claim(ctx.db, clock.now(), 64)
+  expect(claimed).toHaveLength(1)
+  // It died before it sent anything: the lease ends, and created is the first again.
+  clock.advance({ seconds: 30 })
+  await returnExpired(ctx.db, clock.now())
+  await app.rung()
+  const { claimed: again } = await claim(ctx.db, clock.now(), 64)
+  expect(again.map(({ id }) => id)).toEqual(claimed.map(({ id }) => id))
+  // It died after it had written down the attempt, and before it rang for what had waited for that.
+  await complete(
+    ctx.db,
+    again.map((one) => succeeded(app, one)),
+    [60_000],
+    clock.now(),
+  )
+  await forget()
+  await app.deliver()
+  expect(actions(receiver.take())).toEqual(['prompted'])
+})
+
+const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
+  claimed,
+  prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
+  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
+  endedAt: clock.now(),
+})
+
+test('whatever workers and people do at once, created comes first', order, async ({ startApp, receiver }) => {
+  const app = await startApp()
+  const scene = await teamwork(app, receiver)
+  const { owner, member, robot, team, issueIn, sessionsOn } = scene
+  let count = 0
+  receiver.answer = (response) => response.writeHead(++count % 3 === 0 ? 500 : 200).end()
+  const workers = [1, 2].map(() => new DeliveryWorker(app.ctx, new Doorbell(app.ctx.db, app.clock, app.ctx.log)))
+  for (const worker of workers) worker.start()
+  const issues = await Promise.all(Array.from({ length: 8 }, () => issueIn(team.id)))
+  await Promise.all(
+    issues.map(async (issue) => {
+      const root = await say(member, issue, at(robot))
+      await Promise.all([say(owner, issue, 'One', { under: root }), say(member, issue, 'Two', { under: root })])
+      const [session] = await sessionsOn(issue)
+      await done(owner.post(`/agent-sessions/${session.id}/stop`))
+    }),
+  )
+  const expected = 8 * 4
+  while (new Set(receiver.received.map(({ body }) => body.data.event_id)).size < expected) await receiver.next()
+  for (const worker of workers) await worker.stop()
+  const seen = new Set<string>()
+  for (const { body } of receiver.take()) {
+    const { id } = body.data.agent_session
+    if (body.action === 'created') seen.add(id)
+    else expect(seen).toContain(id)
+  }
+  expect(seen.size).toBe(8)
+})
