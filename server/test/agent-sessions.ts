@@ -1,4 +1,5 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { sql } from '../src/db/sql.ts'
 import type { Client } from './client.ts'
 import type { TestApp } from './harness.ts'
 
@@ -26,6 +27,7 @@ export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
     for (const person of [owner, member]) await owner.put(`/teams/${id}/members/${person.user.id}`)
   }
   const robot = await app.installed(owner, { scopes: everyScope, teamIds: [team.id], webhook })
+  await outliveTests(app, robot.installationId)
 
   const newIssue = async (fields = {}, by: Client = member) =>
     (await by.post('/issues', { title: 'A bug', team_id: team.id, ...fields })).body
@@ -67,6 +69,14 @@ export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
     begun,
     at,
   }
+}
+
+/** A token lives for an hour, and the clock of these tests goes on for longer. */
+async function outliveTests(app: TestApp, installationId: string) {
+  const expires = new Date(app.clock.now().getTime() + 30 * 86_400_000)
+  await app.ctx.db.run(sql`
+    with g as (update grants set expires_at = ${expires} where installation_id = ${installationId} returning id)
+    update access_tokens set expires_at = ${expires} where grant_id in (select id from g)`)
 }
 
 export type SessionScene = Awaited<ReturnType<typeof sessionScene>>

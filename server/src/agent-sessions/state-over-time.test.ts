@@ -17,21 +17,21 @@ for (const [world, tick] of worlds) {
       'makes a silent session stale after 30 minutes, and not before',
       verifies('session.stale-after-30-min', 'session.time-rules-without-tick', 'config.stale-after'),
       async ({ app }) => {
+        const scene = await sessionScene(app)
         for (const state of ['pending', 'active'] as const) {
-          const scene = await sessionScene(app)
           const session = await scene.delegated()
           await bringTo(app, session, state)
           const turnsAt = new Date(app.clock.now().getTime() + 1_800_000).toISOString()
           app.clock.advance({ minutes: 30, milliseconds: -1 })
           await tick(app)
-          expect(await session.get(scene.member)).toMatchObject({ state })
+          expect(await session.get()).toMatchObject({ state })
           app.clock.advance({ milliseconds: 1 })
           await tick(app)
           const stale = { state: 'stale', updated_at: turnsAt, ended_at: null, end_reason: null }
-          expect(await session.get(scene.member)).toMatchObject(stale)
+          expect(await session.get()).toMatchObject(stale)
           app.clock.advance({ hours: 5 })
           await tick(app)
-          expect(await session.get(scene.member)).toMatchObject(stale)
+          expect(await session.get()).toMatchObject(stale)
         }
       },
     )
@@ -40,12 +40,12 @@ for (const [world, tick] of worlds) {
       'leaves alone what waits for somebody else',
       verifies('session.no-stale-from-other-states'),
       async ({ app }) => {
-        const { delegated, member } = await sessionScene(app)
+        const { delegated } = await sessionScene(app)
         const resting: [AgentSession['state'], () => Promise<AgentSession>][] = []
         for (const state of ['awaitingInput', 'complete', 'error'] as const) {
           const session = await delegated()
           await bringTo(app, session, state)
-          resting.push([state, () => session.get(member)])
+          resting.push([state, () => session.get()])
         }
         for (const by of [{ minutes: 30 }, { days: 3 }]) {
           app.clock.advance(by)
@@ -59,9 +59,9 @@ for (const [world, tick] of worlds) {
       'counts anew from what the app says and from what a person sets going',
       verifies('session.stale-clock-restarts', 'session.stale-after-30-min'),
       async ({ app }) => {
-        const { delegated, member } = await sessionScene(app)
+        const { delegated } = await sessionScene(app)
         const session = await delegated()
-        const state = async () => (await session.get(member)).state
+        const state = async () => (await session.get()).state
         app.clock.advance({ minutes: 20 })
         await session.say('thought')
         app.clock.advance({ minutes: 20 })
@@ -223,7 +223,7 @@ describe('workers that look', () => {
       await stopping.stop()
       app.clock.advance({ minutes: 1 })
       const shown = [await stale.get(), await stopping.get()]
-      await app.tick()
+      await Promise.all([app.tick(), app.tick()])
       expect([await stale.get(), await stopping.get()]).toEqual(shown)
       const stored = await app.ctx.db.rows(sql`select state, due_at from agent_sessions order by id`)
       expect(stored).toEqual([

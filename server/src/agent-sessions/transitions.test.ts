@@ -27,11 +27,9 @@ describe('what the app posts', () => {
         'session.end-fields-null-while-open',
       ),
       async ({ app }) => {
-        let scene = await sessionScene(app)
+        const { delegated } = await sessionScene(app)
         for (const type of says) {
-          // A token lives for an hour.
-          if (from === 'stale') scene = await sessionScene(app)
-          const session = await scene.delegated()
+          const session = await delegated()
           await bringTo(app, session, from)
           expect((await session.get()).state).toBe(from)
           expect((await session.say(type)).status).toBe(201)
