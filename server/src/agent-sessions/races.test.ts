@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { type Conversation, type SessionScene, sessionScene } from '../../test/agent-sessions.ts'
 import type { Response } from '../../test/client.ts'
-import { test, verifies } from '../../test/harness.ts'
+import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { sql } from '../db/sql.ts'
 
 type Ending = (scene: SessionScene, issueId: string) => Promise<Response>
 
@@ -89,6 +90,24 @@ describe('while everybody writes', () => {
         expect([shown.state, shown.ended_at !== null]).toEqual(lastWord ? ['complete', true] : ['stopping', false])
         if (lastWord) expect(said.at(-1)).toEqual(lastWord)
       }
+    },
+  )
+
+  test(
+    'nobody waits for somebody who waits for them',
+    verifiesOnPostgres('activity.seq-increasing-under-concurrency', 'session.ended-refuses-writes'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      for (const [, ending] of Object.values(endings)) {
+        const scene = await sessionScene(app)
+        const session = await scene.delegated()
+        const issueId = (await session.get()).issue?.id as string
+        await busy(session, () => ending(scene, issueId))
+      }
+      const counted = await app.ctx.db.row<{ deadlocks: number }>(
+        sql`select deadlocks::int from pg_stat_database where datname = current_database()`,
+      )
+      expect(counted).toEqual({ deadlocks: 0 })
     },
   )
 })
