@@ -172,7 +172,7 @@ export const activityBodies = {
     },
     closed,
   ),
-  prompt: Type.Object({ content: Prompt, signal_metadata: Type.Optional(Answer) }, closed),
+  prompt: Type.Object({ content: Prompt, ...lasting, signal_metadata: Type.Optional(Answer) }, closed),
 }
 const NewActivity = Type.Union(Object.values(activityBodies), { title: 'NewAgentActivity' })
 export type NewActivity = {

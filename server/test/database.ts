@@ -5,6 +5,7 @@ import { inject } from 'vitest'
 import { Db } from '../src/db/database.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { connectPostgres } from '../src/db/postgres.ts'
+import { sql } from '../src/db/sql.ts'
 import { withDatabase } from './template.ts'
 
 let dump: Blob | undefined
@@ -23,4 +24,12 @@ export async function openTestDatabase(): Promise<Db> {
   await admin.query(`create database ${name} template ${template}`)
   await admin.end()
   return new Db(connectPostgres(withDatabase(url, name), () => {}))
+}
+
+/** More connections to a database that somebody else uses, as a second process has. The embedded one has only its own. */
+export async function openSameDatabase(db: Db): Promise<Db> {
+  const url = process.env.DATABASE_URL
+  if (!url) throw new Error('only PostgreSQL serves several processes')
+  const used = await db.row<{ name: string }>(sql`select current_database() as name`)
+  return new Db(connectPostgres(withDatabase(url, used?.name ?? ''), () => {}))
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { api } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
+import { settleDue } from '../src/agent-sessions/timers.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
@@ -18,7 +19,7 @@ import { GuardedClient } from '../src/outbound/client.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
-import { openTestDatabase } from './database.ts'
+import { openSameDatabase, openTestDatabase } from './database.ts'
 import { Receiver } from './receiver.ts'
 
 export { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
@@ -59,13 +60,15 @@ export class TestApp {
     this.stop = stop
   }
 
-  static async start(env: Record<string, string> = {}): Promise<TestApp> {
-    const clock = new TestClock()
+  /** `beside` another on the same database, as a second process is. */
+  static async start(env: Record<string, string> = {}, beside?: TestApp): Promise<TestApp> {
+    const clock = beside?.clock ?? new TestClock()
     // Receivers of tests listen on localhost.
     const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
-    const db = await openTestDatabase()
+    const db = await (beside ? openSameDatabase(beside.ctx.db) : openTestDatabase())
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
-    const ctx = { config, clock, keys: new Keyring(randomBytes(32)), log: createLog('silent'), db, outbound }
+    const keys = beside?.ctx.keys ?? new Keyring(randomBytes(32))
+    const ctx = { config, clock, keys, log: createLog('silent'), db, outbound }
     const http = await createApp(ctx, { stopping: false })
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
@@ -81,6 +84,11 @@ export class TestApp {
   async deliver() {
     await this.#worker.tend()
     await this.#worker.drain()
+  }
+
+  /** Writes down what time has made of agent sessions, as a worker does every second. */
+  async tick() {
+    await settleDue(this.ctx)
   }
 
   /** Waits until workers have been told of what was recorded. */
@@ -197,7 +205,7 @@ export function within(person: TestPerson, workspaceId: string): TestPerson {
  */
 export const test = base.extend<{
   app: TestApp
-  startApp: (env?: Record<string, string>) => Promise<TestApp>
+  startApp: (env?: Record<string, string>, beside?: TestApp) => Promise<TestApp>
   receiver: Receiver
 }>({
   app: [
@@ -218,11 +226,11 @@ export const test = base.extend<{
   // biome-ignore lint/correctness/noEmptyPattern: as above
   startApp: async ({}, use) => {
     const started: TestApp[] = []
-    await use(async (env) => {
-      const app = await TestApp.start(env)
+    await use(async (env, beside) => {
+      const app = await TestApp.start(env, beside)
       started.push(app)
       return app
     })
-    for (const app of started) await app.stop()
+    for (const app of started.reverse()) await app.stop()
   },
 })

@@ -11,9 +11,15 @@ import { watched } from './watched.ts'
 export const endAllOf = (tx: Tx, ctx: Context, agentId: string) =>
   end(tx, ctx, sql`s.agent_id = ${agentId}`, 'uninstalled')
 
-/** Before what they are about is deleted. */
-export const endOnDeleted = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
-  part(tx, ctx, about(place), 'issue_deleted')
+/** Before what they are about is deleted. If it was one person's own by then, they stay for that person alone. */
+export async function endOnDeleted(tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) {
+  await part(tx, ctx, about(place), 'issue_deleted')
+  const owner =
+    'issueId' in place
+      ? sql`select reporter_id from issues where id = s.issue_id and personal`
+      : sql`select owner_id from projects where id = s.project_id and personal`
+  await tx.run(sql`update agent_sessions s set personal_of = (${owner}) where ${about(place)}`)
+}
 
 /** Before what they are about becomes one person's own. */
 export const endOnPersonal = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>

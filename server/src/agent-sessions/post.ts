@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AgentActivity, Answer, AppActivityType, NewActivity, SelectMetadata } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import { isConflict, type Queryable, type Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
@@ -12,7 +12,7 @@ import { notifyPeople, tellsPeople } from './inbox.ts'
 import { message } from './message.ts'
 import { mustSeeSession } from './read.ts'
 import { speak } from './recent.ts'
-import { lockSessions, type Session, type SessionRow, sessionColumns, sessionOf } from './session.ts'
+import { holdPlace, lockSessions, type Session, type SessionRow, sessionColumns, sessionOf } from './session.ts'
 import { afterAppActivity, takesMessages } from './state.ts'
 import { watched } from './watched.ts'
 
@@ -52,12 +52,13 @@ async function postAsAgent(
 ): Promise<AgentActivity> {
   const attempt = (db: Queryable) => speakAsAgent(db, ctx, caller, id, said, idempotency)
   for (let tries = 0; tries < quickTries && !tellsPeople(said.content.type); tries++) {
-    const spoken = await attempt(ctx.db)
+    const spoken = await attempt(ctx.db).catch(ignoreConflict)
     if (!spoken) continue
     if (spoken.session) watched(ctx.db, spoken.session)
     return spoken.activity
   }
   return ctx.db.tx(async (tx) => {
+    await holdPlace(tx, id)
     await tx.row(sql`select 1 from agent_sessions where id = ${id} for update`)
     const spoken = found(await attempt(tx))
     if (spoken.session) {
@@ -66,6 +67,10 @@ async function postAsAgent(
     }
     return spoken.activity
   })
+}
+
+function ignoreConflict(error: unknown): undefined {
+  if (!isConflict(error)) throw error
 }
 
 /** Undefined: the session was changed meanwhile. Without a session: the activity had been stored before. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentSession, ExternalUrl, SessionChange } from '@baton/protocol'
 import { limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
@@ -31,12 +32,17 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
     if (urls.length > limits.externalUrls) {
       throw invalid({ added_external_urls: `must leave at most ${limits.externalUrls} links in all` })
     }
+    const items = plan ?? session.plan
+    // What is asked for is there already: nothing changes, not even the time of the last change.
+    if (isDeepStrictEqual([items, urls], [session.plan, session.externalUrls])) {
+      return readSession(tx, ctx.config, now, id)
+    }
     const links = external_urls ?? added_external_urls ?? []
     const standing = { ...session.standing, updatedAt: now }
     const after = links.length > 0 ? afterLink(standing, now) : standing
     await tx.run(sql`
       update agent_sessions set ${standingColumns(session, after, now, ctx.config)},
-        plan = ${JSON.stringify(plan ?? session.plan)}, external_urls = ${JSON.stringify(urls)}
+        plan = ${JSON.stringify(items)}, external_urls = ${JSON.stringify(urls)}
       where id = ${id}`)
     watched(tx, session)
     return readSession(tx, ctx.config, now, id)

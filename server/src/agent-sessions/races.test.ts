@@ -1,0 +1,113 @@
+import { describe, expect } from 'vitest'
+import { type Conversation, type SessionScene, sessionScene } from '../../test/agent-sessions.ts'
+import type { Response } from '../../test/client.ts'
+import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { sql } from '../db/sql.ts'
+
+type Ending = (scene: SessionScene, issueId: string) => Promise<Response>
+
+/** Whatever ends a session, or begins to. */
+const endings: Record<string, [end_reason: string, Ending]> = {
+  'its issue is deleted': ['issue_deleted', ({ owner }, id) => owner.delete(`/issues/${id}`)],
+  'its issue is moved': [
+    'team_removed',
+    ({ member, otherTeam }, id) => member.put(`/issues/${id}`, { team_id: otherTeam.id }),
+  ],
+  'its issue is made personal': ['team_removed', ({ member }, id) => member.put(`/issues/${id}`, { personal: true })],
+  'its team is taken away': [
+    'team_removed',
+    ({ owner, robot, otherTeam }) =>
+      owner.patch(`/installations/${robot.installationId}`, { team_ids: [otherTeam.id] }),
+  ],
+  'its app is uninstalled': [
+    'uninstalled',
+    ({ owner, robot }) => owner.delete(`/installations/${robot.installationId}`),
+  ],
+  'its app is deleted': ['uninstalled', ({ owner, robot }) => owner.delete(`/agent-apps/${robot.app.id}`)],
+}
+
+/** Everything that is said and done at once; the ending comes in the middle of it. */
+const busy = (session: Conversation, ending: () => Promise<Response>): Promise<Response[]> =>
+  Promise.all([
+    ...Array.from({ length: 4 }, () => session.say('thought')),
+    session.say('elicitation'),
+    session.write('Hm'),
+    ending(),
+    session.say('response'),
+    session.change({ plan: [{ content: 'Look', status: 'pending' }] }),
+    session.write('Hm?'),
+    session.say('thought', { ephemeral: true }),
+  ])
+
+describe('while everybody writes', () => {
+  for (const [what, [end_reason, ending]] of Object.entries(endings)) {
+    test(
+      `${what}, and from then on nothing is written`,
+      verifies('session.ended-refuses-writes', 'activity.seq-increasing-under-concurrency'),
+      async ({ app }) => {
+        const scene = await sessionScene(app)
+        const session = await scene.delegated()
+        const issueId = (await session.get()).issue?.id as string
+        const answers = await busy(session, () => ending(scene, issueId))
+        expect(answers[6]?.status).toBeLessThan(300)
+        for (const { status } of answers) expect([200, 201, 204, 401, 404, 409]).toContain(status)
+        const creator = scene.member
+        const over = await session.get(creator)
+        expect(over).toMatchObject({ state: 'complete', end_reason, ended_at: over.updated_at })
+        const { data } = (await creator.get(`${session.path}/activities`)).body
+        expect(data).toHaveLength(answers.filter(({ status }) => status === 201).length)
+        expect(data.map(({ seq }: { seq: number }) => seq)).toEqual(data.map((_: unknown, index: number) => index + 1))
+        for (const write of [() => session.say('thought'), () => session.write('Hm'), () => session.stop()]) {
+          expect([401, 409]).toContain((await app.unchanged(write)).status)
+        }
+      },
+    )
+  }
+
+  test(
+    'somebody presses Stop and somebody takes the issue away: one of them is the reason',
+    verifies('session.second-stop-is-noop', 'session.stopping-response-ends-complete'),
+    async ({ app }) => {
+      const scene = await sessionScene(app)
+      for (let round = 0; round < 4; round++) {
+        const session = await scene.delegated()
+        const issueId = (await session.get()).issue?.id
+        const answers = await busy(session, async () => {
+          const [stopped, taken] = await Promise.all([
+            session.stop(),
+            scene.owner.put(`/issues/${issueId}`, { delegate_id: null }),
+          ])
+          expect([200, 409]).toContain(stopped.status)
+          return taken
+        })
+        for (const { status } of answers) expect([200, 201, 409]).toContain(status)
+        const said = await session.activities()
+        const signals = said.filter(({ signal }) => signal === 'stop')
+        expect(signals).toHaveLength(1)
+        const shown = await session.get()
+        expect(shown.end_reason).toBe(signals[0]?.signal_metadata?.reason)
+        const lastWord = said.find(({ type, seq }) => type === 'response' && seq > (signals[0]?.seq ?? 0))
+        expect([shown.state, shown.ended_at !== null]).toEqual(lastWord ? ['complete', true] : ['stopping', false])
+        if (lastWord) expect(said.at(-1)).toEqual(lastWord)
+      }
+    },
+  )
+
+  test(
+    'nobody waits for somebody who waits for them',
+    verifiesOnPostgres('activity.seq-increasing-under-concurrency', 'session.ended-refuses-writes'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      for (const [, ending] of Object.values(endings)) {
+        const scene = await sessionScene(app)
+        const session = await scene.delegated()
+        const issueId = (await session.get()).issue?.id as string
+        await busy(session, () => ending(scene, issueId))
+      }
+      const counted = await app.ctx.db.row<{ deadlocks: number }>(
+        sql`select deadlocks::int from pg_stat_database where datname = current_database()`,
+      )
+      expect(counted).toEqual({ deadlocks: 0 })
+    },
+  )
+})

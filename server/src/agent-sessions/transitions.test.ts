@@ -1,0 +1,277 @@
+import { describe, expect } from 'vitest'
+import { bringTo, contents, ended, refusal, type Said, sessionScene } from '../../test/agent-sessions.ts'
+import { eventsOf } from '../../test/events.ts'
+import { test, verifies } from '../../test/harness.ts'
+
+const openStates = ['pending', 'active', 'awaitingInput', 'complete', 'error', 'stale'] as const
+const after: Record<Said, string> = {
+  thought: 'active',
+  action: 'active',
+  elicitation: 'awaitingInput',
+  response: 'complete',
+  error: 'error',
+}
+const says = Object.keys(contents) as Said[]
+
+describe('what the app posts', () => {
+  for (const from of openStates) {
+    test(
+      `moves a session on from ${from} and ends nothing`,
+      verifies(
+        'session.thought-or-action-makes-active',
+        'session.elicitation-makes-awaiting-input',
+        'session.error-makes-error',
+        'session.response-makes-complete',
+        'session.app-activity-after-complete',
+        'session.stale-recovers-by-app-activity',
+        'session.end-fields-null-while-open',
+      ),
+      async ({ app }) => {
+        const { delegated } = await sessionScene(app)
+        for (const type of says) {
+          const session = await delegated()
+          await bringTo(app, session, from)
+          expect((await session.get()).state).toBe(from)
+          expect((await session.say(type)).status).toBe(201)
+          expect(await session.get(), type).toMatchObject({ state: after[type], ended_at: null, end_reason: null })
+        }
+      },
+    )
+  }
+
+  test('never names the state itself', verifies('session.app-cannot-set-state'), async ({ app }) => {
+    const { delegated } = await sessionScene(app)
+    const session = await delegated()
+    for (const body of [{ state: 'complete' }, { plan: [], state: 'complete' }]) {
+      const answer = await app.unchanged(() => session.change(body))
+      expect(answer).toMatchObject(refusal(422, 'VALIDATION_ERROR', { state: 'is not a known field' }))
+    }
+    expect((await session.get()).state).toBe('pending')
+  })
+})
+
+describe("a person's message", () => {
+  for (const from of openStates) {
+    const kept = from === 'pending' || from === 'active'
+    test(
+      `in ${from} ${kept ? 'leaves the state' : 'makes it pending'}, and the app hears of it`,
+      verifies(
+        'session.message-in-pending-or-active-keeps-state',
+        'session.message-in-awaiting-input-to-pending',
+        'session.message-reopens-to-pending',
+      ),
+      async ({ app }) => {
+        const { delegated, id: workspaceId } = await sessionScene(app)
+        const session = await delegated()
+        await bringTo(app, session, from)
+        const events = await eventsOf(app, workspaceId, async () => {
+          expect((await session.write('And?')).status).toBe(201)
+        })
+        const state = kept ? from : 'pending'
+        expect(await session.get()).toMatchObject({ state, ended_at: null, end_reason: null })
+        expect(events).toMatchObject([
+          {
+            type: 'AgentSessionEvent',
+            action: 'prompted',
+            body: { data: { agent_session: { state }, agent_activity: { content: { body: 'And?' } } } },
+          },
+        ])
+      },
+    )
+  }
+
+  test(
+    'is refused in a session that is stopping or has ended',
+    verifies('session.message-in-stopping-or-ended-refused', 'session.ended-error-details'),
+    async ({ app }) => {
+      const { delegated } = await sessionScene(app)
+      const session = await delegated()
+      await session.stop()
+      expect(await app.unchanged(() => session.write('And?'))).toMatchObject(ended('stopped'))
+      app.clock.advance({ seconds: 60 })
+      expect(await app.unchanged(() => session.write('And?'))).toMatchObject(ended('stopped'))
+    },
+  )
+})
+
+describe('Stop', () => {
+  for (const from of openStates) {
+    test(
+      `from ${from} is known at once, and a second one changes nothing`,
+      verifies(
+        'session.stop-from-every-open-state',
+        'session.stop-sets-end-reason-at-once',
+        'session.second-stop-is-noop',
+        'activity.stop-activity',
+      ),
+      async ({ app }) => {
+        const { delegated, member, id: workspaceId } = await sessionScene(app)
+        const session = await delegated()
+        await bringTo(app, session, from)
+        const events = await eventsOf(app, workspaceId, async () => {
+          const { status, body } = await session.stop()
+          expect({ status, body }).toMatchObject({
+            status: 200,
+            body: { state: 'stopping', end_reason: 'stopped', ended_at: null },
+          })
+          expect(body).toEqual(await session.get())
+        })
+        const signal = {
+          type: 'prompt',
+          content: { type: 'prompt', body: 'Stop' },
+          signal: 'stop',
+          signal_metadata: { reason: 'stopped' },
+        }
+        expect((await session.activities()).at(-1)).toMatchObject({
+          ...signal,
+          author: { kind: 'user', id: member.user.id, name: member.user.display_name, avatar_url: null },
+        })
+        expect(events).toMatchObject([
+          { action: 'prompted', body: { data: { agent_session: { state: 'stopping' }, agent_activity: signal } } },
+        ])
+        app.clock.advance({ seconds: 1 })
+        expect((await app.unchanged(() => session.stop())).status).toBe(200)
+        expect(await session.get()).toMatchObject({ state: 'stopping', end_reason: 'stopped' })
+      },
+    )
+  }
+
+  test(
+    'is for people, and for what has not ended',
+    verifies('session.stop-is-person-only', 'session.stop-after-end', 'session.ended-error-details'),
+    async ({ app }) => {
+      const { delegated, robot } = await sessionScene(app)
+      const session = await delegated()
+      const byApp = await app.unchanged(() => robot.post(`${session.path}/stop`))
+      expect(byApp).toMatchObject(refusal(403, 'SESSION_ONLY_ROUTE'))
+      await session.stop()
+      await session.say('response')
+      expect(await app.unchanged(() => session.stop())).toMatchObject(ended('stopped'))
+    },
+  )
+
+  test('pressed by many at once is one', verifies('session.second-stop-is-noop'), async ({ app }) => {
+    const { delegated } = await sessionScene(app)
+    const session = await delegated()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => session.stop()))
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+    expect(await session.activities()).toHaveLength(1)
+  })
+})
+
+describe('while stopping', () => {
+  test('progress is stored and changes nothing', verifies('session.stopping-stores-progress'), async ({ app }) => {
+    const { delegated } = await sessionScene(app)
+    const session = await delegated()
+    await session.stop()
+    for (const type of ['thought', 'action', 'elicitation'] as const) {
+      expect((await session.say(type)).status).toBe(201)
+      expect(await session.get()).toMatchObject({ state: 'stopping', ended_at: null, end_reason: 'stopped' })
+    }
+    expect((await session.activities()).map(({ type }) => type)).toEqual(['prompt', 'thought', 'action', 'elicitation'])
+  })
+
+  for (const [type, state] of [
+    ['response', 'complete'],
+    ['error', 'error'],
+  ] as const) {
+    test(
+      `${type} is the last word`,
+      verifies(
+        'session.stopping-response-ends-complete',
+        'session.stopping-error-ends-error',
+        'session.end-reason-kept-at-end',
+        'session.ended-refuses-writes',
+        'session.ended-error-details',
+      ),
+      async ({ app }) => {
+        const { delegated } = await sessionScene(app)
+        const session = await delegated()
+        await session.stop()
+        app.clock.advance({ seconds: 59, milliseconds: 999 })
+        expect((await session.say(type)).status).toBe(201)
+        const ended_at = app.clock.now().toISOString()
+        expect(await session.get()).toMatchObject({ state, ended_at, end_reason: 'stopped' })
+        expect((await session.activities()).at(-1)?.type).toBe(type)
+        const writes = [
+          ...says.map((what) => () => session.say(what)),
+          () => session.change({ plan: [] }),
+          () => session.change({ external_urls: [] }),
+          () => session.change({ added_external_urls: [{ label: 'Change', url: 'https://example.com/1' }] }),
+        ]
+        for (const write of writes) expect(await app.unchanged(write)).toMatchObject(ended('stopped'))
+        app.clock.advance({ minutes: 5 })
+        expect(await session.get()).toMatchObject({ state, ended_at })
+      },
+    )
+  }
+})
+
+describe('taking the issue away', () => {
+  test(
+    'asks the app to stop, as Stop does',
+    verifies(
+      'session.undelegate-makes-stopping',
+      'activity.undelegated-stop-activity',
+      'session.end-reason-kept-at-end',
+      'session.message-in-stopping-or-ended-refused',
+    ),
+    async ({ app }) => {
+      const { delegated, owner, id: workspaceId } = await sessionScene(app)
+      const session = await delegated()
+      const { issue } = await session.get()
+      const events = await eventsOf(app, workspaceId, () => owner.put(`/issues/${issue?.id}`, { delegate_id: null }))
+      expect(await session.get()).toMatchObject({ state: 'stopping', end_reason: 'undelegated', ended_at: null })
+      const signal = {
+        content: { type: 'prompt', body: 'Stop' },
+        signal: 'stop',
+        signal_metadata: { reason: 'undelegated' },
+      }
+      expect(await session.activities()).toMatchObject([{ ...signal, author: { kind: 'user', id: owner.user.id } }])
+      const prompted = events.filter(({ type }) => type === 'AgentSessionEvent')
+      expect(prompted).toMatchObject([{ action: 'prompted', body: { data: { agent_activity: signal } } }])
+      expect(await app.unchanged(() => session.write('Wait'))).toMatchObject(ended('undelegated'))
+      await session.say('response')
+      expect(await session.get()).toMatchObject({ state: 'complete', end_reason: 'undelegated' })
+    },
+  )
+
+  test(
+    'for another agent stops the first, and that delegation alone',
+    verifies('session.redelegate-makes-stopping', 'session.one-open-per-delegation-and-thread'),
+    async ({ app }) => {
+      const { delegated, mentioned, begun, owner, member, latest, at } = await sessionScene(app)
+      const first = await delegated()
+      const issue = (await first.get()).issue as { id: string }
+      const inThread = await mentioned(issue)
+      const own = await begun({ issue_id: issue.id })
+      const second = await app.installed(owner, { scopes: ['app:assignable'], webhook: 'https://robots.example.com/2' })
+      await member.put(`/issues/${issue.id}`, { delegate_id: second.userId })
+      expect(await first.get()).toMatchObject({ state: 'stopping', end_reason: 'undelegated' })
+      for (const other of [inThread, own]) expect((await other.get()).state).toBe('pending')
+      const { data } = (await second.get('/agent-sessions')).body
+      expect(data).toMatchObject([{ state: 'pending', issue: { id: issue.id }, creator: { id: member.user.id } }])
+      // Back again, while the first is still stopping: a session of its own.
+      const robotId = (await first.get()).app_user_id
+      await member.put(`/issues/${issue.id}`, { delegate_id: robotId })
+      const anew = at((await latest()).id)
+      expect(anew.id).not.toBe(first.id)
+      expect((await anew.get()).state).toBe('pending')
+      expect((await first.get()).state).toBe('stopping')
+      await member.put(`/issues/${issue.id}`, { title: 'Renamed', delegate_id: robotId })
+      expect((await latest()).id).toBe(anew.id)
+      await first.say('response')
+      expect(await first.get()).toMatchObject({ state: 'complete', end_reason: 'undelegated' })
+      expect((await anew.get()).state).toBe('pending')
+    },
+  )
+
+  test('from a session that was stopped already keeps its reason', async ({ app }) => {
+    const { delegated, owner } = await sessionScene(app)
+    const session = await delegated()
+    await session.stop()
+    await owner.put(`/issues/${(await session.get()).issue?.id}`, { delegate_id: null })
+    expect(await session.get()).toMatchObject({ state: 'stopping', end_reason: 'stopped' })
+    expect(await session.activities()).toHaveLength(1)
+  })
+})
