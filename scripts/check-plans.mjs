@@ -7,6 +7,7 @@ import { build, install, main, StepFailed } from './setup.mjs'
 
 const issueCount = 100_000
 const deliveryCount = 100_000
+const sessionCount = 100_000
 // Who is calling, whether the parent is there, the list itself, what hangs on its rows.
 const statementsAllowed = 4
 
@@ -76,11 +77,15 @@ async function check(url) {
   const webhook = await call('POST', '/webhooks', hook, headers)
 
   const many = (count) => count.toLocaleString('en')
-  console.log(`▸ Loading ${many(issueCount)} issues and ${many(deliveryCount)} deliveries …`)
+  console.log(
+    `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
+  )
   await load(admin, workspace.id, person.user.id, team.id, project.id, label.id)
   await loadDeliveries(admin, workspace.id, webhook.id)
+  await loadSessions(admin, workspace.id, person.user.id)
   await admin.query('vacuum analyze')
   const [issue] = (await call('GET', '/issues?limit=1', undefined, headers)).data
+  const sessionId = (await call('GET', '/agent-sessions?limit=1', undefined, headers)).data[0].id
 
   const lists = [
     '/issues',
@@ -113,6 +118,13 @@ async function check(url) {
     ...['pending', 'succeeded', 'failed', 'canceled'].map(
       (status) => `/webhooks/${webhook.id}/deliveries?status=${status}`,
     ),
+    '/agent-sessions',
+    `/agent-sessions?issue_id=${issue.id}`,
+    ...['pending', 'active', 'awaitingInput', 'error', 'complete', 'stale', 'stopping'].map(
+      (state) => `/agent-sessions?state=${state}`,
+    ),
+    `/agent-sessions/${sessionId}/activities`,
+    `/agent-sessions/${sessionId}/activities?after_seq=900`,
   ]
   const problems = []
   for (const list of lists) {
@@ -182,6 +194,32 @@ async function loadDeliveries(admin, workspaceId, webhookId) {
     [workspaceId, webhookId],
   )
   await admin.query(`insert into attempts select id, 1, workspace_id, now(), 5, 200, null, 'ok', 'x' from deliveries`)
+}
+
+/** What agents have been asked to do: mostly done, a little under way; one of them talks much. */
+async function loadSessions(admin, workspaceId, userId) {
+  await admin.query(
+    `insert into users (id, user_kind, agent_kind, display_name, created_at)
+     values ('usr_0agent', 'application', 'app', 'Robot', now())`,
+  )
+  await admin.query(
+    `insert into agent_sessions (id, workspace_id, agent_id, issue_id, creator_id, opened_by_agent, state, quiet_since,
+       stopping_since, answered_at, created_at, updated_at, last_seq)
+     select 'sess_0' || lpad(n::text, 25, '0'), i.workspace_id, 'usr_0agent', i.id, $1, false, s.state, now(),
+       case when s.state = 'stopping' then now() end, now(), now(), now(), 3
+     from (select id, workspace_id, right(id, 7)::int as n from issues limit ${sessionCount}) i,
+       lateral (select case n / 2 % 100 when 0 then 'pending' when 1 then 'active' when 2 then 'awaitingInput'
+         when 3 then 'error' when 4 then 'stale' when 5 then 'stopping' else 'complete' end as state) s`,
+    [userId],
+  )
+  await admin.query(
+    `insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id, created_at)
+     select s.id, n, 'act_' || s.id || n, s.workspace_id, 'thought', '{"type":"thought","body":"Hm"}', false, 'app',
+       'usr_0agent', now()
+     from agent_sessions s, generate_series(1, case when s.id = (select max(id) from agent_sessions where workspace_id = $1)
+       then 1000 else 3 end) n`,
+    [workspaceId],
+  )
 }
 
 /** Rows as they would come over years: many workspaces' worth, of which ours has its share. */
