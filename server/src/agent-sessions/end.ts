@@ -11,9 +11,15 @@ import { watched } from './watched.ts'
 export const endAllOf = (tx: Tx, ctx: Context, agentId: string) =>
   end(tx, ctx, sql`s.agent_id = ${agentId}`, 'uninstalled')
 
-/** Before what they are about is deleted. */
-export const endOnDeleted = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
-  part(tx, ctx, about(place), 'issue_deleted')
+/** Before what they are about is deleted. What was one person's own by then stays out of everybody else's sight. */
+export async function endOnDeleted(tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) {
+  await part(tx, ctx, about(place), 'issue_deleted')
+  const owned =
+    'issueId' in place
+      ? sql`select reporter_id as owner from issues where id = ${place.issueId} and personal`
+      : sql`select owner_id as owner from projects where id = ${place.projectId} and personal`
+  await tx.run(sql`update agent_sessions s set personal_of = o.owner from (${owned}) o where ${about(place)}`)
+}
 
 /** Before what they are about becomes one person's own. */
 export const endOnPersonal = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
