@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { command, commentOf, inSession, issueOf, key, keyed, one, person, pick, robot, word } from './command.ts'
-import type { Robot, Said, Session } from './things.ts'
+import { type Activity, isOpen, type Robot, type Said, type Session } from './things.ts'
 import type { World } from './world.ts'
 
 // In a session
@@ -19,17 +19,21 @@ export const write = inSession(
   }),
 )
 
-export const choose = inSession(
+const isQuestion = ({ signal }: Activity) => signal === 'select'
+
+export const choose = command(
   'choose',
-  fc.record({ at: pick, activity: pick, value: fc.constantFrom('main', 'next', 'other') }),
-  (model, session, index, { activity, value }) => {
-    const asked = one(session.activities, ({ signal }) => signal === 'select', activity)
-    if (asked === null) return null
-    const valid = session.activities[asked]?.signal === 'select' && value !== 'other'
+  fc.record({ at: pick, activity: pick, value: fc.constantFrom('main', 'next', 'next', 'other') }),
+  (model, { at, activity, value }) => {
+    const index = one(model.sessions, (session) => isOpen(session) && session.activities.some(isQuestion), at)
+    const session = model.sessions[index ?? -1]
+    const asked = session ? one(session.activities, isQuestion, activity) : null
+    if (!session || asked === null) return null
+    const valid = isQuestion(session.activities[asked] as Activity) && value !== 'other'
     return {
       model: () => model.write('owner', session, 'one', null, { valid }),
       real: (world) =>
-        world.people.owner.post(`${world.session(index)}/activities`, {
+        world.people.owner.post(`${world.session(index as number)}/activities`, {
           content: { type: 'prompt', body: 'one' },
           signal_metadata: { in_reply_to: world.activities.get(`${index} ${asked + 1}`), selected: [value] },
         }),
@@ -50,7 +54,10 @@ export const stopByApp = inSession('stopByApp', fc.record({ at: pick }), (model,
   real: (world) => world.as(robot).post(`${world.session(index)}/stop`),
 }))
 
-const said = fc.constantFrom<Said>('thought', 'action', 'elicitation', 'elicitation', 'response', 'error', 'prompt')
+const said = fc.constantFrom<Said>(
+  ...(['thought', 'thought', 'thought', 'action', 'action', 'action'] as const),
+  ...(['elicitation', 'elicitation', 'elicitation', 'elicitation', 'response', 'response', 'error', 'prompt'] as const),
+)
 const options = { signal: 'select', signal_metadata: { options: [{ value: 'main' }, { value: 'next' }] } }
 
 /** Mostly by the app whose session it is. */

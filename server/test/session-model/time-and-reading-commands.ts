@@ -17,7 +17,7 @@ const pass = (model: SessionModel, ms: number): Step => ({
   },
 })
 
-const spans = [1, 999, 1000, 9999, 10_000, 59_999, 60_000, 60_001, 1_799_999, 1_800_000]
+const spans = [1, 1, 500, 999, 1000, 1000, 2000, 9999, 10_000, 59_999, 60_000, 1_799_999, 1_800_000]
 export const wait = command('wait', fc.constantFrom(...spans), pass)
 
 /** To just before, at or just after the moment at which time turns a session. */

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { command, commentOf, issueOf, mentions, person, pick, robot, taken, team } from './command.ts'
+import type { SessionModel } from './model.ts'
 import type { Comment, Person, Robot, Team } from './things.ts'
 import type { World } from './world.ts'
 
 // People and issues
 
 export const create = command('create', fc.record({ team, delegate: fc.option(robot) }), (model, { team, delegate }) =>
-  model.issues.length >= 6
+  model.issues.length >= 8
     ? null
     : {
         model: () => model.createIssue(team, delegate),
@@ -65,8 +66,12 @@ export const move = command('move', fc.record({ at: pick, team }), (model, { at,
   }
 })
 
+/** Something is left to go on with. */
+const isSpare = ({ issues }: SessionModel) => issues.filter(({ gone, personal }) => !gone && !personal).length > 1
+
 export const hide = command('hide', fc.record({ at: pick }), (model, { at }) => {
   const issue = issueOf(model, at)
+  if (!isSpare(model)) return null
   return {
     model: () => model.place(issue, { team: null, personal: true }),
     real: change(issue, 'owner', () => ({ personal: true })),
@@ -75,6 +80,7 @@ export const hide = command('hide', fc.record({ at: pick }), (model, { at }) => 
 
 export const remove = command('remove', fc.record({ at: pick }), (model, { at }) => {
   const issue = issueOf(model, at)
+  if (!isSpare(model)) return null
   return {
     model: () => model.deleteIssue(issue),
     real: (world) => world.people.owner.delete(`/issues/${world.issues[issue]}`),
@@ -153,7 +159,7 @@ export const unsay = command('unsay', fc.record({ at: pick }), (model, { at }) =
 
 // Administration
 
-const coverages = [['A'], ['B'], ['A', 'B'], 'all'] as (Team[] | 'all')[]
+const coverages = [['A'], ['A', 'B'], ['A', 'B'], ['B'], 'all', 'all'] as (Team[] | 'all')[]
 export const cover = command(
   'cover',
   fc.record({ robot, teams: fc.constantFrom(...coverages) }),
