@@ -52,7 +52,7 @@ async function compare(model: SessionModel, world: World, inModel: Step['model']
 
 export const person = fc.constantFrom<Person>('owner', 'owner', 'outsider')
 export const robot = fc.constantFrom<Robot>(0, 1)
-export const team = fc.constantFrom<Team>('A', 'A', 'B', null)
+export const team = fc.constantFrom<Team>('A', 'A', 'A', 'B', null)
 export const mentions = fc.constantFrom<Robot[]>([], [0], [1], [0, 1])
 export const pick = fc.nat(20)
 export const word = fc.constantFrom('one', 'two')
