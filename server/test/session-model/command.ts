@@ -27,8 +27,8 @@ export function command<Picks>(
     (picked): Command => ({
       check: (model) => plan(model as SessionModel, picked) !== null,
       async run(model, world) {
-        const { model: expect, real, times = 1 } = plan(model, picked) as Step
-        for (let time = 0; time < times; time++) await compare(model, world, expect, real)
+        const step = plan(model, picked) as Step
+        for (let time = 0; time < (step.times ?? 1); time++) await compare(model, world, step)
         taken.steps++
       },
       toString: () => `${name} ${JSON.stringify(picked)}`,
@@ -36,9 +36,9 @@ export function command<Picks>(
   )
 }
 
-async function compare(model: SessionModel, world: World, inModel: Step['model'], real: Step['real']) {
-  const expected = inModel()
-  const answer = await real(world)
+async function compare(model: SessionModel, world: World, step: Step) {
+  const expected = step.model()
+  const answer = await step.real(world)
   if (expected && answer) {
     const { status, code, details } = expected
     const refused = answer.status >= 400

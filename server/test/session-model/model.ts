@@ -23,7 +23,6 @@ import {
  * What agent sessions are by the contract alone (spec 2.6, 2.7, 3.1, 3.2, 3.4, 6.3; decisions 3, 4, 6), for comparison
  * with the service: plain, and without a line of it. Everything is named by its place in a list.
  */
-
 export class SessionModel extends Sessions {
   readonly comments: Comment[] = []
 
