@@ -1,0 +1,198 @@
+import { Sessions } from './sessions.ts'
+import {
+  type Answer,
+  type Comment,
+  denied,
+  type Immediate,
+  type Installed,
+  type Issue,
+  invalid,
+  isOpen,
+  isPerson,
+  notFound,
+  ok,
+  type Person,
+  type Robot,
+  refuse,
+  revoked,
+  type Session,
+  type Team,
+} from './things.ts'
+
+/**
+ * What agent sessions are by the contract alone (spec 2.6, 2.7, 3.1, 3.2, 3.4, 6.3; decisions 3, 4, 6), for comparison
+ * with the service: plain, and without a line of it. Everything is named by its place in a list.
+ */
+export class SessionModel extends Sessions {
+  readonly comments: Comment[] = []
+
+  // People and issues
+
+  createIssue(team: Team, delegate: Robot | null): Answer {
+    const issue: Issue = { team, personal: false, gone: false, delegate: null, revision: 0, assignee: null }
+    const reason = delegate !== null && this.unavailable(delegate, issue)
+    if (reason) return refuse(422, 'DELEGATE_UNAVAILABLE', { reason })
+    this.issues.push(issue)
+    if (delegate !== null) this.delegate('owner', this.issues.length - 1, delegate)
+    return { status: 201 }
+  }
+
+  delegate(who: Person, at: number, robot: Robot | null, assignee?: Person): Answer {
+    const issue = this.issues[at] as Issue
+    if (issue.gone || !this.sees(who, issue)) return notFound
+    const isIn = (person: Person) => issue.team === null || person === 'owner'
+    if (robot !== null && robot !== issue.delegate) {
+      const reason = this.unavailable(robot, issue)
+      if (reason) return refuse(422, 'DELEGATE_UNAVAILABLE', { reason })
+      if (!issue.assignee && !isIn(who) && !(assignee && isIn(assignee))) {
+        return refuse(422, 'DELEGATION_REQUIRES_ASSIGNEE')
+      }
+    }
+    issue.assignee = assignee ?? issue.assignee
+    if (robot === issue.delegate) return ok
+    const held = this.sessions.find(
+      (session) => session.issue === at && session.robot === issue.delegate && session.revision === issue.revision,
+    )
+    if (held && isOpen(held) && held.state !== 'stopping') this.halt(held, 'undelegated', who)
+    this.#handOver(issue, robot)
+    if (robot === null) return ok
+    issue.assignee ??= who
+    this.begin(robot, at, who, { revision: issue.revision })
+    return ok
+  }
+
+  assign(at: number, assignee: Person | null): Answer {
+    const issue = this.issues[at] as Issue
+    if (issue.gone) return notFound
+    if (assignee === null && issue.delegate !== null) return refuse(422, 'DELEGATION_REQUIRES_ASSIGNEE')
+    issue.assignee = assignee
+    return ok
+  }
+
+  /** To another team, to its owner alone, or back to everybody. */
+  place(at: number, to: Pick<Issue, 'team' | 'personal'>): Answer {
+    const issue = this.issues[at] as Issue
+    if (issue.gone) return notFound
+    Object.assign(issue, to)
+    if (to.personal && issue.assignee === 'outsider') issue.assignee = null
+    this.#endUncovered('team_removed')
+    return ok
+  }
+
+  deleteIssue(at: number): Answer {
+    const issue = this.issues[at] as Issue
+    if (issue.gone) return notFound
+    issue.gone = true
+    this.#removeComments((comment) => comment.issue === at)
+    this.end((session) => session.issue === at, 'issue_deleted')
+    return { status: 204 }
+  }
+
+  // Comments
+
+  comment(author: Person | Robot, at: number, parent: number | null, mentions: Robot[], internal: boolean): Answer {
+    const issue = this.issues[at] as Issue
+    const above = parent === null ? null : (this.comments[parent] as Comment)
+    if (!isPerson(author) && !this.robots[author].installed) return revoked
+    if (issue.gone || (isPerson(author) && !this.sees(author, issue))) return notFound
+    if (!isPerson(author) && !this.covers(author, issue)) return denied
+    if (above?.gone || (above?.internal && !isPerson(author))) return invalid
+    const id = this.comments.length
+    const root = above?.root ?? id
+    const known = mentions.filter((robot) => this.robots[robot].installed)
+    const hidden = internal || (above?.internal ?? false)
+    this.comments.push({ issue: at, root, author, mentions: known, internal: hidden, gone: false })
+    if (!isPerson(author) || hidden || issue.personal) return { status: 201 }
+    const open = this.openIn(root)
+    for (const session of open) if (session.state !== 'stopping') this.hear(session, author, 'Comment')
+    this.#mention(author, id, known, open)
+    return { status: 201 }
+  }
+
+  /** Only a mention that was not there before calls anybody. */
+  edit(at: number, mentions: Robot[]): Answer {
+    const comment = this.comments[at] as Comment
+    const author = comment.author as Person
+    const issue = this.issues[comment.issue] as Issue
+    if (comment.gone || !this.sees(author, issue)) return notFound
+    const known = mentions.filter((robot) => this.robots[robot].installed)
+    const fresh = known.filter((robot) => !comment.mentions.includes(robot))
+    comment.mentions = known
+    if (!comment.internal) this.#mention(author, at, fresh, this.openIn(comment.root))
+    return ok
+  }
+
+  deleteComment(at: number): Answer {
+    if ((this.comments[at] as Comment).gone) return notFound
+    this.#removeComments((comment, id) => id === at || comment.root === at)
+    return { status: 204 }
+  }
+
+  #mention(author: Person, id: number, mentions: Robot[], open: Session[]) {
+    const { issue, root } = this.comments[id] as Comment
+    for (const robot of mentions) {
+      if (open.some((session) => session.robot === robot)) continue
+      if (this.unavailable(robot, this.issues[issue] as Issue)) continue
+      this.begin(robot, issue, author, { comment: id, thread: root })
+    }
+  }
+
+  #removeComments(which: (comment: Comment, id: number) => boolean) {
+    this.comments.forEach((comment, id) => {
+      if (!which(comment, id)) return
+      comment.gone = true
+      for (const session of this.sessions) if (session.comment === id) session.comment = null
+    })
+  }
+
+  // By apps themselves
+
+  open(robot: Robot, at: { issue: number } | { comment: number }): Answer {
+    const comment = 'comment' in at ? (this.comments[at.comment] as Comment) : null
+    const issue = 'issue' in at ? at.issue : (comment as Comment).issue
+    if (!this.robots[robot].installed) return revoked
+    if (comment?.gone || comment?.internal || !this.covers(robot, this.issues[issue] as Issue)) return notFound
+    const there = comment && this.openIn(comment.root).find((session) => session.robot === robot)
+    if (there) return { status: 200, session: there }
+    const place = 'comment' in at ? { comment: at.comment, thread: (comment as Comment).root } : {}
+    return { status: 201, session: this.begin(robot, issue, robot, place) }
+  }
+
+  // Administration
+
+  cover(robot: Robot, teams: Installed['teams']): Answer {
+    const app = this.robots[robot]
+    if (!app.installed) return notFound
+    if (String(app.teams) === String(teams)) return ok
+    app.teams = teams
+    this.tell(robot, `pc_@${robot}_${++app.changes}`)
+    this.#endUncovered('team_removed')
+    return ok
+  }
+
+  uninstall(robot: Robot): Answer {
+    if (!this.robots[robot].installed) return notFound
+    this.robots[robot].installed = false
+    this.#endUncovered('uninstalled')
+    this.tell(robot, `rv_@${robot}`)
+    return { status: 204 }
+  }
+
+  setWebhook(robot: Robot, enabled: boolean): Answer {
+    this.robots[robot].hears = enabled
+    return ok
+  }
+
+  #handOver(issue: Issue, robot: Robot | null) {
+    issue.delegate = robot
+    issue.revision++
+  }
+
+  /** Delegations to an app and its sessions, where it reaches the issue no more. */
+  #endUncovered(reason: Immediate) {
+    for (const issue of this.issues) {
+      if (!issue.gone && issue.delegate !== null && !this.covers(issue.delegate, issue)) this.#handOver(issue, null)
+    }
+    this.end(({ robot, issue }) => !this.covers(robot, this.issues[issue] as Issue), reason)
+  }
+}
