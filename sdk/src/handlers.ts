@@ -32,14 +32,14 @@ interface FastifyReply {
 }
 
 /** As much of a Fastify instance as the plugin needs. */
-export interface FastifyLike {
+interface FastifyLike {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
     type: string,
     options: { parseAs: 'buffer'; bodyLimit: number },
     parser: (request: never, body: never, done: (error: Error | null, body?: unknown) => void) => void,
   ): unknown
-  post(path: string, handler: (request: never, reply: never) => Promise<unknown>): unknown
+  post(path: string, handler: (request: never, reply: never) => unknown): unknown
 }
 
 export interface Handlers {
@@ -50,7 +50,7 @@ export interface Handlers {
   /** For Express, before or after a body parser that keeps the raw bytes, such as express.raw(). */
   express(): (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void) => Promise<void>
   /** For Fastify: `app.register(agent.fastify, { path: '/webhook' })`. */
-  fastify(app: FastifyLike, options?: { path?: string }): Promise<void>
+  fastify(app: object, options?: { path?: string }): Promise<void>
 }
 
 /** A whole delivery: an issue with its description and a hundred comments is well below. */
@@ -93,7 +93,8 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
       if (done) context?.waitUntil?.(done)
       return new Response(text, { status, headers: { 'content-type': 'application/json' } })
     },
-    async fastify(app, { path = '/webhook' } = {}) {
+    async fastify(instance, { path = '/webhook' } = {}) {
+      const app = instance as FastifyLike
       // Parsers of this plugin's scope only: the bytes are wanted as they came.
       app.removeAllContentTypeParsers()
       app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytes }, (_, body, done) => done(null, body))

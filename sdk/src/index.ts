@@ -11,7 +11,7 @@ export {
 } from './client.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { BatonError, type BatonErrorCode, type ClientErrorCode, isBatonError } from './errors.ts'
-export type { FastifyLike, Handlers, NodeRequest, NodeResponse, Receipt } from './handlers.ts'
+export type { Handlers, NodeRequest, NodeResponse, Receipt } from './handlers.ts'
 export * from './oauth.ts'
 export type * from './operations.ts'
 export type { RetryRules } from './retry.ts'

@@ -1,6 +1,8 @@
 export interface Job {
   /** Its place in the session; what began the session is 0. */
   seq: number
+  /** Whether nothing is known to come before it; if not, it waits for that, or to be asked again. */
+  isNext?(): Promise<boolean>
   run(): Promise<void>
 }
 
@@ -18,6 +20,8 @@ export class Lane {
   worked = false
   /** Somebody is finding out how it began. */
   searching = false
+  /** Every `seq` that came. */
+  readonly seen = new Set<number>()
   #begun = false
   #running = false
   readonly #controller = new AbortController()
@@ -50,15 +54,16 @@ export class Lane {
   add(job: Job): Promise<void> {
     if (this.over) return Promise.resolve()
     return new Promise((settled) => {
+      this.seen.add(job.seq)
       this.#waiting.push({ ...job, settled })
       this.#waiting.sort((a, b) => a.seq - b.seq)
-      this.#next()
+      void this.next()
     })
   }
 
   begin() {
     this.#begun = true
-    this.#next()
+    void this.next()
   }
 
   /** Aborts what runs and drops what waits. */
@@ -68,16 +73,19 @@ export class Lane {
     for (const { settled } of this.#waiting.splice(0)) settled()
   }
 
-  #next() {
-    if (!this.#begun || this.#running) return
-    const job = this.#waiting.shift()
-    if (!job) return
+  async next(): Promise<void> {
+    const [job] = this.#waiting
+    if (!this.#begun || this.#running || !job) return
     this.#running = true
-    job.run().finally(() => {
+    const isNext = (await job.isNext?.()) ?? true
+    if (this.#waiting[0] === job && isNext) {
+      this.#waiting.shift()
+      await job.run()
       this.worked = true
-      this.#running = false
       job.settled()
-      this.#next()
-    })
+    }
+    this.#running = false
+    // Unless it still waits for what comes before it.
+    if (isNext || this.#waiting[0] !== job) void this.next()
   }
 }

@@ -20,8 +20,8 @@ export interface WorkOptions {
 
 type SessionEvent = SessionCreated | SessionPrompted
 
-/** How long a message waits for the event that opened its session, if nothing shows that it was here before. */
-const createdWaitMs = 5000
+/** How long a message waits for the event that opened its session, and for earlier messages. */
+const waitMs = 5000
 /** Older than this, an event is a retry or was held up; what it asks for may be over or done. */
 const lateMs = 30_000
 /** The first thought comes after this if the handler has said nothing, and by then at the latest (4.5: within 10 s). */
@@ -117,11 +117,31 @@ export class Work {
     if (lane.over) return
     const done = lane.add({
       seq: event.data.agent_activity.seq,
+      isNext: this.#afterEarlier(lane, event),
       run: () =>
         this.#handle(event, lane, lane.signal, (session) => this.#options.handlers.onPrompted?.(session, event)),
     })
     if (!lane.begun && !lane.searching) void this.#findBeginning(lane, event)
     return done
+  }
+
+  /** Events overtake each other. What people wrote since the agent's last word and did not come yet is waited for. */
+  #afterEarlier(lane: Lane, { data, installation_id }: SessionPrompted): () => Promise<boolean> {
+    const { clientOf, clock } = this.#options
+    const { seq } = data.agent_activity
+    let patient = seq > 1
+    return async () => {
+      if (!patient) return true
+      const asked = clientOf(installation_id ?? '').listActivities({ session_id: data.agent_session.id, limit: 200 })
+      const said = (await asked.catch(() => ({ data: [] }))).data.filter((activity) => activity.seq < seq)
+      const open = said.slice(said.findLastIndex(({ author }) => author.kind === 'app') + 1)
+      if (open.every((activity) => lane.seen.has(activity.seq))) return true
+      clock.after(waitMs, () => {
+        patient = false
+        void lane.next()
+      })
+      return false
+    }
   }
 
   /** The event that opened the session may have been here before a restart, may be under way, or may never come. */
@@ -136,7 +156,7 @@ export class Work {
       if (isBatonError(error) && error.status >= 400 && error.status < 500)
         return lane.end('The session is out of reach.')
     }
-    this.#options.clock.after(createdWaitMs, () => lane.begin())
+    this.#options.clock.after(waitMs, () => lane.begin())
   }
 
   /** Not a job of the lane: it has to overtake whatever runs there. */
