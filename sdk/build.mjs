@@ -14,6 +14,7 @@ const protocol = join(root, 'protocol', 'dist')
 execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b', join(root, 'sdk')], {
   stdio: 'inherit',
 })
+copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
 for (const file of ['routes.js', 'routes.d.ts']) copyWithoutMap(join(protocol, file), join(dist, file))
 const part = (name) => import(new URL(`../protocol/dist/${name}.js`, import.meta.url))
 const { api, errors } = await part('index')

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
 import { delegated, eventsFor, post, type Running, running } from '../test/scene.ts'
-import type { Agent, Session } from './agent.ts'
+import type { Agent, Dedupe, Session } from './agent.ts'
 import { isBatonError } from './errors.ts'
 import type { WebhookEvent } from './webhooks.ts'
 
@@ -271,32 +271,38 @@ test('a created that comes again long after, to a process that knows nothing, st
   expect(begun).toEqual([])
 })
 
-test('what was claimed and not finished can be done again', async ({ app }) => {
+test('what was claimed and not finished before a crash can be done again', async ({ app }) => {
   const kept = new Map<string, WebhookEvent>()
   let down = true
-  const begun: string[] = []
-  const scene = await running(app, {
-    firstThought: false,
-    onCreated: (session) => void begun.push(session.id),
-    dedupe: {
-      async claim(id, event) {
-        if (down) throw new Error('the database is down')
-        if (kept.has(id)) return false
-        kept.set(id, event)
-        return true
-      },
-      async finish(id) {
-        kept.delete(id)
-      },
+  const dedupe: Dedupe = {
+    async claim(id, event) {
+      if (down) throw new Error('the database is down')
+      if (kept.has(id)) return false
+      kept.set(id, event)
+      return true
     },
+    async finish(id) {
+      kept.delete(id)
+    },
+  }
+  const scene = await running(app, {
+    dedupe,
+    onCreated: (session) => session.thought('Begun').then(() => gate().opened),
   })
   const { sessionId } = await delegated(scene, scene.agentUserId)
   const [created] = await eventsFor(scene)
   expect(await post(scene, scene.agent, created)).toMatchObject({ status: 500, outcome: 'not_claimed' })
-  expect(begun).toEqual([])
+  expect(await scene.said(sessionId)).toEqual([])
+
   down = false
-  await scene.agent.redo(created as WebhookEvent)
-  expect(begun).toEqual([sessionId])
+  await post(scene, scene.agent, created)
+  await expect.poll(() => scene.said(sessionId)).toHaveLength(1)
+  expect(await post(scene, scene.agent, created)).toMatchObject({ outcome: 'duplicate' })
+  app.clock.advance({ minutes: 5 })
+  const restarted = scene.another({ dedupe, onCreated: () => 'Done after all.' })
+  for (const event of kept.values()) await restarted.redo(event)
+  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Begun', 'Done after all.'])
+  expect(kept.size).toBe(0)
 })
 
 test('an agent opens a session of its own and hears what is written in it', async ({ app }) => {

@@ -49,7 +49,7 @@ export interface AgentOptions extends AgentHandlers {
   webhookSecret: string | readonly string[]
   /** {base_url}, or the address of the service. */
   baseUrl: string
-  /** How it calls the service: a TokenManager, or what one is made of, or for a first try a single token. */
+  /** How it calls the service: a TokenManager, or what one is made of, or for a first try a token and its workspace. */
   tokens?: TokenManager
   clientId?: string
   clientSecret?: string
@@ -91,9 +91,8 @@ const statusOf: Record<WebhookFailure, number> = {
 
 /** An agent: what it does when people hand it work. Give one of its handlers to your server. */
 export function createAgent(options: AgentOptions): Agent {
-  const { webhookSecret, clock = systemClock, dedupe = memoryDedupe(), onError = toConsole } = options
-  // What is missing is said now, not at the first delivery.
-  verifyWebhook({ rawBody: '', signature: '-', secret: webhookSecret })
+  const { clock = systemClock, dedupe = memoryDedupe() } = options
+  const report = reporterOf(options)
   const { clientOf, discard } = clientsOf(options)
   const work = new Work({
     handlers: options,
@@ -102,38 +101,24 @@ export function createAgent(options: AgentOptions): Agent {
     errorText: options.errorText ?? 'Something went wrong on my side. Please try again.',
     clientOf,
     discard,
-    report: onError,
+    report,
   })
   const underWay = new Set<Promise<void>>()
-  const track = (promise: Promise<void>) => {
-    underWay.add(promise)
-    void promise.finally(() => underWay.delete(promise))
-    return promise
+  const begin = (event: WebhookEvent, again = false) => {
+    // 4.7: the service is answered first.
+    const done = new Promise<void>((resolve) => setImmediate(resolve))
+      .then(() => work.do(event, again))
+      .then(() => dedupe.finish?.(eventIdOf(event)))
+      .catch((error) => report(error, event))
+      .finally(() => underWay.delete(done))
+    underWay.add(done)
+    return done
   }
-  const finish = async (event: WebhookEvent) => {
-    await work.do(event)
-    await Promise.resolve(dedupe.finish?.(eventIdOf(event))).catch((error) => onError(error, event))
-  }
-
-  async function receive({ rawBody, headers }: { rawBody: Uint8Array; headers: HeadersLike }): Promise<Receipt> {
-    const verified = verifyWebhook({ rawBody, headers, secret: webhookSecret, now: clock.now() })
-    if (!verified.ok) return { status: statusOf[verified.reason], outcome: verified.reason }
-    const { event } = verified
-    try {
-      if (!(await dedupe.claim(eventIdOf(event), event))) return { status: 200, outcome: 'duplicate' }
-    } catch (error) {
-      onError(error, event)
-      return { status: 500, outcome: 'not_claimed' }
-    }
-    // 4.7: the answer first.
-    const done = track(new Promise<void>((resolve) => setImmediate(resolve)).then(() => finish(event)))
-    return { status: 200, outcome: 'accepted', done }
-  }
-
+  const receive = receiver(options.webhookSecret, clock, dedupe, begin, report)
   return {
-    ...handlersOf(receive, (error) => onError(error, null)),
+    ...handlersOf(receive, (error) => report(error, null)),
     receive,
-    redo: (event) => track(finish(event)),
+    redo: (event) => begin(event, true),
     client: clientOf,
     open: async (id, on) => work.opened(id, await clientOf(id).openAgentSession(on)),
     async settled() {
@@ -142,11 +127,48 @@ export function createAgent(options: AgentOptions): Agent {
   }
 }
 
+type Report = (error: unknown, event: WebhookEvent | null) => void
+
+function receiver(
+  secret: AgentOptions['webhookSecret'],
+  clock: Clock,
+  dedupe: Dedupe,
+  begin: (event: WebhookEvent) => Promise<void>,
+  report: Report,
+): Agent['receive'] {
+  // What is missing is said now, not at the first delivery.
+  verifyWebhook({ rawBody: '', signature: '-', secret })
+  return async ({ rawBody, headers }) => {
+    const verified = verifyWebhook({ rawBody, headers, secret, now: clock.now() })
+    if (!verified.ok) return { status: statusOf[verified.reason], outcome: verified.reason }
+    const { event } = verified
+    try {
+      if (!(await dedupe.claim(eventIdOf(event), event))) return { status: 200, outcome: 'duplicate' }
+    } catch (error) {
+      report(error, event)
+      return { status: 500, outcome: 'not_claimed' }
+    }
+    return { status: 200, outcome: 'accepted', done: begin(event) }
+  }
+}
+
+/** Whatever hears of errors must not make one. */
+function reporterOf({ onError = toConsole }: AgentOptions): Report {
+  return (error, event) => {
+    try {
+      onError(error, event)
+    } catch (another) {
+      toConsole(another)
+    }
+  }
+}
+
 function clientsOf(options: AgentOptions) {
   const { baseUrl, fetch, clock, retries, token, workspaceId, clientId, clientSecret, store } = options
   const shared = { baseUrl, ...(fetch && { fetch }), ...(clock && { clock }), ...(retries && { retries }) }
   if (token !== undefined) {
-    const client = new BatonClient({ ...shared, token, ...(workspaceId && { workspaceId }) })
+    if (!workspaceId) throw new TypeError('createAgent needs the workspaceId that the token is for.')
+    const client = new BatonClient({ ...shared, token, workspaceId })
     return { clientOf: () => client, discard: async () => {} }
   }
   if (!options.tokens && !(clientId && clientSecret && store)) {

@@ -15,6 +15,7 @@ function scene() {
     baseUrl: 'http://127.0.0.1:1',
     webhookSecret: secret,
     token: 'svc_at_test',
+    workspaceId: 'wsp_test',
     onCreated: () => {},
     onPing: ({ data }) => void pinged.push(data.label),
     onError: (error) => void errors.push(error),
@@ -124,6 +125,9 @@ test('anything but POST is not for it, and a huge body is not read', async () =>
 
 test('an agent that lacks its secret or its tokens does not start', () => {
   const options = { baseUrl: 'http://127.0.0.1:1', onCreated: () => {} }
-  expect(() => createAgent({ ...options, webhookSecret: '', token: 't' })).toThrow('secret is missing')
+  expect(() => createAgent({ ...options, webhookSecret: '', token: 't', workspaceId: 'w' })).toThrow(
+    'secret is missing',
+  )
   expect(() => createAgent({ ...options, webhookSecret: secret })).toThrow('clientSecret')
+  expect(() => createAgent({ ...options, webhookSecret: secret, token: 't' })).toThrow('workspaceId')
 })

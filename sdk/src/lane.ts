@@ -3,6 +3,7 @@ export interface Job {
   seq: number
   /** Whether nothing is known to come before it; if not, it waits for that, or to be asked again. */
   isNext?(): Promise<boolean>
+  /** Never rejects. */
   run(): Promise<void>
 }
 

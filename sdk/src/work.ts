@@ -41,20 +41,20 @@ export class Work {
     this.#options = options
   }
 
-  /** Resolves when the work is done or dropped, and never rejects. */
-  async do(event: WebhookEvent): Promise<void> {
+  /** Resolves when the work is done or dropped, and never rejects. `again`: it is known not to have been finished. */
+  async do(event: WebhookEvent, again = false): Promise<void> {
     try {
-      await this.#do(event)
+      await this.#do(event, again)
     } catch (error) {
       this.#options.report(error, event)
     }
   }
 
-  async #do(event: WebhookEvent): Promise<unknown> {
+  async #do(event: WebhookEvent, again: boolean): Promise<unknown> {
     const { handlers } = this.#options
     switch (event.type) {
       case 'AgentSessionEvent':
-        if (event.action === 'created') return this.#created(event)
+        if (event.action === 'created') return this.#created(event, again)
         return stops(event) ? this.#stop(event) : this.#prompted(event)
       case 'PermissionChange': {
         const { installation_id, removed_team_ids } = event.data
@@ -97,14 +97,14 @@ export class Work {
     })
   }
 
-  #created(event: SessionCreated): Promise<void> | undefined {
+  #created(event: SessionCreated, again: boolean): Promise<void> | undefined {
     const lane = this.#lane(event)
     if (lane.created || lane.over) return
     lane.created = true
     const done = lane.add({
       seq: 0,
       run: async () => {
-        if (this.#isLate(event) && !lane.worked && (await this.#isDone(event))) return
+        if (!again && !lane.worked && this.#isLate(event) && (await this.#isDone(event))) return
         await this.#handle(event, lane, lane.signal, (session) => this.#options.handlers.onCreated(session, event))
       },
     })
@@ -132,7 +132,11 @@ export class Work {
     let patient = seq > 1
     return async () => {
       if (!patient) return true
-      const asked = clientOf(installation_id ?? '').listActivities({ session_id: data.agent_session.id, limit: 200 })
+      const asked = clientOf(installation_id ?? '').listActivities({
+        session_id: data.agent_session.id,
+        after_seq: Math.max(0, seq - 201),
+        limit: 200,
+      })
       const said = (await asked.catch(() => ({ data: [] }))).data.filter((activity) => activity.seq < seq)
       const open = said.slice(said.findLastIndex(({ author }) => author.kind === 'app') + 1)
       if (open.every((activity) => lane.seen.has(activity.seq))) return true
@@ -153,8 +157,7 @@ export class Work {
       if (answered) return lane.begin()
     } catch (error) {
       this.#options.report(error, event)
-      if (isBatonError(error) && error.status >= 400 && error.status < 500)
-        return lane.end('The session is out of reach.')
+      if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return lane.end('The session is out of reach.')
     }
     this.#options.clock.after(waitMs, () => lane.begin())
   }
@@ -245,8 +248,8 @@ export class Work {
 
   /** Whether some process of the app has worked on it before, or nobody needs to any more. */
   async #isDone(event: SessionCreated) {
-    const { ended, answered } = await this.#ask(event)
-    return ended || answered
+    const found = await this.#ask(event).catch((error) => this.#options.report(error, event))
+    return found ? found.ended || found.answered : false
   }
 
   async #ask({ data, installation_id }: SessionEvent) {
