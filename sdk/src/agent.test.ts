@@ -212,6 +212,40 @@ test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
   expect(await scene.store.get(scene.installationId)).toBeNull()
 })
 
+test('what a manager takes away, or deletes, is left at once', async ({ app }) => {
+  const { opened, open } = gate()
+  const signals: AbortSignal[] = []
+  const heard: string[] = []
+  const scene = await running(
+    app,
+    {
+      firstThought: false,
+      onCreated: (session) => {
+        signals.push(session.signal)
+        return opened
+      },
+      onPermissionChange: ({ data }) => void heard.push(...data.removed_team_ids),
+      onIssue: ({ action, data }) => void (action === 'remove' && heard.push(data.id)),
+    },
+    ['Issue'],
+  )
+  const { body: other } = await scene.owner.post('/teams', { name: 'Other', key: 'OTH' })
+  const { issue } = await delegated(scene, scene.agentUserId, 'To be deleted')
+  await delegated(scene, scene.agentUserId, 'Of the team')
+  await app.deliver()
+  await expect.poll(() => signals).toHaveLength(2)
+  await scene.owner.delete(`/issues/${issue.id}`)
+  await app.deliver()
+  await expect.poll(() => signals.filter(({ aborted }) => aborted)).toHaveLength(1)
+  await scene.owner.patch(`/installations/${scene.installationId}`, { team_ids: [other.id] })
+  await app.deliver()
+  await expect.poll(() => signals.filter(({ aborted }) => aborted)).toHaveLength(2)
+  open()
+  await scene.agent.settled()
+  expect(heard).toEqual([issue.id, scene.team.id])
+  expect(scene.errors).toEqual([])
+})
+
 test('a message to a session from before a restart is answered at once', async ({ app }) => {
   const first = await running(app, { onCreated: (session) => session.elicit('Which door?').then(nothing) })
   const { sessionId } = await delegated(first, first.agentUserId)

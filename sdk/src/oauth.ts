@@ -40,84 +40,110 @@ const minutes = 10
 interface Begun {
   state: string
   verifier: string
+  until: number
 }
 
 /** 4.2: the authorization-code flow with PKCE, as an agent app. */
 export function createInstaller(options: InstallerOptions): Installer {
-  const { clientId, clientSecret, redirectUri, installSecret, clock = systemClock, fetch } = options
-  if (!installSecret) throw new TypeError('An installer needs an installSecret of your own.')
+  if (!options.installSecret) throw new TypeError('An installer needs an installSecret of your own.')
+  const { clientId, clientSecret, installSecret, store, fetch, clock = systemClock } = options
   const { rootUrl, baseUrl } = addresses(options.baseUrl)
-  const issuer = options.issuer ?? rootUrl
-  const key = sealingKey(clientSecret, installSecret)
   const shared = { baseUrl, ...(fetch && { fetch }), clock }
-  const client = new BatonClient(shared)
-  const tokens = new TokenManager({ ...shared, clientId, clientSecret, store: options.store })
-  const cookie = (value: string, seconds: number) =>
-    `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${redirectUri.startsWith('https:') ? '; Secure' : ''}`
-
-  async function start(request: Request): Promise<Response> {
-    const given = new URL(request.url).searchParams.get('secret') ?? ''
-    if (!sameText(given, installSecret)) return page(403, 'This address needs the secret of whoever runs the agent.')
-    const begun: Begun = { state: random(), verifier: random() }
-    const location = `${baseUrl}/oauth/authorize?${new URLSearchParams({
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      response_type: 'code',
-      scope: options.scopes.join(' '),
-      state: begun.state,
-      actor: 'app',
-      code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-    })}`
-    const until = clock.now().getTime() + minutes * 60_000
-    const kept = cookie(seal(key, { ...begun, until }), minutes * 60)
-    return new Response(null, { status: 302, headers: { location, 'set-cookie': kept, ...private_ } })
+  const flow: Flow = {
+    ...options,
+    baseUrl,
+    issuer: options.issuer ?? rootUrl,
+    clock,
+    key: sealingKey(clientSecret, installSecret),
+    client: new BatonClient(shared),
+    tokens: new TokenManager({ ...shared, clientId, clientSecret, store }),
   }
-
-  async function callback(request: Request): Promise<Response> {
-    const query = new URL(request.url).searchParams
-    const begun = open<Begun & { until: number }>(key, cookieOf(request))
-    const refuse = (status: number, why: string) => page(status, why, { 'set-cookie': cookie('', 0) })
-    if (!begun || begun.until < clock.now().getTime())
-      return refuse(400, 'Begin the installation again; this one is too old.')
-    if (!sameText(query.get('state') ?? '', begun.state))
-      return refuse(400, 'This answer belongs to another installation.')
-    if (query.get('iss') !== issuer) return refuse(400, 'This answer does not come from the service that was asked.')
-    const error = query.get('error')
-    if (error !== null) return refuse(400, `Not installed: ${error}.`)
-    try {
-      const stored = await tokens.save(await exchange(query.get('code') ?? '', begun.verifier))
-      const answered = await options.onInstalled?.(stored)
-      return answered ?? page(200, 'Installed. You can close this page.', { 'set-cookie': cookie('', 0) })
-    } catch (error) {
-      if (!isBatonError(error)) throw error
-      return refuse(502, 'The service did not accept the code. Begin the installation again.')
-    }
-  }
-
-  const exchange = (code: string, verifier: string) =>
-    client.issueToken({
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
-      client_id: clientId,
-      client_secret: clientSecret,
-    })
-
-  return { start, callback }
+  return { start: (request) => start(flow, request), callback: (request) => callback(flow, request) }
 }
+
+interface Flow extends InstallerOptions {
+  issuer: string
+  clock: Clock
+  key: Buffer
+  client: BatonClient
+  tokens: TokenManager
+}
+
+async function start(flow: Flow, request: Request): Promise<Response> {
+  const given = new URL(request.url).searchParams.get('secret') ?? ''
+  if (!sameText(given, flow.installSecret)) return page(403, 'This address needs the secret of whoever runs the agent.')
+  const begun: Begun = {
+    state: random(),
+    verifier: random(),
+    until: flow.clock.now().getTime() + minutes * 60_000,
+  }
+  const asked = new URLSearchParams({
+    client_id: flow.clientId,
+    redirect_uri: flow.redirectUri,
+    response_type: 'code',
+    scope: flow.scopes.join(' '),
+    state: begun.state,
+    actor: 'app',
+    code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  })
+  const headers = {
+    location: `${flow.baseUrl}/oauth/authorize?${asked}`,
+    'set-cookie': cookie(flow, seal(flow.key, begun), minutes * 60),
+    ...unshared,
+  }
+  return new Response(null, { status: 302, headers })
+}
+
+async function callback(flow: Flow, request: Request): Promise<Response> {
+  const query = new URL(request.url).searchParams
+  const over = { 'set-cookie': cookie(flow, '', 0) }
+  const begun = open<Begun>(flow.key, cookieOf(request))
+  const refusal = refusalOf(flow, query, begun)
+  if (!begun || refusal !== null) return page(400, refusal ?? '', over)
+  try {
+    const stored = await flow.tokens.save(await exchange(flow, query.get('code') ?? '', begun.verifier))
+    return (await flow.onInstalled?.(stored)) ?? page(200, 'Installed. You can close this page.', over)
+  } catch (error) {
+    if (!isBatonError(error)) throw error
+    return page(502, 'The service did not accept the code. Begin the installation again.', over)
+  }
+}
+
+/** 5.9: the answer belongs to what was begun in this browser, and comes from the service that was asked. */
+function refusalOf({ clock, issuer }: Flow, query: URLSearchParams, begun: Begun | null): string | null {
+  if (!begun || begun.until < clock.now().getTime()) return 'Begin the installation again; this one is too old.'
+  if (!sameText(query.get('state') ?? '', begun.state)) return 'This answer belongs to another installation.'
+  if (query.get('iss') !== issuer) return 'This answer does not come from the service that was asked.'
+  const error = query.get('error')
+  return error === null ? null : `Not installed: ${error}.`
+}
+
+const exchange = ({ client, clientId, clientSecret, redirectUri }: Flow, code: string, verifier: string) =>
+  client.issueToken({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+    client_id: clientId,
+    client_secret: clientSecret,
+  })
 
 const random = () => randomBytes(32).toString('base64url')
 
 /** The address holds a secret or a code: nobody keeps it or passes it on. */
-const private_ = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+const unshared = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
 const page = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, {
     status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', ...private_, ...headers },
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...unshared, ...headers },
   })
+
+function cookie({ redirectUri }: Flow, value: string, seconds: number) {
+  const secure = redirectUri.startsWith('https:') ? '; Secure' : ''
+  return `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+}
 
 /** In constant time, whatever the lengths. */
 const sameText = (a: string, b: string) => timingSafeEqual(digest(a), digest(b))

@@ -100,14 +100,25 @@ test.skipIf(process.env.DATABASE_URL)(
       noUncheckedIndexedAccess: true,
     }
     await writeFile(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
-    const { stdout: complaints } = await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc')], {
-      cwd: directory,
-    }).catch((error: { stdout: string }) => error)
-    expect(complaints).toBe('')
+    expect(await complaints(directory, 'tsconfig.json')).toBe('')
     const { stdout } = await run(process.execPath, ['main.js'], { cwd: directory })
     expect(stdout).toBe('200 hello NETWORK_ERROR\n')
 
     const packed = join(directory, 'node_modules', '@baton', 'sdk')
+    const examples = [...(await readFile(join(packed, 'README.md'), 'utf8')).matchAll(/```ts\n([\s\S]*?)```/g)]
+    expect(examples.length).toBeGreaterThan(2)
+    for (const [n, [, code = '']] of examples.entries()) await writeFile(join(directory, `example-${n}.ts`), code)
+    // With the types of Node in the place of a browser's.
+    const onNode = {
+      ...compilerOptions,
+      lib: ['es2023'],
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+    }
+    const inNode = { compilerOptions: { ...onNode, noEmit: true }, include: ['*.ts'] }
+    await writeFile(join(directory, 'tsconfig.node.json'), JSON.stringify(inNode))
+    expect(await complaints(directory, 'tsconfig.node.json')).toBe('')
+
     const files = await readdir(packed, { recursive: true })
     expect(
       files.filter((name) => !/^(dist|dist\/LICENSE|dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(name)),
@@ -117,3 +128,9 @@ test.skipIf(process.env.DATABASE_URL)(
     }
   },
 )
+
+async function complaints(cwd: string, project: string) {
+  const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]
+  const { stdout } = await run(process.execPath, tsc, { cwd }).catch((error: { stdout: string }) => error)
+  return stdout
+}
