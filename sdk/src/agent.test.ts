@@ -1,0 +1,351 @@
+import { expect } from 'vitest'
+import { test } from '../../server/test/harness.ts'
+import { delegated, eventsFor, post, type Running, running } from '../test/scene.ts'
+import type { Agent, Dedupe, Session } from './agent.ts'
+import { isBatonError } from './errors.ts'
+import type { WebhookEvent } from './webhooks.ts'
+
+const nothing = () => {}
+
+async function receive(scene: Running, agent: Agent, event: WebhookEvent | undefined) {
+  await post(scene, agent, event)
+  await agent.settled()
+}
+
+/** Held until the test lets it go on. */
+function gate() {
+  let open: () => void = nothing
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+test('an agent thinks, plans, asks, hears the answer and responds', async ({ app }) => {
+  const scene = await running(app, {
+    async onCreated(session) {
+      expect(session.prompt).toContain('<title>Mend the door</title>')
+      await session.thought('Reading')
+      await session.setPlan(['Look', { content: 'Mend', status: 'inProgress' }])
+      await session.addUrl('Pull request', 'https://example.com/pull/1')
+      await session.action('search', 'hinges', 'two found', { ephemeral: true })
+      await session.select('Which hinge?', ['upper', { value: 'lower', label: 'The lower one' }])
+    },
+    async onPrompted(session) {
+      const asked = (await session.activities()).find(({ type }) => type === 'elicitation')
+      return `${asked?.content.type === 'elicitation' && asked.content.body} ${session.selected.join()}: ${session.prompt}`
+    },
+  })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.work()
+
+  const session = (await scene.owner.get(`/agent-sessions/${sessionId}`)).body
+  expect(session).toMatchObject({
+    state: 'awaitingInput',
+    plan: [
+      { content: 'Look', status: 'pending' },
+      { content: 'Mend', status: 'inProgress' },
+    ],
+    external_urls: [{ label: 'Pull request', url: 'https://example.com/pull/1' }],
+  })
+  const asked = (await scene.owner.get(`/agent-sessions/${sessionId}/activities`)).body.data.at(-1)
+  await scene.owner.post(`/agent-sessions/${sessionId}/activities`, {
+    content: { type: 'prompt', body: 'the lower one' },
+    signal_metadata: { in_reply_to: asked.id, selected: ['lower'] },
+  })
+  await scene.work()
+
+  expect((await scene.said(sessionId)).map(({ type, content }) => content.body ?? `${type} ${content.action}`)).toEqual(
+    ['Reading', 'action search', 'Which hinge?', 'the lower one', 'Which hinge? lower: the lower one'],
+  )
+  expect((await scene.owner.get(`/agent-sessions/${sessionId}`)).body.state).toBe('complete')
+  expect(scene.errors).toEqual([])
+})
+
+test('Stop aborts what runs, and the last word ends the session', async ({ app }) => {
+  const { opened, open } = gate()
+  let working: Session | undefined
+  const after: unknown[] = []
+  const scene = await running(app, {
+    async onCreated(session) {
+      working = session
+      await opened
+      await session.thought('I was not listening').catch((error) => after.push(error))
+      throw new Error('torn away')
+    },
+    onStop: async (session, event) => {
+      expect(event.data.agent_activity.signal_metadata).toEqual({ reason: 'stopped' })
+      await session.respond('Left the door as it was.')
+    },
+  })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await app.deliver()
+  await new Promise(setImmediate)
+  await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
+  await app.deliver()
+  await new Promise(setImmediate)
+  expect(working?.signal.aborted).toBe(true)
+  open()
+  await scene.agent.settled()
+
+  expect(after).toMatchObject([{ name: 'AbortError', message: 'A person stopped the session.' }])
+  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Left the door as it was.'])
+  const session = (await scene.owner.get(`/agent-sessions/${sessionId}`)).body
+  expect(session).toMatchObject({ state: 'complete', end_reason: 'stopped' })
+  expect(session.ended_at).not.toBeNull()
+  expect(scene.errors).toEqual([])
+})
+
+test('an agent without onStop says that it stopped', async ({ app }) => {
+  const scene = await running(app, { onCreated: nothing, firstThought: false })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.work()
+  await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
+  await scene.work()
+  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Stopped.'])
+})
+
+test('Stop that comes before created leaves nothing to begin', async ({ app }) => {
+  const begun: string[] = []
+  const scene = await running(app, { onCreated: (session) => void begun.push(session.id), onStop: nothing })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
+  const [created, stop] = await eventsFor(scene)
+  await receive(scene, scene.agent, stop)
+  await receive(scene, scene.agent, created)
+  expect(begun).toEqual([])
+})
+
+test('Stop for a session that has ended is ignored', async ({ app }) => {
+  const stopped: string[] = []
+  const scene = await running(app, { onCreated: nothing, onStop: (session) => void stopped.push(session.id) })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
+  const [, stop] = await eventsFor(scene)
+  app.clock.advance({ seconds: 61 })
+  await receive(scene, scene.agent, stop)
+  expect(stopped).toEqual([])
+})
+
+test('the first thought comes by itself when the handler takes its time, and only then', async ({ app }) => {
+  const { opened, open } = gate()
+  const scene = await running(app, {
+    firstThought: 'On it.',
+    async onCreated(session) {
+      if (session.data.issue?.title === 'Quick') return 'Done.'
+      await opened
+    },
+  })
+  const slow = await delegated(scene, scene.agentUserId, 'Slow')
+  const quick = await delegated(scene, scene.agentUserId, 'Quick')
+  await app.deliver()
+  await new Promise(setImmediate)
+  app.clock.advance({ seconds: 2 })
+  await expect.poll(() => scene.said(slow.sessionId)).toMatchObject([{ content: { body: 'On it.' }, ephemeral: true }])
+  open()
+  await scene.agent.settled()
+  expect((await scene.said(quick.sessionId)).map(({ content }) => content.body)).toEqual(['Done.'])
+  expect((await scene.owner.get(`/agent-sessions/${slow.sessionId}`)).body.unresponsive_since).toBeNull()
+})
+
+test('a handler that throws says so in the session, and nothing of why', async ({ app }) => {
+  const scene = await running(app, {
+    onCreated: () => {
+      throw new Error('password: hunter2')
+    },
+  })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.work()
+  expect(await scene.said(sessionId)).toMatchObject([
+    {
+      type: 'error',
+      content: { body: 'Something went wrong on my side. Please try again.', reason_code: 'handler_failed' },
+    },
+  ])
+  expect(scene.errors).toMatchObject([{ message: 'password: hunter2' }])
+})
+
+test('409 SESSION_ENDED aborts the handler, and no error is posted', async ({ app }) => {
+  const { opened, open } = gate()
+  let aborted = false
+  const scene = await running(app, {
+    async onCreated(session) {
+      await opened
+      await session.thought('Still there?').catch((error) => {
+        aborted = session.signal.aborted && isBatonError(error, 'SESSION_ENDED')
+        throw error
+      })
+    },
+  })
+  const { sessionId, issue } = await delegated(scene, scene.agentUserId)
+  await app.deliver()
+  await new Promise(setImmediate)
+  await scene.owner.delete(`/issues/${issue.id}`)
+  open()
+  await scene.agent.settled()
+  expect(aborted).toBe(true)
+  expect(scene.errors).toEqual([])
+  expect(sessionId).toMatch(/^sess_/)
+})
+
+test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
+  const { opened, open } = gate()
+  let signal: AbortSignal | undefined
+  const revoked: string[] = []
+  const scene = await running(app, {
+    onCreated: async (session) => {
+      signal = session.signal
+      await opened
+    },
+    onRevoked: ({ data }) => void revoked.push(data.installation_id),
+  })
+  await delegated(scene, scene.agentUserId)
+  await app.deliver()
+  await new Promise(setImmediate)
+  await scene.owner.delete(`/installations/${scene.installationId}`)
+  await app.deliver()
+  await new Promise(setImmediate)
+  open()
+  await scene.agent.settled()
+  expect(signal?.aborted).toBe(true)
+  expect(revoked).toEqual([scene.installationId])
+  expect(await scene.store.get(scene.installationId)).toBeNull()
+})
+
+test('what a manager takes away, or deletes, is left at once', async ({ app }) => {
+  const { opened, open } = gate()
+  const signals: AbortSignal[] = []
+  const heard: string[] = []
+  const scene = await running(
+    app,
+    {
+      firstThought: false,
+      onCreated: (session) => {
+        signals.push(session.signal)
+        return opened
+      },
+      onPermissionChange: ({ data }) => void heard.push(...data.removed_team_ids),
+      onIssue: ({ action, data }) => void (action === 'remove' && heard.push(data.id)),
+    },
+    ['Issue'],
+  )
+  const { body: other } = await scene.owner.post('/teams', { name: 'Other', key: 'OTH' })
+  const { issue } = await delegated(scene, scene.agentUserId, 'To be deleted')
+  await delegated(scene, scene.agentUserId, 'Of the team')
+  await app.deliver()
+  await expect.poll(() => signals).toHaveLength(2)
+  await scene.owner.delete(`/issues/${issue.id}`)
+  await app.deliver()
+  await expect.poll(() => signals.filter(({ aborted }) => aborted)).toHaveLength(1)
+  await scene.owner.patch(`/installations/${scene.installationId}`, { team_ids: [other.id] })
+  await app.deliver()
+  await expect.poll(() => signals.filter(({ aborted }) => aborted)).toHaveLength(2)
+  open()
+  await scene.agent.settled()
+  expect(heard).toEqual([issue.id, scene.team.id])
+  expect(scene.errors).toEqual([])
+})
+
+test('a message to a session from before a restart is answered at once', async ({ app }) => {
+  const first = await running(app, { onCreated: (session) => session.elicit('Which door?').then(nothing) })
+  const { sessionId } = await delegated(first, first.agentUserId)
+  await first.work()
+  await first.says(sessionId, 'the red one')
+  const [, prompted] = await eventsFor(first)
+
+  const heard: string[] = []
+  const restarted = first.another({
+    onCreated: () => void heard.push('created'),
+    onPrompted: (session) => void heard.push(session.prompt),
+  })
+  await receive(first, restarted, prompted)
+  expect(heard).toEqual(['the red one'])
+})
+
+test('a message waits for the event that opened its session, and not for ever', async ({ app }) => {
+  const heard: string[] = []
+  const scene = await running(app, {
+    firstThought: false,
+    onCreated: () => void heard.push('created'),
+    onPrompted: (session) => void heard.push(session.prompt),
+  })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  await scene.says(sessionId, 'one')
+  await scene.says(sessionId, 'two')
+  const other = await delegated(scene, scene.agentUserId, 'Another')
+  await scene.says(other.sessionId, 'three')
+  const [created, one, two, , three] = await eventsFor(scene)
+  await post(scene, scene.agent, two)
+  await post(scene, scene.agent, one)
+  await post(scene, scene.agent, created)
+  await scene.agent.settled()
+  expect(heard).toEqual(['created', 'one', 'two'])
+
+  const { done } = await post(scene, scene.agent, three)
+  const waited = expect.poll(() => {
+    app.clock.advance({ seconds: 5 })
+    return heard
+  })
+  await waited.toEqual(['created', 'one', 'two', 'three'])
+  await done
+})
+
+test('a created that comes again long after, to a process that knows nothing, starts nothing', async ({ app }) => {
+  const scene = await running(app, { onCreated: () => 'Done.' })
+  await delegated(scene, scene.agentUserId)
+  const [created] = await eventsFor(scene)
+  await receive(scene, scene.agent, created)
+  app.clock.advance({ minutes: 1 })
+
+  const begun: string[] = []
+  const restarted = scene.another({
+    onCreated: (session) => void begun.push(session.id),
+  })
+  await receive(scene, restarted, created)
+  expect(begun).toEqual([])
+})
+
+test('what was claimed and not finished before a crash can be done again', async ({ app }) => {
+  const kept = new Map<string, WebhookEvent>()
+  let down = true
+  const dedupe: Dedupe = {
+    async claim(id, event) {
+      if (down) throw new Error('the database is down')
+      if (kept.has(id)) return false
+      kept.set(id, event)
+      return true
+    },
+    async finish(id) {
+      kept.delete(id)
+    },
+  }
+  const scene = await running(app, {
+    dedupe,
+    onCreated: (session) => session.thought('Begun').then(() => gate().opened),
+  })
+  const { sessionId } = await delegated(scene, scene.agentUserId)
+  const [created] = await eventsFor(scene)
+  expect(await post(scene, scene.agent, created)).toMatchObject({ status: 500, outcome: 'not_claimed' })
+  expect(await scene.said(sessionId)).toEqual([])
+
+  down = false
+  await post(scene, scene.agent, created)
+  await expect.poll(() => scene.said(sessionId)).toHaveLength(1)
+  expect(await post(scene, scene.agent, created)).toMatchObject({ outcome: 'duplicate' })
+  app.clock.advance({ minutes: 5 })
+  const restarted = scene.another({ dedupe, onCreated: () => 'Done after all.' })
+  for (const event of kept.values()) await restarted.redo(event)
+  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Begun', 'Done after all.'])
+  expect(kept.size).toBe(0)
+})
+
+test('an agent opens a session of its own and hears what is written in it', async ({ app }) => {
+  const heard: string[] = []
+  const scene = await running(app, { onCreated: nothing, onPrompted: (session) => void heard.push(session.prompt) })
+  const { body: issue } = await scene.owner.post('/issues', { title: 'Look', team_id: scene.team.id })
+  const session = await scene.agent.open(scene.installationId, { issue_id: issue.id })
+  await session.elicit('May I?')
+  await scene.says(session.id, 'do')
+  await scene.work()
+  expect(heard).toEqual(['do'])
+})

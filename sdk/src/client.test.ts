@@ -1,0 +1,209 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { api } from '@baton/protocol'
+import { describe, expect, expectTypeOf } from 'vitest'
+import { TestClock } from '../../server/test/clock.ts'
+import { test } from '../../server/test/harness.ts'
+import { listen } from '../../server/test/listen.ts'
+import { BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
+import { BatonError } from './errors.ts'
+import type { AgentSession, ErrorCode, Issue } from './operations.ts'
+import { defaultRetries, pauseBefore } from './retry.ts'
+
+describe('against the service', () => {
+  test('calls by name and by method, with parameters, query and body where they belong', async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    const client = new BatonClient({ baseUrl: `${app.rootUrl}/api/v1/`, token: owner.token, workspaceId: id })
+    const team = await client.createTeam({ name: 'Engineering', key: 'ENG' })
+    const issue = await client.createIssue({ title: 'Mend the door', team_id: team.id })
+    expectTypeOf(issue).toEqualTypeOf<Issue>()
+    expect(await client.getIssue({ issue_id: 'ENG-1' })).toEqual(issue)
+    const moved = await client.call('updateIssue', { params: { issue_id: issue.id }, body: { status: 'qa' } })
+    expect(moved.status).toBe('qa')
+    expect((await client.listIssues({ status: 'qa', limit: 1 })).data).toEqual([moved])
+    expect((await client.call('listIssues', { query: { status: 'done' } })).data).toEqual([])
+    expect(await client.deleteIssue({ issue_id: issue.id })).toBeUndefined()
+    expect(await client.getHealth()).toEqual({ status: 'ok' })
+    expect(await client.getMetrics()).toContain('# HELP')
+  })
+
+  test('refusals are errors with everything the service said', async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    const client = new BatonClient({ baseUrl: app.rootUrl, tokenProvider: () => owner.token, workspaceId: id })
+    const refused = await client.createTeam({ name: '', key: 'no' }).catch((error: BatonError) => error)
+    expect(refused).toBeInstanceOf(BatonError)
+    expect(refused).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      status: 422,
+      details: { name: expect.any(String), key: expect.any(String) },
+      requestId: expect.any(String),
+      retryAfter: null,
+    })
+    await expect(client.issueToken({ grant_type: 'refresh_token' })).rejects.toMatchObject({
+      code: 'OAUTH_ERROR',
+      status: 401,
+      details: { error: 'invalid_client' },
+    })
+  })
+
+  test('a picture comes as bytes', async ({ app }) => {
+    const { owner, id } = await app.workspace()
+    const { app: robot } = await app.installed(owner)
+    const client = new BatonClient({ baseUrl: app.rootUrl, token: owner.token, workspaceId: id })
+    expect(await client.getAppIcon({ app_id: robot.id })).toBeInstanceOf(Uint8Array)
+  })
+})
+
+describe('the protocol', () => {
+  test('has the operations that keep a key and that take a form, and no other', () => {
+    const those = (which: (operation: (typeof api)[keyof typeof api]) => boolean) =>
+      Object.entries(api).flatMap(([name, operation]) => (which(operation) ? [name] : []))
+    expect([...keepsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
+    expect([...takesForm]).toEqual(those((operation) => 'bodyFormat' in operation && operation.bodyFormat === 'form'))
+  })
+
+  test('never uses one name for two of parameter, query and body, so that they can stand in one object', () => {
+    for (const [name, operation] of Object.entries(api) as [
+      string,
+      { route: { path: string; method: string }; query?: object; body?: object },
+    ][]) {
+      const keys = (schema: object | undefined): string[] =>
+        schema && 'anyOf' in schema
+          ? [...new Set((schema.anyOf as object[]).flatMap(keys))]
+          : Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+      const params = [...operation.route.path.matchAll(/:(\w+)/g)].map(([, key]) => key)
+      const all = [...params, ...keys(operation.query), ...keys(operation.body)]
+      expect(new Set(all).size, name).toBe(all.length)
+      expect(operation.route.method === 'GET' ? operation.body : operation.query, name).toBeUndefined()
+    }
+  })
+
+  test('gives types that are those of the wire', () => {
+    expectTypeOf<'SESSION_ENDED'>().toExtend<ErrorCode>()
+    expectTypeOf<AgentSession['state']>().toEqualTypeOf<
+      'pending' | 'active' | 'awaitingInput' | 'error' | 'complete' | 'stale' | 'stopping'
+    >()
+  })
+})
+
+/** A service that answers as it is told to, and what it was asked. */
+async function scripted(...answers: ((response: ServerResponse, request: IncomingMessage) => void)[]) {
+  const asked: { method: string; key: string | undefined }[] = []
+  const port = await listen(
+    createServer((request, response) => {
+      asked.push({ method: request.method ?? '', key: request.headers['idempotency-key'] as string | undefined })
+      request.resume().on('end', () => answers.shift()?.(response, request))
+    }),
+  )
+  const pauses: number[] = []
+  const clock = new TestClock()
+  const waiting = {
+    now: () => clock.now(),
+    /** Time passes at once, except for deadlines. */
+    after: (ms: number, then: () => void) => {
+      if (ms === deadlineMs) return clock.after(ms, then)
+      pauses.push(ms)
+      const passed = setImmediate(then)
+      return () => clearImmediate(passed)
+    },
+  }
+  const client = new BatonClient({
+    baseUrl: `http://127.0.0.1:${port}`,
+    token: 't',
+    clock: waiting,
+    timeoutMs: deadlineMs,
+    random: () => 0,
+  })
+  return { client, asked, pauses, clock }
+}
+const deadlineMs = 15_000
+
+const answer =
+  (status: number, body: object = {}, headers = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const hangUp = (response: ServerResponse) => void response.destroy()
+const busy = answer(429, { code: 'RATE_LIMIT_EXCEEDED', message: 'Slow', details: {} }, { 'retry-after': '3' })
+const notReady = answer(503, { code: 'NOT_READY', message: 'Later', details: {} })
+const thought = { session_id: 'sess_1', content: { type: 'thought', body: 'Hm' } } as const
+
+describe('a call that fails in passing', () => {
+  test('is made again when it reads, and the pauses grow', async () => {
+    const { client, asked, pauses } = await scripted(hangUp, notReady, notReady, answer(200, { status: 'ok' }))
+    expect(await client.getHealth()).toEqual({ status: 'ok' })
+    expect(asked).toHaveLength(4)
+    expect(pauses).toEqual([125, 250, 500])
+  })
+
+  test('is given up after four attempts', async () => {
+    const { client, asked } = await scripted(hangUp, hangUp, hangUp, hangUp)
+    await expect(client.getHealth()).rejects.toMatchObject({ code: 'NETWORK_ERROR', status: 0 })
+    expect(asked).toHaveLength(4)
+  })
+
+  test('is made again with the same key when it says something in a session', async () => {
+    const { client, asked } = await scripted(hangUp, busy, answer(201))
+    await client.postActivity(thought)
+    expect(asked).toHaveLength(3)
+    expect(new Set(asked.map(({ key }) => key)).size).toBe(1)
+    expect(asked[0]?.key).toMatch(/^[\w-]{1,64}$/)
+  })
+
+  test('is not made again when it may have been done', async () => {
+    for (const failing of [hangUp, notReady]) {
+      const { client, asked } = await scripted(failing)
+      await expect(client.createIssue({ title: 'Twice?' })).rejects.toBeInstanceOf(BatonError)
+      expect(asked).toHaveLength(1)
+    }
+  })
+
+  test('waits as long as it is told to, whatever it does', async () => {
+    const { client, pauses } = await scripted(busy, answer(201))
+    await client.createIssue({ title: 'Patience' })
+    expect(pauses).toEqual([3000])
+  })
+
+  test('does not wait longer than a minute', async () => {
+    const patience = answer(429, { code: 'RATE_LIMIT_EXCEEDED', message: '', details: {} }, { 'retry-after': '61' })
+    const { client, pauses } = await scripted(patience)
+    await expect(client.getHealth()).rejects.toMatchObject({ status: 429, retryAfter: 61 })
+    expect(pauses).toEqual([])
+  })
+})
+
+test('a call ends with its signal, before it is sent, while it is, and while it waits', async () => {
+  const { client, asked } = await scripted(() => controller.abort(new Error('enough')))
+  const controller = new AbortController()
+  await expect(client.getHealth({}, { signal: AbortSignal.abort(new Error('never')) })).rejects.toThrow('never')
+  expect(asked).toEqual([])
+  await expect(client.getHealth({}, { signal: controller.signal })).rejects.toThrow('enough')
+  expect(asked).toHaveLength(1)
+})
+
+test('a call that is not answered in time is a timeout', async () => {
+  const { client, clock } = await scripted(() => clock.advance({ milliseconds: deadlineMs }))
+  await expect(client.createIssue({ title: 'Slow' })).rejects.toMatchObject({ code: 'TIMEOUT', status: 0 })
+})
+
+test('a redirect is not followed, and a page of a proxy is no answer of the service', async () => {
+  const { client } = await scripted(answer(302, {}, { location: 'https://evil.example.com/' }))
+  await expect(client.createIssue({ title: 'Where?' })).rejects.toMatchObject({
+    code: 'UNEXPECTED_ANSWER',
+    status: 302,
+  })
+})
+
+test('a parameter that is missing is said before anything is sent', async () => {
+  const { client, asked } = await scripted()
+  await expect(client.getIssue({ issue_id: '' })).rejects.toThrow('issue_id')
+  expect(asked).toEqual([])
+})
+
+test('pauses never exceed their limit, and chance takes at most half of each', () => {
+  const error = new BatonError({ code: 'NETWORK_ERROR', status: 0, message: '' })
+  const rules = { ...defaultRetries, attempts: 20 }
+  const pause = (attempt: number, random: number) =>
+    pauseBefore(attempt, error, { repeatable: true, rules, random: () => random })
+  expect([1, 2, 3, 19].map((attempt) => pause(attempt, 1))).toEqual([250, 500, 1000, 8000])
+  expect([1, 2, 3, 19].map((attempt) => pause(attempt, 0))).toEqual([125, 250, 500, 4000])
+  expect(pause(20, 0)).toBeNull()
+})

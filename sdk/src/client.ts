@@ -1,0 +1,270 @@
+import { type Clock, sleep, systemClock } from './clock.ts'
+import { BatonError, isBatonError, refusalOf } from './errors.ts'
+import type { Operations } from './operations.ts'
+import { defaultRetries, pauseBefore, type RetryRules } from './retry.ts'
+import { type RouteName, routes } from './routes.ts'
+
+/** What a call is made with. */
+export interface Credentials {
+  accessToken: string
+  workspaceId?: string
+}
+
+/** Gives out tokens and hears when one was refused. TokenManager is one. */
+export interface TokenProvider {
+  credentials(): Promise<Credentials>
+  /** The service answered 401. Answers others to try once more with, or null. */
+  refused?(credentials: Credentials, error: BatonError): Promise<Credentials | null>
+}
+
+export interface ClientOptions {
+  /** {base_url}, which ends in /api/v1, or the address of the service. */
+  baseUrl: string
+  /** A token that does not change. */
+  token?: string
+  /** Or what gives one out. */
+  tokenProvider?: TokenProvider | (() => string | Promise<string>)
+  /** X-Workspace-ID, unless the token provider knows it. */
+  workspaceId?: string
+  /** For one attempt, its body included. */
+  timeoutMs?: number
+  retries?: Partial<RetryRules>
+  fetch?: typeof globalThis.fetch
+  clock?: Clock
+  random?: () => number
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  timeoutMs?: number
+  headers?: Record<string, string>
+  /** Where the service keeps one; the same on every attempt. Made at random if you give none. */
+  idempotencyKey?: string
+  /** You know that making this call twice does no harm. */
+  repeatable?: boolean
+}
+
+type RequiredKeys<T> = { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T]
+/** Left out when it has no key, optional when every key is. */
+type Part<Key extends string, T> = unknown extends T
+  ? { [K in Key]?: never }
+  : T extends unknown
+    ? RequiredKeys<T> extends never
+      ? { [K in Key]?: T }
+      : { [K in Key]: T }
+    : never
+type Optional<T> = RequiredKeys<T> extends never ? [input?: T] : [input: T]
+
+export type Input<Name extends RouteName> = Part<'params', Operations[Name]['params']> &
+  Part<'query', Operations[Name]['query']> &
+  Part<'body', Operations[Name]['body']>
+export type Answer<Name extends RouteName> = Operations[Name]['answer']
+
+/** Parameters, query and body of an operation in one object; no name occurs in two of them. */
+export type FlatInput<Name extends RouteName> = Operations[Name]['params'] &
+  Operations[Name]['query'] &
+  Operations[Name]['body']
+
+type Methods = {
+  [Name in keyof Operations]: unknown extends FlatInput<Name>
+    ? (input?: Record<string, never>, options?: CallOptions) => Promise<Answer<Name>>
+    : (...args: [...Optional<FlatInput<Name>>, options?: CallOptions]) => Promise<Answer<Name>>
+}
+
+/** Operations that keep an Idempotency-Key, and those that take a form. A test holds both against the protocol. */
+export const keepsIdempotencyKey: ReadonlySet<RouteName> = new Set<RouteName>(['postActivity'])
+export const takesForm: ReadonlySet<RouteName> = new Set<RouteName>(['issueToken', 'revokeToken'])
+
+interface Loose {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+class Caller {
+  readonly baseUrl: string
+  readonly rootUrl: string
+  readonly #tokens: TokenProvider | null
+  readonly #options: ClientOptions
+  readonly #retries: RetryRules
+  readonly #clock: Clock
+
+  constructor(options: ClientOptions) {
+    const { rootUrl, baseUrl } = addresses(options.baseUrl)
+    this.rootUrl = rootUrl
+    this.baseUrl = baseUrl
+    this.#tokens = providerOf(options)
+    this.#options = options
+    this.#retries = { ...defaultRetries, ...options.retries }
+    this.#clock = options.clock ?? systemClock
+  }
+
+  /** Calls one operation by its name. */
+  async call<Name extends RouteName>(
+    name: Name,
+    ...args: [...Optional<Input<Name>>, options?: CallOptions]
+  ): Promise<Answer<Name>> {
+    const [input = {}, options] = args as unknown as [input?: Loose, options?: CallOptions]
+    return this.#call(name, input, options) as Promise<Answer<Name>>
+  }
+
+  async #call(name: RouteName, input: Loose, options: CallOptions = {}): Promise<unknown> {
+    const request = requestOf(name, input, options)
+    const repeatable = options.repeatable ?? (request.method === 'GET' || request.idempotent)
+    const random = this.#options.random ?? Math.random
+    let credentials = await this.#tokens?.credentials()
+    let renewed = false
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(request, credentials, options)
+      } catch (error) {
+        if (isBatonError(error) && error.status === 401 && credentials && !renewed) {
+          const others = await this.#tokens?.refused?.(credentials, error)
+          if (!others) throw error
+          credentials = others
+          renewed = true
+          continue
+        }
+        const pauseMs = pauseBefore(attempt, error, { repeatable, rules: this.#retries, random })
+        if (pauseMs === null) throw error
+        await sleep(this.#clock, pauseMs, options.signal)
+      }
+    }
+  }
+
+  async #attempt(request: Prepared, credentials: Credentials | undefined, options: CallOptions): Promise<unknown> {
+    const { fetch = globalThis.fetch, workspaceId } = this.#options
+    const workspace = credentials?.workspaceId ?? workspaceId
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 15_000
+    return withDeadline(this.#clock, timeoutMs, options.signal, async (signal) => {
+      const response = await fetch(`${request.atRoot ? this.rootUrl : this.baseUrl}${request.path}`, {
+        method: request.method,
+        headers: {
+          ...(credentials ? { authorization: `Bearer ${credentials.accessToken}` } : {}),
+          ...(workspace ? { 'x-workspace-id': workspace } : {}),
+          ...request.headers,
+        },
+        // A redirect would carry the token to another address.
+        redirect: 'manual',
+        signal,
+        ...(request.body === undefined ? {} : { body: request.body }),
+      })
+      if (response.ok) return contentOf(response)
+      throw refusalOf(response.status, response.headers, await response.text(), this.#clock.now())
+    })
+  }
+
+  static {
+    for (const name of Object.keys(routes) as RouteName[]) {
+      Object.defineProperty(Caller.prototype, name, {
+        value(this: Caller, input: Record<string, unknown> = {}, options?: CallOptions) {
+          return this.#call(name, unflatten(name, input), options)
+        },
+      })
+    }
+  }
+}
+
+/** A client with a method for every operation: `client.updateIssue({ issue_id: 'ENG-12', status: 'qa' })`. */
+export type BatonClient = Caller & Methods
+export const BatonClient = Caller as unknown as new (options: ClientOptions) => BatonClient
+
+/** The address of the service and of its API, from either. */
+export function addresses(url: string) {
+  const rootUrl = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+  return { rootUrl, baseUrl: `${rootUrl}/api/v1` }
+}
+
+function providerOf({ token, tokenProvider }: ClientOptions): TokenProvider | null {
+  if (typeof tokenProvider === 'function') return { credentials: async () => ({ accessToken: await tokenProvider() }) }
+  if (tokenProvider) return tokenProvider
+  return token === undefined ? null : { credentials: async () => ({ accessToken: token }) }
+}
+
+interface Prepared {
+  method: string
+  path: string
+  atRoot: boolean
+  headers: Record<string, string>
+  body?: string
+  idempotent: boolean
+}
+
+function requestOf(name: RouteName, { params = {}, query = {}, body }: Loose, options: CallOptions): Prepared {
+  const route = routes[name]
+  const path = route.path.replace(/:(\w+)/g, (_, key: string) => {
+    const value = params[key]
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs the parameter ${key}`)
+    return encodeURIComponent(value)
+  })
+  const asked = new URLSearchParams(
+    Object.entries(query).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)] as [string, string]],
+    ),
+  ).toString()
+  const idempotent = keepsIdempotencyKey.has(name)
+  const form = takesForm.has(name)
+  return {
+    method: route.method,
+    path: asked === '' ? path : `${path}?${asked}`,
+    atRoot: 'at' in route,
+    idempotent,
+    headers: {
+      ...(body === undefined
+        ? {}
+        : { 'content-type': form ? 'application/x-www-form-urlencoded' : 'application/json' }),
+      ...(idempotent ? { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() } : {}),
+      ...options.headers,
+    },
+    ...(body === undefined
+      ? {}
+      : { body: form ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body) }),
+  }
+}
+
+/** What the path names are parameters; the rest is the query of a GET and the body of anything else. */
+function unflatten(name: RouteName, input: Record<string, unknown>): Loose {
+  const { path, method } = routes[name]
+  const params: Record<string, string> = {}
+  const rest = { ...input }
+  for (const [, key = ''] of path.matchAll(/:(\w+)/g)) {
+    params[key] = rest[key] as string
+    delete rest[key]
+  }
+  if (Object.keys(rest).length === 0) return { params }
+  return method === 'GET' ? { params, query: rest } : { params, body: rest }
+}
+
+async function contentOf(response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined
+  const type = response.headers.get('content-type') ?? ''
+  if (type.includes('json')) return response.json()
+  if (type.startsWith('text/')) return response.text()
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+/** Ends the work when time is up or the caller's signal says so, and tells the two apart. */
+async function withDeadline<T>(
+  clock: Clock,
+  ms: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted()
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  outer?.addEventListener('abort', abort, { once: true })
+  const cancel = clock.after(ms, abort)
+  try {
+    return await work(controller.signal)
+  } catch (cause) {
+    if (cause instanceof BatonError) throw cause
+    if (outer?.aborted) throw outer.reason
+    throw controller.signal.aborted
+      ? new BatonError({ code: 'TIMEOUT', status: 0, message: `Nothing was answered within ${ms} ms.`, cause })
+      : new BatonError({ code: 'NETWORK_ERROR', status: 0, message: 'The service could not be reached.', cause })
+  } finally {
+    cancel()
+    outer?.removeEventListener('abort', abort)
+  }
+}

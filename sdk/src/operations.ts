@@ -1,0 +1,58 @@
+// A seam of the package: in the repository these types are the protocol's own; build.mjs writes them out as plain
+// TypeScript for what is packed, so that nobody needs the protocol or its schema library to use them.
+import type { activityBodies, api, PathParams, RouteName } from '@baton/protocol'
+import type { Static, TSchema } from 'typebox'
+
+export type {
+  AgentActivity,
+  AgentApp,
+  AgentSession,
+  Comment,
+  CommentData,
+  Delivery,
+  DeliveryDetail,
+  EndReason,
+  ErrorCode,
+  ExternalUrl,
+  Installation,
+  Issue,
+  IssueData,
+  Manifest as AgentAppManifest,
+  PlanItem,
+  Project,
+  ProjectData,
+  SessionState,
+  Team,
+  TokenResponse,
+  Webhook,
+  Workspace,
+} from '@baton/protocol'
+
+type Api = typeof api
+
+/** What an app or a person may say in a session. */
+export type NewAgentActivity = {
+  [Kind in keyof typeof activityBodies]: Static<(typeof activityBodies)[Kind]>
+}[keyof typeof activityBodies]
+
+type Answered = 200 | 201 | 202 | 204
+
+type Answer<O> = O extends { produces: `image/${string}` }
+  ? Uint8Array
+  : O extends { returns: infer Returns }
+    ? {
+        [Status in keyof Returns & Answered]: Returns[Status] extends TSchema ? Static<Returns[Status]> : undefined
+      }[keyof Returns & Answered]
+    : never
+
+type Schema<O, Key extends string> = O extends { [K in Key]: infer S extends TSchema } ? Static<S> : unknown
+
+/** Every operation by its name: what it takes and what it answers. */
+export type Operations = {
+  [Name in RouteName]: {
+    params: PathParams<Api[Name]['route']['path']>
+    query: Schema<Api[Name], 'query'>
+    body: Name extends 'postActivity' ? NewAgentActivity : Schema<Api[Name], 'body'>
+    answer: Answer<Api[Name]>
+  }
+}

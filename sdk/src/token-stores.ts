@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The tokens of one installation (5.4: kept by installation_id, with the workspace beside them). */
+export interface InstallationTokens {
+  installation_id: string
+  workspace_id: string
+  app_user_id: string
+  access_token: string
+  refresh_token: string
+  scope: string
+  /** Milliseconds; after this the access token is refused. */
+  expires_at: number
+}
+
+/** Where tokens are kept, by installation_id. */
+export interface TokenStore {
+  get(installationId: string): Promise<InstallationTokens | null>
+  set(installationId: string, tokens: InstallationTokens): Promise<void>
+  delete(installationId: string): Promise<void>
+}
+
+/** Gone when the process ends: for tests, and for a first try. */
+export function memoryTokens(): TokenStore {
+  const kept = new Map<string, InstallationTokens>()
+  return {
+    get: async (id) => kept.get(id) ?? null,
+    set: async (id, tokens) => void kept.set(id, tokens),
+    delete: async (id) => void kept.delete(id),
+  }
+}
+
+/** One file for each installation in this directory, for its owner's eyes only; replaced whole or not at all. */
+export function fileTokens(directory: string): TokenStore {
+  const pathOf = (id: string) => {
+    if (!/^\w+$/.test(id)) throw new TypeError(`${JSON.stringify(id)} is no installation id`)
+    return join(directory, `${id}.json`)
+  }
+  return {
+    async get(id) {
+      try {
+        return JSON.parse(await readFile(pathOf(id), 'utf8'))
+      } catch (error) {
+        if (isMissing(error)) return null
+        throw error
+      }
+    },
+    async set(id, tokens) {
+      const path = pathOf(id)
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      const unfinished = `${path}.${randomBytes(6).toString('hex')}`
+      const file = await open(unfinished, 'wx', 0o600)
+      try {
+        await file.writeFile(JSON.stringify(tokens))
+        // A refresh token that is lost to a power cut cannot be had again.
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(unfinished, path)
+    },
+    delete: (id) => rm(pathOf(id), { force: true }),
+  }
+}
+
+const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+/** Anything that keeps strings by key, such as Redis or a table. */
+export interface KeyValue {
+  get(key: string): Promise<string | null | undefined>
+  set(key: string, value: string): Promise<unknown>
+  delete(key: string): Promise<unknown>
+}
+
+export function keyValueTokens(store: KeyValue, prefix = 'baton:tokens:'): TokenStore {
+  return {
+    async get(id) {
+      const text = await store.get(prefix + id)
+      return text ? JSON.parse(text) : null
+    },
+    async set(id, tokens) {
+      await store.set(prefix + id, JSON.stringify(tokens))
+    },
+    async delete(id) {
+      await store.delete(prefix + id)
+    },
+  }
+}

@@ -1,0 +1,199 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import type { TestApp } from '../../server/test/harness.ts'
+import { test } from '../../server/test/harness.ts'
+import { credentials, installed, type Registered, registered } from '../test/scene.ts'
+import { BatonClient } from './client.ts'
+import type { Clock } from './clock.ts'
+import {
+  fileTokens,
+  type InstallationTokens,
+  keyValueTokens,
+  memoryTokens,
+  TokenManager,
+  type TokenStore,
+} from './tokens.ts'
+
+const tokens: InstallationTokens = {
+  installation_id: 'ins_1',
+  workspace_id: 'wsp_1',
+  app_user_id: 'usr_1',
+  access_token: 'svc_at_1',
+  refresh_token: 'prt_1',
+  scope: 'read',
+  expires_at: 5,
+}
+
+/** Counts refreshes; each may be made to lose its answer. */
+function counting() {
+  const counted = { refreshes: 0, loseAnswers: 0, fail: 0 }
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    if (!String(input).endsWith('/oauth/token')) return globalThis.fetch(input, init)
+    if (counted.fail-- > 0) throw new TypeError('fetch failed')
+    counted.refreshes++
+    const response = await globalThis.fetch(input, init)
+    if (counted.loseAnswers-- > 0) throw new TypeError('fetch failed')
+    return response
+  }
+  return { counted, fetch }
+}
+
+/** The service's time, in which a pause passes at once and a deadline never. */
+const impatient = ({ clock }: TestApp): Clock => ({
+  now: () => clock.now(),
+  after(ms, then) {
+    if (ms === deadlineMs) return () => {}
+    const passed = setImmediate(() => {
+      clock.advance({ milliseconds: ms })
+      then()
+    })
+    return () => clearImmediate(passed)
+  },
+})
+const deadlineMs = 15_000
+
+async function scene(app: TestApp) {
+  const at: Registered = await registered(app, null)
+  const { store, installationId } = await installed(app, at)
+  const { counted, fetch } = counting()
+  const lost: string[] = []
+  const manager = (over: TokenStore = store) =>
+    new TokenManager({
+      ...credentials(app, at),
+      clock: impatient(app),
+      store: over,
+      fetch,
+      onReinstallNeeded: (id) => void lost.push(id),
+    })
+  const client = (of = manager()) =>
+    new BatonClient({ baseUrl: app.rootUrl, clock: app.clock, tokenProvider: of.provider(installationId) })
+  return { ...at, store, installationId, counted, lost, manager, client }
+}
+
+test('twenty calls at once with an expired token refresh it once', async ({ app }) => {
+  const { client, counted, store, installationId } = await scene(app)
+  const before = await store.get(installationId)
+  app.clock.advance({ hours: 1, seconds: 1 })
+  const calling = client()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => calling.getMe()))
+  expect(answers).toHaveLength(20)
+  expect(counted.refreshes).toBe(1)
+  const after = await store.get(installationId)
+  expect(after?.refresh_token).not.toBe(before?.refresh_token)
+})
+
+test('twenty calls whose token the service refuses refresh it once', async ({ app }) => {
+  const { client, counted, store, installationId } = await scene(app)
+  const stored = await store.get(installationId)
+  if (stored) await store.set(installationId, { ...stored, access_token: 'svc_at_wrong' })
+  const calling = client()
+  await Promise.all(Array.from({ length: 20 }, () => calling.getMe()))
+  expect(counted.refreshes).toBe(1)
+})
+
+test('a token is replaced five minutes before its end, and not earlier', async ({ app }) => {
+  const { client, counted } = await scene(app)
+  const calling = client()
+  app.clock.advance({ minutes: 54, seconds: 59 })
+  await calling.getMe()
+  expect(counted.refreshes).toBe(0)
+  app.clock.advance({ seconds: 1 })
+  await calling.getMe()
+  expect(counted.refreshes).toBe(1)
+})
+
+test('of two processes that refresh at once, the second takes what the first stored', async ({ app }) => {
+  const { client, manager, counted, lost } = await scene(app)
+  app.clock.advance({ hours: 2 })
+  const [first, second] = [client(manager()), client(manager())]
+  await Promise.all([first.getMe(), second.getMe()])
+  expect(counted.refreshes).toBe(2)
+  expect(lost).toEqual([])
+})
+
+test('a refresh that did not reach the service is made again', async ({ app }) => {
+  const { client, counted } = await scene(app)
+  app.clock.advance({ hours: 2 })
+  counted.fail = 2
+  await client().getMe()
+  expect(counted.refreshes).toBe(1)
+})
+
+test('a refresh whose answer is lost early leaves the token that still works, and says that it will end', async ({
+  app,
+}) => {
+  const { client, counted, lost, installationId } = await scene(app)
+  app.clock.advance({ minutes: 56 })
+  counted.loseAnswers = 1
+  await client().getMe()
+  expect(lost).toEqual([installationId])
+})
+
+test('when no token is left, the call says that the app has to be installed again', async ({ app }) => {
+  const { client, counted, lost, installationId } = await scene(app)
+  app.clock.advance({ hours: 2 })
+  counted.loseAnswers = 1
+  await expect(client().getMe()).rejects.toMatchObject({
+    code: 'REINSTALL_NEEDED',
+    details: { installation_id: installationId },
+  })
+  expect(lost).toEqual([installationId])
+})
+
+test('tokens of an app that was uninstalled are discarded', async ({ app }) => {
+  const { client, owner, store, installationId } = await scene(app)
+  await owner.delete(`/installations/${installationId}`)
+  await expect(client().getMe()).rejects.toMatchObject({ status: 401, code: 'INSTALLATION_REVOKED' })
+  expect(await store.get(installationId)).toBeNull()
+  await expect(client().getMe()).rejects.toMatchObject({ code: 'REINSTALL_NEEDED' })
+})
+
+test('tokens that the store did not take are kept until it does', async ({ app }) => {
+  const { manager, client, store, counted, installationId } = await scene(app)
+  let down = true
+  const flaky: TokenStore = {
+    ...store,
+    set: (id, value) => (down ? Promise.reject(new Error('disk full')) : store.set(id, value)),
+  }
+  const calling = client(manager(flaky))
+  app.clock.advance({ hours: 2 })
+  await expect(calling.getMe()).rejects.toThrow('disk full')
+  down = false
+  await calling.getMe()
+  expect(counted.refreshes).toBe(1)
+  expect((await store.get(installationId))?.expires_at).toBeGreaterThan(app.clock.now().getTime())
+})
+
+test('every store keeps, replaces and forgets by installation', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const kept = new Map<string, string>()
+  const keyValue = {
+    get: async (key: string) => kept.get(key),
+    set: async (key: string, value: string) => kept.set(key, value),
+    delete: async (key: string) => kept.delete(key),
+  }
+  for (const store of [memoryTokens(), fileTokens(join(directory, 'deep')), keyValueTokens(keyValue)]) {
+    expect(await store.get('ins_1')).toBeNull()
+    await store.set('ins_1', tokens)
+    await store.set('ins_1', { ...tokens, scope: 'write' })
+    await store.set('ins_2', tokens)
+    expect((await store.get('ins_1'))?.scope).toBe('write')
+    await store.delete('ins_1')
+    await store.delete('ins_1')
+    expect(await store.get('ins_1')).toBeNull()
+    expect(await store.get('ins_2')).toEqual(tokens)
+  }
+})
+
+test('files of tokens are for their owner only, and nothing unfinished is left beside them', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const store = fileTokens(directory)
+  await Promise.all(Array.from({ length: 20 }, (_, n) => store.set('ins_1', { ...tokens, expires_at: n })))
+  expect(await readdir(directory)).toEqual(['ins_1.json'])
+  expect((await stat(join(directory, 'ins_1.json'))).mode & 0o777).toBe(0o600)
+  await expect(store.get('../passwd')).rejects.toThrow('no installation id')
+})

@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { prepare } from '../../server/src/delivery/message.ts'
+import { eventIdOf, signedHeaders, signWebhook, verifyWebhook } from './webhooks.ts'
+
+const secret = 'pwhsec_0123456789'
+const now = new Date('2026-03-02T09:00:00.000Z')
+const ping = { type: 'Ping', action: 'create', data: { webhook_id: 'whk_1', label: 'Über 😀' } } as const
+const signed = (at = now) => signWebhook(ping, { secret, now: at })
+const check = (rawBody: Uint8Array | string, headers: Record<string, string>, change = {}) =>
+  verifyWebhook({ rawBody, headers, secret, now, ...change })
+
+describe('a signature', () => {
+  // Worked out with openssl: printf '<body>' | openssl dgst -sha256 -hmac pwhsec_test
+  test.each([
+    ['', 'cebd0e9b6847d82423f58c10471c24ca60858cefe68961f8d02bff175ef7f8f1'],
+    ['{"type":"Ping"}', '5075db190405969b4326ad3c15c1b0d6b38b6e211aa86e86006db87a6170caa0'],
+    ['{"label":"Über 😀"}', '4cecff403f6a42e3cbffe5429905460c3ac9c064464492980c59cd3efc522907'],
+  ])('of %j is the lowercase hex HMAC-SHA256 of its bytes with the whole secret', (body, expected) => {
+    const headers = signedHeaders(Buffer.from(body), 'Ping', { secret: 'pwhsec_test' })
+    expect(headers['svc-signature']).toBe(expected)
+    // Signed, so it is looked into; it is no event.
+    expect(verifyWebhook({ rawBody: body, headers, secret: 'pwhsec_test' })).toEqual({ ok: false, reason: 'not_json' })
+  })
+
+  test('is compared in constant time', async () => {
+    const source = await readFile(new URL('./webhooks.ts', import.meta.url), 'utf8')
+    expect(source).toContain('timingSafeEqual(hmac(bytes, secret), given)')
+    expect(source).not.toMatch(/signature\)? ?===|=== ?signature/)
+  })
+
+  test('of the service itself is accepted, and its event comes out', () => {
+    const envelope = JSON.stringify({ ...ping, actor: null, created_at: now.toISOString(), url: '', workspace_id: 'w' })
+    const { body, headers } = prepare({ id: 'dlv_1', endpointId: 'whk_1', type: 'Ping', envelope }, secret, now)
+    expect(check(body, headers)).toMatchObject({ ok: true, event: { type: 'Ping', data: ping.data } })
+    expect(Object.keys(signed().headers)).toEqual(Object.keys(headers))
+  })
+
+  test('is looked up whatever the letters of the header, in Headers and in plain objects', () => {
+    const { body, headers } = signed()
+    expect(verifyWebhook({ rawBody: body, headers: new Headers(headers), secret, now }).ok).toBe(true)
+    expect(check(body, { 'Svc-Signature': headers['svc-signature'] ?? '' }).ok).toBe(true)
+    expect(verifyWebhook({ rawBody: body, signature: headers['svc-signature'] ?? '', secret, now }).ok).toBe(true)
+  })
+
+  test('that is missing, short, in capitals, prefixed, doubled or of another secret is refused', () => {
+    const { body, headers } = signed()
+    const signature = headers['svc-signature'] ?? ''
+    expect(check(body, {})).toEqual({ ok: false, reason: 'missing_signature' })
+    for (const wrong of [
+      signature.slice(1),
+      signature.toUpperCase(),
+      `sha256=${signature}`,
+      `${signature}, ${signature}`,
+      'é'.repeat(64),
+      createHmac('sha256', 'pwhsec_other').update(body).digest('hex'),
+    ]) {
+      expect(check(body, { 'svc-signature': wrong })).toEqual({ ok: false, reason: 'bad_signature' })
+    }
+  })
+
+  test('does not survive a change of a single byte', () => {
+    const { body, headers } = signed()
+    fc.assert(
+      fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, by) => {
+        const changed = body.slice()
+        changed[at] = (changed[at] ?? 0) ^ by
+        expect(check(changed, headers)).toEqual({ ok: false, reason: 'bad_signature' })
+      }),
+    )
+  })
+
+  test('of either of two secrets is accepted while one is being replaced', () => {
+    const { body, headers } = signed()
+    expect(check(body, headers, { secret: ['pwhsec_new', secret] }).ok).toBe(true)
+    expect(check(body, headers, { secret: ['pwhsec_new'] }).ok).toBe(false)
+  })
+})
+
+describe('the time of a delivery', () => {
+  test.each([60_000, -60_000])('may be %i ms away', (ms) => {
+    const { body, headers } = signed(new Date(now.getTime() + ms))
+    expect(check(body, headers).ok).toBe(true)
+  })
+
+  test.each([60_001, -60_001])('may not be %i ms away', (ms) => {
+    const { body, headers } = signed(new Date(now.getTime() + ms))
+    expect(check(body, headers)).toEqual({ ok: false, reason: 'stale_timestamp' })
+  })
+
+  test('is the one that is signed, whatever the header says', () => {
+    const { body, headers } = signed()
+    expect(check(body, { ...headers, 'svc-timestamp': '0' }).ok).toBe(true)
+    const old = signed(new Date(0))
+    expect(check(old.body, { ...old.headers, 'svc-timestamp': String(now.getTime()) }).ok).toBe(false)
+  })
+})
+
+test.each(['', 'no', '[]', 'null', '{"type":"Ping"}', '{"type":"Ping","data":{},"webhook_timestamp":"1"}'])(
+  'a signed body %j is no event',
+  (text) => {
+    const body = Buffer.from(text)
+    expect(check(body, signedHeaders(body, 'Ping', { secret }))).toEqual({ ok: false, reason: 'not_json' })
+  },
+)
+
+test('a signed event of an unknown type is told apart from a forged one', () => {
+  const { body, headers } = signWebhook({ ...ping, type: 'Horse' as 'Ping' }, { secret, now })
+  expect(check(body, headers)).toEqual({ ok: false, reason: 'unknown_event' })
+})
+
+test('a parsed body, and a secret that is missing, are mistakes that are said loudly', () => {
+  const { body, headers } = signed()
+  expect(() => verifyWebhook({ rawBody: JSON.parse(Buffer.from(body).toString()), headers, secret })).toThrow(/bytes/)
+  for (const none of ['', [], ['']]) expect(() => check(body, headers, { secret: none })).toThrow(/secret is missing/)
+})
+
+test('an event without an id of its own is known by what is signed, the same on every retry', () => {
+  const of = (at: Date) => {
+    const { body, headers } = signWebhook({ ...ping, created_at: now.toISOString() }, { secret, now: at })
+    const verified = verifyWebhook({ rawBody: body, headers, secret, now: at })
+    return verified.ok ? eventIdOf(verified.event) : ''
+  }
+  expect(of(now)).toMatch(/^[0-9a-f]{64}$/)
+  expect(of(new Date(now.getTime() + 60_000))).toBe(of(now))
+})

@@ -1,0 +1,138 @@
+import { createServer } from 'node:http'
+import { expect } from 'vitest'
+import { sql } from '../../server/src/db/sql.ts'
+import type { TestApp, TestPerson } from '../../server/test/harness.ts'
+import { listen } from '../../server/test/listen.ts'
+import { type Agent, type AgentOptions, createAgent } from '../src/agent.ts'
+import { createInstaller } from '../src/oauth.ts'
+import { memoryTokens, TokenManager, type TokenStore } from '../src/tokens.ts'
+import { signWebhook, type WebhookEvent } from '../src/webhooks.ts'
+
+export const redirectUri = 'https://robots.example.com/callback'
+export const installSecret = 'let me in'
+export const scopes = ['read', 'write', 'app:assignable', 'app:mentionable']
+
+/** A workspace, a team in it, and an app registered there whose events go to `url`. */
+export async function registered(app: TestApp, url: string | null, resourceTypes: string[] = []) {
+  const workspace = await app.workspace()
+  const { owner } = workspace
+  const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+  const { status, body } = await owner.post('/agent-apps', {
+    schemaVersion: '1.0.0',
+    name: 'Robot',
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: [redirectUri], scopes },
+    ...(url === null ? {} : { webhook: { url, resource_types: resourceTypes } }),
+  })
+  expect(status).toBe(201)
+  return {
+    ...workspace,
+    team,
+    client: body as { client_id: string; client_secret: string; webhook_secret: string; app: { id: string } },
+  }
+}
+export type Registered = Awaited<ReturnType<typeof registered>>
+
+export const credentials = (app: TestApp, { client }: Pick<Registered, 'client'>) => ({
+  clientId: client.client_id,
+  clientSecret: client.client_secret,
+  baseUrl: app.rootUrl,
+  clock: app.clock,
+})
+
+export const installerFor = (app: TestApp, at: Pick<Registered, 'client'>, store: TokenStore) =>
+  createInstaller({
+    ...credentials(app, at),
+    // The service is reached at a port of its own here, but calls itself by its configured name.
+    issuer: app.ctx.config.rootUrl,
+    redirectUri,
+    scopes,
+    store,
+    installSecret,
+  })
+
+export const cookieFrom = (response: Response) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
+
+/** A manager's browser walks from the installer's start to its callback and agrees on the way. */
+export async function approve(manager: TestPerson, started: Response, decision: object = { all_teams: true }) {
+  const asked = new URL(started.headers.get('location') ?? '')
+  const path = `${asked.pathname.replace('/api/v1', '')}${asked.search}`
+  const { headers } = await manager.get(path)
+  const request = new URL(headers.get('location') ?? '').searchParams.get('request')
+  const { body } = await manager.post(`/oauth/requests/${request}/approve`, decision)
+  return new Request(body.redirect_to, { headers: { cookie: cookieFrom(started) } })
+}
+
+/** The app installed through OAuth, and its tokens. */
+export async function installed(app: TestApp, at: Registered) {
+  const store = memoryTokens()
+  const installer = installerFor(app, at, store)
+  const started = await installer.start(
+    new Request(`https://robots.example.com/install?secret=${encodeURIComponent(installSecret)}`),
+  )
+  const answer = await installer.callback(await approve(at.owner, started))
+  expect(await answer.text()).toMatch(/^Installed/)
+  const { body } = await at.owner.get('/installations')
+  const installationId = body.data[0].id as string
+  const agentUserId = body.data[0].app_user_id as string
+  return { store, installationId, agentUserId, tokens: new TokenManager({ ...credentials(app, at), store }) }
+}
+
+export async function delegated(at: Registered, agentUserId: string, title = 'Mend the door') {
+  const { body } = await at.owner.post('/issues', { title, team_id: at.team.id, delegate_id: agentUserId })
+  const { body: sessions } = await at.owner.get(`/agent-sessions?issue_id=${body.id}`)
+  return { issue: body, sessionId: sessions.data[0].id as string }
+}
+
+/** An agent on a real port, registered, installed, and called by the real service. */
+export async function running(
+  app: TestApp,
+  options: Partial<AgentOptions> & Pick<AgentOptions, 'onCreated'>,
+  resourceTypes: string[] = [],
+) {
+  let agent: Agent | undefined
+  const port = await listen(createServer((request, response) => void agent?.node(request, response)))
+  const at = await registered(app, `http://localhost:${port}/hook`, resourceTypes)
+  const here = await installed(app, at)
+  const errors: unknown[] = []
+  const another = (changed: typeof options) =>
+    createAgent({
+      baseUrl: app.rootUrl,
+      webhookSecret: at.client.webhook_secret,
+      tokens: here.tokens,
+      clock: app.clock,
+      onError: (error) => void errors.push(error),
+      ...changed,
+    })
+  const started = another(options)
+  agent = started
+  /** Delivers what is due and lets the agent work. */
+  const work = async () => {
+    await app.deliver()
+    await started.settled()
+  }
+  const said = async (sessionId: string) =>
+    (await at.owner.get(`/agent-sessions/${sessionId}/activities`)).body.data as {
+      type: string
+      content: Record<string, string>
+      ephemeral: boolean
+    }[]
+  const says = (sessionId: string, body: string) =>
+    at.owner.post(`/agent-sessions/${sessionId}/activities`, { content: { type: 'prompt', body } })
+  return { ...at, ...here, app, agent: started, another, errors, work, said, says }
+}
+export type Running = Awaited<ReturnType<typeof running>>
+
+/** What the service has to tell the agent about sessions, oldest first, as it would. */
+export async function eventsFor({ app, id, installationId, agentUserId }: Running) {
+  const rows = await app.ctx.db.rows<{ body: WebhookEvent }>(sql`
+    select body from events where workspace_id = ${id} and type = 'AgentSessionEvent' order by id`)
+  return rows.map(({ body }) => ({ ...body, installation_id: installationId, app_user_id: agentUserId }))
+}
+
+/** Hands an event to the agent as the service would now. */
+export function post({ app, client }: Running, agent: Agent, event: WebhookEvent | undefined) {
+  if (!event) throw new Error('there is no such event')
+  const { body, headers } = signWebhook(event, { secret: client.webhook_secret, now: app.clock.now() })
+  return agent.receive({ rawBody: body, headers })
+}
