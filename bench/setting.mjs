@@ -46,26 +46,37 @@ export async function openSetting(where, env = {}) {
 }
 
 async function settingOf(db, env) {
-  const [{ sql }, { Keyring }, { systemClock }, { createLog }, { readConfig }, outbound, doorbells, workers, events] =
-    await Promise.all(
-      [
-        'db/sql.js',
-        'crypto.js',
-        'clock.js',
-        'log.js',
-        'config.js',
-        'outbound/client.js',
-        'delivery/doorbell.js',
-        'delivery/worker.js',
-        'events/record.js',
-      ].map(dist),
-    )
+  const [
+    { sql },
+    { Keyring },
+    { systemClock },
+    { createLog },
+    { readConfig },
+    outbound,
+    relays,
+    doorbells,
+    workers,
+    events,
+  ] = await Promise.all(
+    [
+      'db/sql.js',
+      'crypto.js',
+      'clock.js',
+      'log.js',
+      'config.js',
+      'outbound/client.js',
+      'relay/relay.js',
+      'delivery/doorbell.js',
+      'delivery/worker.js',
+      'events/record.js',
+    ].map(dist),
+  )
   const config = readConfig({ BATON_WEBHOOK_ALLOW: '127.0.0.1', ...env })
   const keys = new Keyring(randomBytes(32))
   const log = createLog('warn')
   const clock = systemClock
   const client = new outbound.GuardedClient({ allow: config.webhookAllow, clock })
-  const ctx = { config, clock, keys, log, db, outbound: client }
+  const ctx = { config, clock, keys, log, db, outbound: client, relay: new relays.Relay(db, clock, log) }
   const doorbell = new doorbells.Doorbell(db, clock, log)
   return {
     ctx,

@@ -8,6 +8,7 @@ import { Doorbell } from '../server/dist/delivery/doorbell.js'
 import { DeliveryWorker } from '../server/dist/delivery/worker.js'
 import { createLog } from '../server/dist/log.js'
 import { GuardedClient } from '../server/dist/outbound/client.js'
+import { Relay } from '../server/dist/relay/relay.js'
 
 const log = createLog('warn')
 const clock = systemClock
@@ -19,7 +20,8 @@ const db = await openPostgres(
 )
 const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
 const keys = new Keyring(config.secretKey, config.previousSecretKeys)
-const ctx = { config, clock, keys, log, db, outbound }
+const relay = new Relay(db, clock, log)
+const ctx = { config, clock, keys, log, db, outbound, relay }
 
 let endAt
 /** Requests under way, and so more to come of the batch. */

@@ -7,6 +7,7 @@ const order = [
   ['clock', 'ids', 'crypto', 'log', 'config'],
   ['outbound'],
   ['db'],
+  ['relay'],
   ['context'],
   ['http'],
   ['login'],

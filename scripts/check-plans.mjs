@@ -49,6 +49,7 @@ async function check(url) {
     log: createLog('silent'),
     db,
     outbound: undefined, // no list sends anything
+    relay: undefined,
   }
   const http = await createApp(ctx, { stopping: false })
   const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`

@@ -97,6 +97,13 @@ export const AgentApp = Type.Object(
       },
       closed,
     ),
+    /** Who receives its deliveries at the moment, in place of the URL. */
+    listener: nullable(
+      Type.Object(
+        { user: Type.Object({ id: id('usr'), name: Type.String() }, closed), since: Timestamp },
+        { ...closed, title: 'Listener' },
+      ),
+    ),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -23,6 +23,8 @@ export const auditActions = [
   'app.webhook_secret_rotated',
   'app.webhook_enabled',
   'app.webhook_disabled',
+  'app.listening_started',
+  'app.listening_ended',
   'installation.approved',
   'installation.coverage_changed',
   'installation.uninstalled',

@@ -6,6 +6,7 @@ import { comments } from './comments.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
+import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
 import { oauth } from './oauth.ts'
@@ -76,6 +77,7 @@ export {
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
+export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, TokenResponse } from './oauth.ts'
@@ -106,6 +108,7 @@ export const api = {
   ...planning,
   ...webhooks,
   ...agentApps,
+  ...listening,
   ...installations,
   ...agents,
   ...agentSessions,

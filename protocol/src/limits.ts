@@ -39,6 +39,8 @@ export const limits = {
   webhookDeadlineMs: 5000,
   webhookResponseBytes: 64 * 1024,
   webhookResponseKept: 1000,
+  /** Of one request that is handed to a listener: more than any event has. */
+  relayedBytes: 8 * 1024 * 1024,
   /** To one webhook, at once; they are given back evenly. */
   testsPerMinute: 30,
   /** Scheduled and asked for together. */

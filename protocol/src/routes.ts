@@ -177,6 +177,8 @@ export const routes = {
     path: '/agent-apps/:app_id/deliveries/:delivery_id/redeliver',
     caller: 'member',
   },
+  listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true },
+  answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
   getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },

@@ -4,6 +4,7 @@ import type { Keyring } from './crypto.ts'
 import type { Db } from './db/database.ts'
 import type { Logger } from './log.ts'
 import type { GuardedClient } from './outbound/client.ts'
+import type { Relay } from './relay/relay.ts'
 
 /** What every verb is given. */
 export interface Context {
@@ -14,4 +15,6 @@ export interface Context {
   db: Db
   /** The only way out: to webhooks' receivers. */
   outbound: GuardedClient
+  /** To those who listen in place of a receiver. */
+  relay: Relay
 }

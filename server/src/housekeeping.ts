@@ -1,9 +1,11 @@
+import { sweepListeners } from './agent-apps/listeners.ts'
 import type { Context } from './context.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
+import { sweepRelayed } from './relay/relay.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
@@ -17,6 +19,8 @@ export async function sweep({ db, clock }: Context) {
   await sweepInvitations(db, now)
   await sweepDeliveries(db, now)
   await sweepOAuth(db, now)
+  await sweepListeners(db, now)
+  await sweepRelayed(db, now)
 }
 
 export function startHousekeeping(ctx: Context): () => void {

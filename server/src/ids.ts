@@ -7,7 +7,7 @@ export type IdPrefix =
   | 'req' | 'aud' | 'inb'
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini'
-  | 'evt' | 'whk' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
+  | 'evt' | 'whk' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act'
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */

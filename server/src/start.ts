@@ -18,6 +18,7 @@ import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
+import { Relay } from './relay/relay.ts'
 
 /** How long requests under way may take once the process has been asked to stop. */
 const drainMs = 10_000
@@ -65,7 +66,8 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
 
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
-    const ctx: Context = { config, clock, keys, log, db, outbound }
+    const relay = new Relay(db, clock, log)
+    const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const doorbell = new Doorbell(db, clock, log)
     if (config.demo) await createDemo(ctx)
     const lifecycle = { stopping: false }
@@ -82,6 +84,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
         await doorbell.quiet()
+        await relay.stop()
         await outbound.close()
         await db.close()
       },

@@ -101,6 +101,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   enableAppWebhook: null,
   disableAppWebhook: null,
   redeliverToApp: null,
+  answerAttempt: { status: 200, body: 'ok' },
   requestInstall: null,
   updateInstallation: { all_teams: true },
   deleteInstallation: null,
@@ -176,6 +177,7 @@ export async function makeScene(app: TestApp) {
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     delivery_id: deliveries.data[0].id,
+    attempt_id: 'att_of_nobody',
   }
   return { ...workspace, ids, robot }
 }

@@ -16,6 +16,7 @@ import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
+import { Relay } from '../src/relay/relay.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
@@ -67,14 +68,16 @@ export class TestApp {
     const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
     const db = await (beside ? openSameDatabase(beside.ctx.db) : openTestDatabase())
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
-    const keys = beside?.ctx.keys ?? new Keyring(randomBytes(32))
-    const ctx = { config, clock, keys, log: createLog('silent'), db, outbound }
+    const [keys, log] = [beside?.ctx.keys ?? new Keyring(randomBytes(32)), createLog('silent')]
+    const relay = new Relay(db, clock, log)
+    const ctx = { config, clock, keys, log, db, outbound, relay }
     const http = await createApp(ctx, { stopping: false })
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     const contract = new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, async () => {
       await http.close()
+      await relay.stop()
       await outbound.close()
       await db.close()
     })

@@ -68,6 +68,7 @@ describe('a manifest is accepted', () => {
         redirect_uris: minimal.oauth.redirect_uris,
         requested_scopes: ['read'],
         webhook: { enabled: true, url: minimal.webhook.url, resource_types: [], state: 'enabled' },
+        listener: null,
         created_at: now,
         updated_at: now,
       })

@@ -13,10 +13,11 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { confirmRole } from '../workspaces/members.ts'
 import { renameAppUser, uninstallApp } from './install.ts'
+import { endListening, listenerOf } from './listeners.ts'
 import { checkManifest } from './manifest.ts'
 
 /** With the endpoint of its webhook, whose id is not shown. */
-export type StoredApp = AgentApp & { endpointId: string }
+export type StoredApp = Omit<AgentApp, 'listener'> & { endpointId: string }
 
 const columns = sql`
   a.id, a.client_id, a.workspace_id as developer_workspace_id, a.owner_user_id, a.name, a.description, a.icon_url,
@@ -29,7 +30,7 @@ const columns = sql`
 const apps = sql`agent_apps a join endpoints e on e.id = a.endpoint_id`
 const ofWorkspace = (workspaceId: string) => sql`a.workspace_id = ${workspaceId} and a.deleted_at is null`
 
-export const listApps = ({ db, keys }: Context, { workspaceId }: Member, query: PageQuery) =>
+export const listApps = ({ db, keys, clock }: Context, { workspaceId }: Member, query: PageQuery) =>
   page<AgentApp>(
     keys,
     'agent apps',
@@ -37,12 +38,15 @@ export const listApps = ({ db, keys }: Context, { workspaceId }: Member, query: 
     (app) => [app.id],
     (after, count) =>
       db.rows(sql`
-      select ${columns} from ${apps} where ${ofWorkspace(workspaceId)} ${after ? sql`and a.id < ${after[0]}` : none}
+      select ${columns}, ${listenerOf(clock.now())} from ${apps} where ${ofWorkspace(workspaceId)} ${after ? sql`and a.id < ${after[0]}` : none}
       order by a.id desc limit ${count}`),
   )
 
-export const readApp = async (db: Queryable, { workspaceId }: Member, id: string) =>
-  found(await db.row<AgentApp>(sql`select ${columns} from ${apps} where ${ofWorkspace(workspaceId)} and a.id = ${id}`))
+export const readApp = async (db: Queryable, now: Date, { workspaceId }: Member, id: string) =>
+  found(
+    await db.row<AgentApp>(sql`
+      select ${columns}, ${listenerOf(now)} from ${apps} where ${ofWorkspace(workspaceId)} and a.id = ${id}`),
+  )
 
 /** 4.1: any member may register an app, and then looks after its secrets, webhook and deliveries, as managers do. */
 export async function findOwnApp(db: Queryable, caller: Member, id: string, lock: Sql = none): Promise<StoredApp> {
@@ -73,7 +77,7 @@ export async function registerApp(ctx: Context, admitted: Member, body: unknown)
         ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
         ${body.developer.url ?? null}, ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
     await recordDeed(ctx, tx, caller, 'app.registered', id, { name: body.name, scopes: body.oauth.scopes })
-    return readApp(tx, caller, id)
+    return readApp(tx, clock.now(), caller, id)
   })
   return {
     app,
@@ -112,7 +116,7 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
     if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })
     await replaceEndpoint(tx, before, endpointOf(body, before.endpointId, null, updatedAt), now)
     await recordDeed(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
-    return readApp(tx, caller, id)
+    return readApp(tx, now, caller, id)
   })
 }
 
@@ -125,6 +129,8 @@ async function replaceEndpoint(
   await tx.run(sql`
     update endpoints set label = ${label}, url = ${url}, resource_types = ${resource_types}, updated_at = ${now}
     where id = ${id}`)
+  // Who listened did so in place of another URL, maybe of none.
+  if (url !== before.webhook.url) await endListening(tx, now, sql`endpoint_id = ${id}`)
   if (state !== before.webhook.state) await setState(tx, id, state as 'enabled' | 'disabled', now)
 }
 
@@ -184,7 +190,7 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
       await setState(tx, app.endpointId, state, ctx.clock.now())
       await recordDeed(ctx, tx, caller, `app.webhook_${state}`, id)
     }
-    return readApp(tx, caller, id)
+    return readApp(tx, ctx.clock.now(), caller, id)
   })
 
 /** Runs with the app locked, for those who look after it. */

@@ -16,6 +16,7 @@ import {
 } from './apps.ts'
 import { readIcon } from './icon.ts'
 import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './install.ts'
+import { answerAttempt, listen } from './listen.ts'
 import { servedSchema } from './manifest.ts'
 
 export const agentAppRoutes = [
@@ -23,7 +24,7 @@ export const agentAppRoutes = [
 
   route(api.createAgentApp, async ({ ctx, caller, body }) => unkept(await registerApp(ctx, caller, body))),
   route(api.listAgentApps, ({ ctx, caller, query }) => listApps(ctx, caller, query)),
-  route(api.getAgentApp, ({ ctx, caller, params }) => readApp(ctx.db, caller, params.app_id)),
+  route(api.getAgentApp, ({ ctx, caller, params }) => readApp(ctx.db, ctx.clock.now(), caller, params.app_id)),
   route(api.replaceAgentApp, ({ ctx, caller, params, body }) => replaceApp(ctx, caller, params.app_id, body)),
   route(api.deleteAgentApp, ({ ctx, caller, params }) => deleteApp(ctx, caller, params.app_id)),
   route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
@@ -52,6 +53,13 @@ export const agentAppRoutes = [
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
     return redeliver(ctx, endpointId, params.delivery_id)
   }),
+
+  route(api.listenToApp, ({ ctx, caller, params, query }) =>
+    listen(ctx, caller, params.app_id, query.take_over ?? false),
+  ),
+  route(api.answerAttempt, ({ ctx, caller, params, body }) =>
+    answerAttempt(ctx, caller, params.app_id, params.attempt_id, body),
+  ),
 
   route(api.requestInstall, ({ ctx, caller, params }) => requestInstall(ctx, caller, params.app_id)),
   route(api.listInstallations, ({ ctx, caller, query }) => listInstallations(ctx, caller, query)),

@@ -45,6 +45,8 @@ export interface Topics {
   due: string
   /** Hints, as JSON, for those who watch. */
   live: string
+  /** Whom to look again: connections of listeners, and attempts that wait for an answer. */
+  relay: string
 }
 
 const retriesOnConflict = 5

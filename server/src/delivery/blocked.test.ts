@@ -125,6 +125,7 @@ const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
   prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
   outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
   endedAt: clock.now(),
+  relayed: false,
 })
 
 test('whatever workers and people do at once, created comes first', order, async ({ startApp, receiver }) => {

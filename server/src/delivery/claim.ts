@@ -48,13 +48,15 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
   const leaseUntil = plus(now, leaseMs)
   const rows = await db.rows<Row>(sql`
     ${undurably}, held as (
-      select e.id, e.url, e.secret, e.state = 'enabled' as open, e.turn, e.struggling from undurable, endpoints e
+      select e.id, e.url, e.secret, e.state = 'enabled' as open, e.turn, e.struggling,
+        exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as listened
+      from undurable, endpoints e
       where e.next_due_at <= ${now} and e.deleted_at is null
       order by e.next_due_at limit ${Math.min(limit, endpointsAtOnce)} for no key update of e skip locked
     ), mine as (
       select h.*, greatest(0, least(
         greatest(1, ${limit} / (select count(*) from held)),
-        case when h.struggling then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end
+        case when h.struggling and not h.listened then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end
           - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
       ))::int as free
       from held h join endpoints seen on seen.id = h.id and seen.turn = h.turn
@@ -92,7 +94,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
         end
       from mine m where e.id = m.id
     )
-    select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, c.id, c.type, v.body::text as envelope,
+    select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, m.listened, c.id, c.type, v.body::text as envelope,
       case when i.id is not null then
         jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked',
           i.revoked_at is not null) end as app,
@@ -100,7 +102,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
     from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
     left join installations i on i.id = c.installation_id
     union all
-    select id, null, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
+    select id, null, null, null, null, null, null, null, null, null, null, null, null, null, null from mine where free = 0`)
   const stale = rows.filter((row) => isClaimed(row) && isStale(row))
   if (stale.length > 0) await cancelClaimed(db, claimId, stale, now)
   return {

@@ -14,7 +14,7 @@ import type { Attempted } from './stages.ts'
  */
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
-  const failed = results.filter(({ status, kind }) => status === 'failed' && kind === 'scheduled')
+  const failed = results.filter(({ status, kind, relayed }) => status === 'failed' && kind === 'scheduled' && !relayed)
   const mayBeFailing = [...new Set(failed.map(({ endpoint_id }) => endpoint_id))]
   const waiting =
     mayBeFailing.length === 0
@@ -31,7 +31,7 @@ export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: re
   return new Set(waiting.map(({ endpoint_id }) => endpoint_id))
 }
 
-function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
+function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
   const { kind } = claimed
   const scheduled = claimed.scheduled + (kind === 'scheduled' ? 1 : 0)
   const standing = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
@@ -45,6 +45,8 @@ function resultOf({ claimed, prepared, outcome, endedAt }: Attempted, retryDelay
     status: standing.status,
     next_at: standing.nextAt,
     settled_at: standing.settledAt,
+    // Null: it is as it was before.
+    relayed: standing === claimed ? null : relayed,
     started_at: prepared.startedAt,
     duration_ms: Math.round(outcome.durationMs),
     http_status: outcome.status,
@@ -66,11 +68,12 @@ const write = (db: Queryable, results: object[]) =>
     with done as (
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
         endpoint_id text, id text, claim_id text, number int, scheduled int, status text, next_at timestamptz,
-        settled_at timestamptz, started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text,
+        settled_at timestamptz, relayed boolean, started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text,
         signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
-        next_at = done.next_at, settled_at = done.settled_at, claim_id = null, claim_kind = null, lease_until = null
+        next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
+        claim_id = null, claim_kind = null, lease_until = null
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
       returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at
     ), logged as (
@@ -93,10 +96,11 @@ async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
   }
 }
 
-/** An endpoint that lets an attempt time out gets fewer slots, until one succeeds. */
+/** An endpoint that lets an attempt time out gets fewer slots, until one succeeds. A listener is not the endpoint. */
 async function noticeStruggling(db: Db, attempted: Attempted[]) {
   const changed = new Map<string, boolean>()
-  for (const { claimed, outcome } of attempted) {
+  for (const { claimed, outcome, relayed } of attempted) {
+    if (relayed) continue
     const now = outcome.ok ? false : outcome.reason === 'timeout' ? true : claimed.struggling
     if (now !== claimed.struggling) changed.set(claimed.endpointId, now)
   }

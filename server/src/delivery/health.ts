@@ -11,10 +11,11 @@ export const isFailing = (lately: { succeeded: boolean; failed: number }) =>
 
 /**
  * Disables the endpoints, which are locked, that the rule says have failed. Only what happened since somebody enabled
- * it counts, because that clears the reason; test pings never do.
+ * it counts, because that clears the reason; test pings never do, nor does what a listener answered (decisions 11).
  */
 export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
-  const lately = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and d.type <> 'Ping'`
+  const lately = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and d.type <> 'Ping'
+    and not d.relayed`
   const health = await tx.rows<{ id: string; workspaceId: string; succeeded: boolean; failed: number }>(sql`
     select e.id, e.workspace_id as "workspaceId",
       exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and ${lately}) as succeeded,

@@ -4,6 +4,7 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { excerpt } from './complete.ts'
 import { prepare } from './message.ts'
+import { send } from './send.ts'
 
 export interface TestMessage {
   id: string
@@ -18,8 +19,8 @@ export interface TestMessage {
 /** 3.3: sends a test once, in whatever state the endpoint is. Returns what came of it, and how to write that down. */
 export async function sendNow(ctx: Context, message: TestMessage, url: string, secret: string) {
   const startedAt = ctx.clock.now()
-  const { headers, body, signature } = prepare(message, secret, startedAt)
-  const outcome = await ctx.outbound.send({ method: 'POST', url, headers, body })
+  const prepared = prepare(message, secret, startedAt)
+  const { outcome } = await send(ctx, { ...message, url, listened: true }, prepared)
   const result: PingResult = {
     ok: outcome.ok,
     status: outcome.status,
@@ -37,7 +38,7 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
       values (${id}, 1, ${workspaceId}, ${startedAt}, ${result.duration_ms}, ${result.status}, ${result.reason},
-        ${outcome.status === null ? null : excerpt(outcome.body)}, ${signature})`)
+        ${outcome.status === null ? null : excerpt(outcome.body)}, ${prepared.signature})`)
   }
   return { result, keep }
 }

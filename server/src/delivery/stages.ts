@@ -23,6 +23,8 @@ export interface Claimed {
   /** Sealed. */
   secret: string
   struggling: boolean
+  /** Somebody listens in place of the URL (decisions 11). */
+  listened: boolean
   type: string
   /** The envelope as it was recorded, without what belongs to the attempt. */
   envelope: string
@@ -48,5 +50,7 @@ export interface Attempted {
   claimed: Claimed
   prepared: Prepared
   outcome: Outcome
+  /** It went to a listener, so it says nothing about the URL. */
+  relayed: boolean
   endedAt: Date
 }

@@ -48,6 +48,7 @@ const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
   claimed,
   prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
   outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
+  relayed: false,
   endedAt: clock.now(),
 })
 

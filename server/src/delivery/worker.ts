@@ -5,6 +5,7 @@ import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './cla
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type Doorbell } from './doorbell.ts'
 import { prepare } from './message.ts'
+import { send } from './send.ts'
 import type { Attempted, Claimed } from './stages.ts'
 
 /** Requests under way from one worker. */
@@ -184,15 +185,14 @@ export class DeliveryWorker {
 
   /** Undefined when nothing was sent, so nothing is counted: the lease ends and it is claimed again. */
   async #attempt(claimed: Claimed): Promise<Attempted | undefined> {
-    const { clock, log, outbound } = this.#ctx
+    const { clock, log } = this.#ctx
     try {
       const startedAt = clock.now()
       if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs)
         throw new Error('the lease is nearly over')
       const prepared = prepare(claimed, this.#secretOf(claimed), startedAt)
-      const { headers, body } = prepared
-      const outcome = await outbound.send({ method: 'POST', url: claimed.url, headers, body })
-      return { claimed, prepared, outcome, endedAt: clock.now() }
+      const sent = await send(this.#ctx, claimed, prepared)
+      return { claimed, prepared, ...sent, endedAt: clock.now() }
     } catch (error) {
       log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'a delivery could not be sent')
       return undefined

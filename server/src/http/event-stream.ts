@@ -7,13 +7,15 @@ import { limits } from '@baton/protocol'
  */
 export class EventStream extends Readable {
   readonly #begin: (stream: EventStream) => () => void
+  readonly #unreadBytes: number
   #over: (() => void) | undefined
   #ended = false
   #makeRoom = () => {}
 
-  constructor(begin: (stream: EventStream) => () => void) {
+  constructor(begin: (stream: EventStream) => () => void, unreadBytes: number = limits.unreadStreamBytes) {
     super({ read: () => this.#makeRoom() })
     this.#begin = begin
+    this.#unreadBytes = unreadBytes
   }
 
   begin() {
@@ -26,9 +28,14 @@ export class EventStream extends Readable {
     this.#write(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
+  /** Nobody reads what is sent from now on. */
+  get over() {
+    return this.#ended || this.destroyed
+  }
+
   /** Resolves when its reader has caught up, or is gone: for whoever has much to send that can wait. */
   async room(): Promise<void> {
-    while (this.readableLength >= this.readableHighWaterMark && !this.#ended && !this.destroyed) {
+    while (this.readableLength >= this.readableHighWaterMark && !this.over) {
       await new Promise<void>((resolve) => {
         this.#makeRoom = resolve
       })
@@ -51,9 +58,9 @@ export class EventStream extends Readable {
   }
 
   #write(text: string) {
-    if (this.#ended || this.destroyed) return
+    if (this.over) return
     // Whoever does not read would have us keep everything; cut off, they come back and read what matters to them.
-    if (this.readableLength + Buffer.byteLength(text) > limits.unreadStreamBytes) this.destroy()
+    if (this.readableLength + Buffer.byteLength(text) > this.#unreadBytes) this.destroy()
     else this.push(text)
   }
 

@@ -4,25 +4,37 @@ import type { Member } from '../http/caller.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { isLetIn } from '../login/caller.ts'
 
+interface Options {
+  /** Asked at each heartbeat too. */
+  mayGoOn?: () => Promise<boolean>
+  /** EventStream's. */
+  unreadBytes?: number
+}
+
 /**
  * Server-sent events for a person in a workspace, with a heartbeat every 15 seconds (decisions 6). At each of them it
  * is asked whether the person would be let in now; if not, that was the last. `begin` is EventStream's.
  */
-export const streamFor = (ctx: Context, caller: Member, begin: (stream: EventStream) => () => void) =>
+export const streamFor = (
+  ctx: Context,
+  caller: Member,
+  begin: (stream: EventStream) => () => void,
+  { mayGoOn = async () => true, unreadBytes }: Options = {},
+) =>
   new EventStream((stream) => {
     const over = begin(stream)
-    const stopBeating = beat(ctx, caller, stream)
+    const stopBeating = beat(ctx, stream, async () => (await isLetIn(ctx, caller)) && (await mayGoOn()))
     return () => {
       stopBeating()
       over()
     }
-  })
+  }, unreadBytes)
 
-function beat(ctx: Context, caller: Member, stream: EventStream): () => void {
+function beat({ clock }: Context, stream: EventStream, mayGoOn: () => Promise<boolean>): () => void {
   let asking = false
   let cancel = () => {}
   const next = () => {
-    cancel = ctx.clock.after(limits.heartbeatSeconds * 1000, () => {
+    cancel = clock.after(limits.heartbeatSeconds * 1000, () => {
       next()
       stream.heartbeat()
       if (!asking) void ask()
@@ -31,7 +43,7 @@ function beat(ctx: Context, caller: Member, stream: EventStream): () => void {
   async function ask() {
     asking = true
     // A database that does not answer now is asked again at the next one; without it, there is nothing to see either.
-    const letIn = await isLetIn(ctx, caller).catch(() => true)
+    const letIn = await mayGoOn().catch(() => true)
     asking = false
     if (!letIn) stream.end()
   }

@@ -1,4 +1,4 @@
-import { limits } from '@baton/protocol'
+import { limits, listenUrl } from '@baton/protocol'
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../clock.ts'
 import type { AllowedTarget } from '../config.ts'
@@ -33,6 +33,14 @@ export interface GuardedClientOptions {
 
 const maxAccepted = 1000
 const nothing = Buffer.alloc(0)
+const notSent = (reason: FailureReason): Outcome => ({
+  ok: false,
+  reason,
+  status: null,
+  durationMs: 0,
+  body: nothing,
+  whole: false,
+})
 
 /**
  * Sends requests to addresses that strangers chose: never to one that is not public and not allowed, never on to where
@@ -54,17 +62,10 @@ export class GuardedClient {
 
   /** Resolves whatever the URL, DNS or the receiver do. */
   send(request: OutboundRequest, maxBodyBytes: number = limits.webhookResponseBytes): Promise<Outcome> {
+    // decisions 11: there is nothing to ask DNS for.
+    if (request.url === listenUrl) return Promise.resolve(notSent('network_error'))
     const target = this.#judge(request.url)
-    if ('refused' in target) {
-      return Promise.resolve({
-        ok: false,
-        reason: 'blocked_destination',
-        status: null,
-        durationMs: 0,
-        body: nothing,
-        whole: false,
-      })
-    }
+    if ('refused' in target) return Promise.resolve(notSent('blocked_destination'))
     const { method, headers, body = null } = request
     return new Promise((settle) => {
       const attempt = new Attempt(this.#connections, target.origin, this.#clock, maxBodyBytes, settle)
@@ -179,7 +180,8 @@ class Attempt implements Dispatcher.DispatchHandler {
 
 type FailureReason = Extract<Verdict, { status: null }>['reason']
 
-function verdictOf(status: number): Verdict {
+/** What a status means for an attempt, whoever answered it. */
+export function verdictOf(status: number): Verdict {
   if (status < 300) return { ok: true, status }
   return { ok: false, reason: status < 400 ? 'redirect' : 'http_error', status }
 }

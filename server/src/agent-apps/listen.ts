@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { type AttemptAnswer, limits, listenUrl } from '@baton/protocol'
+import { recordDeed } from '../audit/record.ts'
+import { plus } from '../clock.ts'
+import type { Context } from '../context.ts'
+import { sql } from '../db/sql.ts'
+import { isManager, type Member } from '../http/caller.ts'
+import { ApiError } from '../http/errors.ts'
+import type { EventStream } from '../http/event-stream.ts'
+import { streamFor } from '../live/stream.ts'
+import { confirmRole } from '../workspaces/members.ts'
+import { findOwnApp, type StoredApp } from './apps.ts'
+import { endListening, whoListens } from './listeners.ts'
+
+/** Two heartbeats. A process that dies takes its listeners with it after this time. */
+const leaseMs = 30_000
+/** An attempt in base64, with its headers. There is never more than one unread. */
+const unreadBytes = 2 * limits.relayedBytes
+
+interface Listening {
+  appId: string
+  connectionId: string
+  takeOver: boolean
+}
+
+/** decisions 11: while the stream is open, the app's attempts are events on it. */
+export async function listen(ctx: Context, caller: Member, appId: string, takeOver: boolean) {
+  guard(caller, await findOwnApp(ctx.db, caller, appId), takeOver)
+  const listening = { appId, takeOver, connectionId: randomUUID() }
+  return streamFor(ctx, caller, (stream) => relayTo(ctx, caller, stream, listening), {
+    unreadBytes,
+    mayGoOn: () => goOn(ctx, caller, listening),
+  })
+}
+
+/** Whoever looks after an app may listen in place of no URL; a real one is diverted by a manager, and knowingly. */
+function guard(caller: Member, { webhook }: StoredApp, takeOver: boolean) {
+  if (webhook.url === listenUrl || (isManager(caller) && takeOver)) return
+  const message = isManager(caller)
+    ? 'The app has a URL of its own; to receive its deliveries in place of that, send take_over=true.'
+    : 'Only a manager may receive deliveries in place of a real URL.'
+  throw new ApiError('FORBIDDEN', {}, { message })
+}
+
+/** The newest listener wins. */
+const start = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
+  ctx.db.tx(async (tx) => {
+    const caller = await confirmRole(tx, admitted, 'member')
+    const app = await findOwnApp(tx, caller, appId, sql`for no key update of a`)
+    guard(caller, app, takeOver)
+    const now = ctx.clock.now()
+    await endListening(tx, now, sql`endpoint_id = ${app.endpointId}`)
+    await tx.run(sql`
+      insert into listeners (endpoint_id, workspace_id, app_id, connection_id, user_id, since, lease_until)
+      values (${app.endpointId}, ${caller.workspaceId}, ${appId}, ${connectionId}, ${caller.id}, ${now},
+        ${plus(now, leaseMs)})`)
+    await recordDeed(ctx, tx, caller, 'app.listening_started', appId, { url: app.webhook.url })
+    return app
+  })
+
+/** Puts off the end of the lease. False when they listen no more, or may not. */
+const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
+  ctx.db.tx(async (tx) => {
+    try {
+      const caller = await confirmRole(tx, admitted, 'member')
+      guard(caller, await findOwnApp(tx, caller, appId), takeOver)
+    } catch (error) {
+      if (error instanceof ApiError) return false
+      throw error
+    }
+    const leaseUntil = plus(ctx.clock.now(), leaseMs)
+    return (
+      (await tx.run(sql`update listeners set lease_until = ${leaseUntil} where connection_id = ${connectionId}`)) > 0
+    )
+  })
+
+/** Each ring says to look again for attempts; one look at a time. */
+function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
+  let started = false
+  let looking = false
+  let again = false
+  async function begin() {
+    const { webhook } = await start(ctx, caller, listening)
+    stream.event('ready', { app_id: listening.appId, url: webhook.url })
+    started = true
+    await look()
+  }
+  async function look() {
+    again = true
+    if (looking || !started) return
+    looking = true
+    while (again) {
+      again = false
+      await sendAll(ctx, stream, listening)
+    }
+    looking = false
+  }
+  // It is not theirs to listen to any more; or the database is away, and they come back.
+  const cutOff = (error: Error) => {
+    if (!(error instanceof ApiError)) ctx.log.warn({ message: error.message }, 'a listener was cut off')
+    stream.end()
+  }
+  const beginning = begin().catch(cutOff)
+  return ctx.relay.connect(listening.connectionId, {
+    rung: () => void look().catch(cutOff),
+    gone: () => beginning.then(() => leave(ctx, listening)),
+  })
+}
+
+async function sendAll({ db, relay }: Context, stream: EventStream, { appId, connectionId }: Listening) {
+  for (;;) {
+    await stream.room()
+    if (stream.over) return
+    const attempt = await relay.take(connectionId)
+    if (!attempt) break
+    stream.event('attempt', attempt)
+  }
+  const { still, user } = await whoListens(db, appId, connectionId)
+  if (still) return
+  if (user) stream.event('replaced', { user })
+  else stream.event('ended', {})
+  stream.end()
+}
+
+/** At once, so that the next attempt goes to the URL again. */
+const leave = ({ db, clock, log }: Context, { connectionId }: Listening) =>
+  db
+    .tx((tx) => endListening(tx, clock.now(), sql`connection_id = ${connectionId}`))
+    .catch(({ message }: Error) => log.warn({ message }, 'a listener left, and its lease ends by itself'))
+
+export async function answerAttempt(
+  { db, relay }: Context,
+  caller: Member,
+  appId: string,
+  attemptId: string,
+  answer: AttemptAnswer,
+) {
+  const { endpointId } = await findOwnApp(db, caller, appId)
+  if (await relay.answer(attemptId, endpointId, caller.id, answer)) return
+  const message = 'There is no such attempt of yours: it was answered already, or its five seconds were over.'
+  throw new ApiError('RESOURCE_NOT_FOUND', {}, { message })
+}

@@ -1,0 +1,34 @@
+import { recordAudit } from '../audit/record.ts'
+import type { Db, Tx } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
+
+/** Who receives the deliveries to the endpoint `e` now, as the app shows it. */
+export const listenerOf = (now: Date) => sql`(
+  select jsonb_build_object('user', jsonb_build_object('id', u.id, 'name', u.display_name),
+    'since', to_char(l.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  from listeners l join users u on u.id = l.user_id
+  where l.endpoint_id = e.id and l.lease_until > ${now}) as listener`
+
+/** Whoever it was is told, wherever their connection is. */
+export async function endListening(tx: Tx, now: Date, which: Sql) {
+  const ended = await tx.rows<{ workspace_id: string; app_id: string; user_id: string; connection_id: string }>(sql`
+    delete from listeners where ${which} returning workspace_id, app_id, user_id, connection_id`)
+  for (const { workspace_id: workspaceId, app_id: subjectId, user_id: actorId } of ended) {
+    await recordAudit(tx, now, { workspaceId, actorId, action: 'app.listening_ended', subjectId })
+  }
+  tx.tell(
+    'relay',
+    ended.map(({ connection_id }) => connection_id),
+  )
+}
+
+/** Who listens to the app now: this connection still, somebody else, or nobody. */
+export async function whoListens(db: Db, appId: string, connectionId: string) {
+  const row = await db.row<{ still: boolean; user: { id: string; name: string } }>(sql`
+    select l.connection_id = ${connectionId} as still, jsonb_build_object('id', u.id, 'name', u.display_name) as user
+    from listeners l join users u on u.id = l.user_id where l.app_id = ${appId}`)
+  return row ?? { still: false, user: null }
+}
+
+/** Those whose process died. */
+export const sweepListeners = (db: Db, now: Date) => db.tx((tx) => endListening(tx, now, sql`lease_until <= ${now}`))
