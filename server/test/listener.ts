@@ -88,6 +88,12 @@ export async function unheard(person: TestPerson, appId: string) {
   while ((await person.get(`/agent-apps/${appId}`)).body.listener) {}
 }
 
+/** Resolves when the worker has found that nothing more is due, so that nothing changes while attempts are out. */
+export async function idle({ ctx, clock }: TestApp) {
+  const due = sql`select 1 from endpoints where next_due_at <= ${clock.now()} and deleted_at is null`
+  while (await ctx.db.row(due)) await setImmediate()
+}
+
 /** Lets the time of one heartbeat pass, with which the listener of the app keeps its lease. */
 export async function heartbeat({ ctx, clock }: TestApp, appId: string) {
   clock.advance({ seconds: limits.heartbeatSeconds })

@@ -1,7 +1,7 @@
 import { listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
-import { asReceived, heartbeat, Listener, listenable, unheard } from '../../test/listener.ts'
+import { asReceived, heartbeat, idle, Listener, listenable, unheard } from '../../test/listener.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { Watch } from '../../test/watch.ts'
 import { sql } from '../db/sql.ts'
@@ -108,6 +108,7 @@ describe('somebody who listens', () => {
     await one.issue()
     const delivering = app.deliver()
     const [first, second] = [await ones.attempt(), await twos.attempt()]
+    await idle(app)
     // Each has its own, and none can answer for the other.
     expect(await app.unchanged(() => twos.answer(first, { status: 200 }))).toMatchObject(notFound)
     expect(await app.unchanged(() => ones.answer(second, { status: 200 }))).toMatchObject(notFound)
@@ -249,6 +250,7 @@ describe('an answer', () => {
       await issue()
       const delivering = app.deliver()
       const attempt = await listener.attempt()
+      await idle(app)
       for (const [answer, field] of [
         [{ status: 200, headers: {} }, 'headers'],
         [{ status: 199 }, 'status'],
@@ -301,6 +303,7 @@ describe('an answer', () => {
     await issue()
     const delivering = app.deliver()
     const attempt = await listener.attempt()
+    await idle(app)
     expect(await app.unchanged(() => listener.answer(attempt, { status: 500 }, admin))).toMatchObject(notFound)
     expect(await app.unchanged(() => listener.answer(attempt, { status: 500 }, member))).toMatchObject({ status: 403 })
     const nonsense = { ...attempt, attempt_id: 'att_nothing' }
@@ -439,7 +442,12 @@ test('housekeeping ends what a process left behind', async ({ startApp, receiver
   await issue()
   await app.deliver()
   expect(receiver.take()).toHaveLength(1)
+  const rows = () => app.ctx.db.rows(sql`select endpoint_id from listeners`)
+  app.clock.advance({ minutes: 10, milliseconds: -1 })
   await sweep(app.ctx)
-  expect(await app.ctx.db.rows(sql`select from listeners`)).toEqual([])
+  expect(await rows()).toHaveLength(1)
+  app.clock.advance({ milliseconds: 1 })
+  await sweep(app.ctx)
+  expect(await rows()).toEqual([])
   expect((await owner.get('/audit-log?action=app.listening_ended')).body.data).toHaveLength(1)
 })

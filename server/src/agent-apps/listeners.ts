@@ -1,6 +1,9 @@
 import { recordAudit } from '../audit/record.ts'
+import { plus } from '../clock.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
+
+const sweepAfterMs = 10 * 60_000
 
 /** Who receives the deliveries to the endpoint `e` now, as the app shows it. */
 export const listenerOf = (now: Date) => sql`(
@@ -30,5 +33,6 @@ export async function whoListens(db: Db, appId: string, connectionId: string) {
   return row ?? { still: false, user: null }
 }
 
-/** Those whose process died. */
-export const sweepListeners = (db: Db, now: Date) => db.tx((tx) => endListening(tx, now, sql`lease_until <= ${now}`))
+/** Those whose process died. One that was only cut off from the database for a while puts off its lease again. */
+export const sweepListeners = (db: Db, now: Date) =>
+  db.tx((tx) => endListening(tx, now, sql`lease_until <= ${plus(now, -sweepAfterMs)}`))

@@ -472,6 +472,7 @@ describe('a redelivery', () => {
   test('of what was canceled is refused', verifies('delivery.redeliver-rules'), async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
+    await app.rung()
     const [{ id }] = await deliveries()
     await app.ctx.db.run(sql`update deliveries set status = 'canceled', next_at = null where id = ${id}`)
     const refused = await app.unchanged(() => owner.post(`${path}/deliveries/${id}/redeliver`))
