@@ -372,7 +372,7 @@ describe('who may listen', () => {
   )
 })
 
-test('nobody listens: an attempt to no URL is a network error, and DNS is not asked', async ({ app }) => {
+test('while nobody listens an attempt to no URL is a network error', async ({ app }) => {
   const { member } = await app.workspace()
   const { path, issue, deliveries } = await listenable(app, member, listenUrl)
   await issue()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { listenUrl } from '@baton/protocol'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { type Certificate, TestAuthority } from '../../test/certificates.ts'
@@ -102,6 +103,16 @@ const isSettled = (outcome: Promise<unknown>) =>
 
 test('the text of these names is in order, whatever they resolve to', () => {
   expect(judgeUrl(url, [])).not.toHaveProperty('refused')
+})
+
+test('the URL of those who listen is no place: nothing is asked and nothing reached', async () => {
+  expect(judgeUrl(listenUrl, [])).not.toHaveProperty('refused')
+  const receiver = await Receiver.start()
+  dns.answer('listen.invalid', { a: ['127.0.0.1'] })
+  const client = newClient({ allow: [{ host: 'listen.invalid', port: null }] })
+  expect(await client.send({ ...request, url: listenUrl })).toMatchObject({ ok: false, reason: 'network_error' })
+  expect(dns.queries['listen.invalid']).toBeUndefined()
+  expect(receiver.connections).toBe(0)
 })
 
 const blocked: [string, DnsAnswer][] = [
