@@ -8,6 +8,7 @@ import { installations } from './installations.ts'
 import { issues } from './issues.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
+import { mcp } from './mcp.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
 import { planning } from './planning.ts'
@@ -110,6 +111,7 @@ export const api = {
   ...agents,
   ...agentSessions,
   ...oauth,
+  ...mcp,
   ...inbox,
   ...live,
   ...audit,

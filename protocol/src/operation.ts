@@ -9,8 +9,11 @@ export interface Shape {
   body?: TSchema
   /** How the body comes: JSON, or the fields of a form as OAuth has it. */
   bodyFormat?: 'json' | 'form'
-  /** What refusals look like: `{code, message, details}`, or RFC 6749's `{error, error_description}`. */
-  errorFormat?: 'ours' | 'oauth'
+  /**
+   * What refusals look like: `{code, message, details}`, RFC 6749's `{error, error_description}`, or for a message that
+   * cannot be understood JSON-RPC's.
+   */
+  errorFormat?: 'ours' | 'oauth' | 'json-rpc'
   /** Takes the header Idempotency-Key: the same call again answers what it answered. */
   idempotent?: boolean
   /** Its verb holds the body against the schema, together with what a schema cannot say. */
