@@ -67,7 +67,7 @@ export class TestApp {
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const ctx = { config, clock, keys: new Keyring(randomBytes(32)), log: createLog('silent'), db, outbound }
     const http = await createApp(ctx, { stopping: false })
-    await http.listen({ host: '127.0.0.1', port: env.PORT ? config.port : 0 })
+    await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     const contract = new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, async () => {
