@@ -1,8 +1,10 @@
+import { pathParams } from '@baton/protocol'
 import { UnauthorizedError } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { callTool, connectMcp, mcpTransport, newMcpClient, Program, rpc } from '../../test/mcp.ts'
 import { programOf } from '../../test/oauth.ts'
+import { tools } from '../tools/catalogue.ts'
 
 async function scene(app: TestApp, scopes = ['read', 'write']) {
   const workspace = await app.workspace()
@@ -266,6 +268,36 @@ describe('a refusal', () => {
         ],
       ]
       for (const [code, client, pair] of more) expect(await refusedAlike(app, client, pair)).toBe(code)
+    },
+  )
+
+  test(
+    'of every tool is that of its route, whoever calls',
+    verifies('mcp.same-errors', 'mcp.same-scopes'),
+    async ({ app }) => {
+      const { robot, owner, member, id } = await scene(app)
+      const scopeless = await app.installed(owner, { scopes: ['app:mentionable'] })
+      const program = app.nobody.with({ authorization: `Bearer ${await programOf(app, member, id)}` })
+      const before = await app.everything()
+      const codes = new Set<string>()
+      for (const client of [robot, scopeless, owner, program]) {
+        for (const { name, operation } of tools) {
+          const { method, path } = operation.route
+          const ids = Object.fromEntries(pathParams(path).map((param) => [param, 'nonsense']))
+          const at = path.replace(/:\w+/g, 'nonsense')
+          // A field that is not known; and where there is an id, the id alone.
+          for (const extra of [{ surprise: '1' }, ...(at === path ? [] : [{}])]) {
+            const result = await callTool(client, name, { ...ids, ...extra })
+            const query = operation.body ? '' : `?${new URLSearchParams(extra as Record<string, string>)}`
+            const { body } = await client.request(method, at + query, operation.body ? extra : undefined)
+            const { isError, structuredContent: refusal } = result
+            expect({ name, isError, refusal }).toEqual({ name, isError: true, refusal: body })
+            codes.add(body.code)
+          }
+        }
+      }
+      expect([...codes].sort()).toEqual(['FORBIDDEN', 'INSUFFICIENT_SCOPE', 'RESOURCE_NOT_FOUND', 'VALIDATION_ERROR'])
+      expect(await app.everything()).toBe(before)
     },
   )
 

@@ -3,6 +3,7 @@ import { api, type Operation, pathParams } from '@baton/protocol'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
+import { accepted, type WriteName } from '../../test/calls.ts'
 import { annotations } from './annotations.ts'
 import { noTool, toolNamed, tools, toolsFor } from './catalogue.ts'
 import { callOf } from './input.ts'
@@ -10,6 +11,9 @@ import { inputSchema } from './schema.ts'
 
 const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
 addFormats.default(ajv)
+
+const nameOf = (operation: Operation) =>
+  Object.entries(api as Record<string, Operation>).find(([, other]) => other === operation)?.[0]
 
 test('whatever tokens may call is a tool, or it is said why not', () => {
   const callable = Object.entries(api as Record<string, Operation>).filter(([, { route }]) => 'scope' in route)
@@ -83,6 +87,17 @@ test('a flat input finds its places', () => {
     body: undefined,
     headers: {},
   })
+})
+
+test('what a route accepts, its tool describes', () => {
+  for (const tool of tools) {
+    const body = accepted[nameOf(tool.operation) as WriteName]
+    if (!body || tool.body) continue
+    const ids = Object.fromEntries(pathParams(tool.operation.route.path).map((param) => [param, 'x']))
+    const fits = ajv.compile(inputSchema(tool))
+    expect(fits({ ...ids, ...body }), `${tool.name}: ${ajv.errorsText(fits.errors)}`).toBe(true)
+    expect(fits({ ...ids, ...body, surprise: 1 }), tool.name).toBe(false)
+  }
 })
 
 test('what an app and a person can say differs', () => {
