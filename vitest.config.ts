@@ -16,6 +16,8 @@ export default defineConfig({
     globalSetup: 'server/test/template.ts',
     include: ['protocol/**/*.test.ts', 'server/**/*.test.ts', 'conformance/**/*.test.ts', 'sdk/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
+    // What these import has a condition called source too, in TypeScript, which Node cannot run.
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
     reporters: ['default', ...(results ? [new ConformanceReporter(results)] : [])],
     // One line for each file; what fails is shown whole.
     slowTestThreshold: 60_000,

@@ -9,6 +9,7 @@ import { issues } from './issues.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
+import { mcp } from './mcp.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
 import { planning } from './planning.ts'
@@ -113,6 +114,7 @@ export const api = {
   ...agents,
   ...agentSessions,
   ...oauth,
+  ...mcp,
   ...inbox,
   ...live,
   ...audit,

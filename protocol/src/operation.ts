@@ -9,8 +9,11 @@ export interface Shape {
   body?: TSchema
   /** How the body comes: JSON, or the fields of a form as OAuth has it. */
   bodyFormat?: 'json' | 'form'
-  /** What refusals look like: `{code, message, details}`, or RFC 6749's `{error, error_description}`. */
-  errorFormat?: 'ours' | 'oauth'
+  /**
+   * What refusals look like: `{code, message, details}`, RFC 6749's `{error, error_description}`, or for a message that
+   * cannot be understood JSON-RPC's.
+   */
+  errorFormat?: 'ours' | 'oauth' | 'json-rpc'
   /** Takes the header Idempotency-Key: the same call again answers what it answered. */
   idempotent?: boolean
   /** Its verb holds the body against the schema, together with what a schema cannot say. */
@@ -44,7 +47,7 @@ export type AnswerOf<O extends Operation> = {
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
 /** Every error the operation can answer, so that its description is complete. */
-export function errorsOf({ route, body, query, errors: own = [], errorFormat }: Operation): ErrorCode[] {
+export function errorsOf({ route, body, errors: own = [], errorFormat }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
   codes.add('INTERNAL_ERROR').add('NOT_READY')
   if (errorFormat === 'oauth') return [...codes.add('BODY_TOO_LARGE')]
@@ -58,12 +61,13 @@ export function errorsOf({ route, body, query, errors: own = [], errorFormat }: 
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
-  if (query) codes.add('VALIDATION_ERROR')
+  // A query parameter that is not known is refused everywhere.
+  codes.add('VALIDATION_ERROR')
   if (route.stream) codes.add('RATE_LIMIT_EXCEEDED')
   if (route.method !== 'GET') {
     if (route.caller !== 'anyone') codes.add('CSRF_REFUSED')
-    codes.add('INVALID_JSON').add('VALIDATION_ERROR').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+    codes.add('INVALID_JSON').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   }
-  if (body) codes.add('INVALID_JSON').add('VALIDATION_ERROR')
+  if (body) codes.add('INVALID_JSON')
   return [...codes].sort((a, b) => errors[a].status - errors[b].status || a.localeCompare(b))
 }

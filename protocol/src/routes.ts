@@ -44,6 +44,8 @@ export type Route = {
   at?: 'root'
   /** Answers with server-sent events; `workspace_id` in the query may stand for the header (decisions 6). */
   stream?: true
+  /** The MCP server: a token's workspace goes without saying, and a 401 says where tokens come from (decisions 2, 5). */
+  mcp?: true
 } & (
   | { caller: Exclude<Caller, 'person or app' | 'member or app' | 'app'> }
   | {
@@ -245,6 +247,9 @@ export const routes = {
   getConsentRequest: { method: 'GET', path: '/oauth/requests/:request_id', caller: 'person' },
   approveConsent: { method: 'POST', path: '/oauth/requests/:request_id/approve', caller: 'person' },
   denyConsent: { method: 'POST', path: '/oauth/requests/:request_id/deny', caller: 'person' },
+
+  // The same operations as tools for models
+  callMcp: { method: 'POST', path: '/mcp', at: 'root', caller: 'member or app', scope: null, mcp: true },
 
   // What asks for a person
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },

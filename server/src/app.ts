@@ -16,6 +16,7 @@ import { Live } from './live/live.ts'
 import { liveRoutes } from './live/routes.ts'
 import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
@@ -26,7 +27,7 @@ import { workspaceRoutes } from './workspaces/routes.ts'
 /** Every feature, in one visible list. */
 export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metrics()): Promise<FastifyInstance> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
-  const door = new Door(ctx, api, [
+  const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx.config, metrics, lifecycle),
     ...loginRoutes,
     ...workspaceRoutes,
@@ -43,6 +44,7 @@ export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = ne
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),
     ...oauthRoutes,
+    ...mcpRoutes(() => door),
   ])
   metrics.watching(() => live.watching)
   const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)

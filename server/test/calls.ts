@@ -119,6 +119,8 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   issueToken: null,
   revokeToken: null,
   registerClient: null,
+  // JSON-RPC: refused in its own words.
+  callMcp: null,
   updateInboxEntry: { read: true },
   readInbox: null,
 }

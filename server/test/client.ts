@@ -45,6 +45,10 @@ export class Client {
     return this.#send('GET', path, undefined, options)
   }
 
+  postRoot(path: string, body?: unknown, options?: RequestOptions) {
+    return this.#send('POST', path, body, options)
+  }
+
   async #send(method: string, path: string, body: unknown, { headers, raw }: RequestOptions = {}) {
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${this.rootUrl}${path}`, {

@@ -86,11 +86,15 @@ export function admit(route: Route, caller: Caller): void {
 
 /** An OAuth token is of one workspace: naming another is refused wherever it is used (decisions 2). */
 function admitToWorkspace(route: Route, caller: Person | App) {
-  const asked = caller.kind === 'app' ? caller.workspaceAsked : caller.workspaceId
+  const asked = caller.kind === 'app' ? workspaceOf(route, caller) : caller.workspaceId
   if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')
   const within = caller.kind === 'app' ? !asked || asked === caller.workspaceId : caller.role !== null
   if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
 }
+
+/** The one it asks for; on the MCP server an app need not ask, its token says it. */
+const workspaceOf = (route: Route, { workspaceAsked, workspaceId }: App) =>
+  workspaceAsked ?? (route.mcp ? workspaceId : null)
 
 function neededScope(route: Route, caller: Person | App): Scope | null {
   if (!('scope' in route)) return null

@@ -126,9 +126,9 @@ test('every route answers every kind of caller as it declares', {
       // A body that no operation takes: who is let in is told so, and nothing happens.
       const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
       const response =
-        operation.route.at === 'root'
-          ? await client.getRoot(path)
-          : await client.request(operation.route.method, path, body)
+        operation.route.at !== 'root'
+          ? await client.request(operation.route.method, path, body)
+          : await (operation.route.method === 'GET' ? client.getRoot(path) : client.postRoot(path, {}))
       const code = isDoors(operation, response.body?.code) ? response.body.code : 'let in'
       expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
       if (expected === 'INSUFFICIENT_SCOPE') {
@@ -156,6 +156,7 @@ const outside: Record<
   'TEAM_ACCESS_DENIED' | 'RESOURCE_NOT_FOUND' | 'VALIDATION_ERROR' | 'nothing of it' | 'of the whole workspace'
 > = {
   getMe: 'of the whole workspace',
+  callMcp: 'of the whole workspace',
   getWorkspace: 'of the whole workspace',
   listMembers: 'of the whole workspace',
   listTeams: 'nothing of it',

@@ -50,7 +50,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         schema: { type: 'string' },
       })),
       ...(inWorkspace(route.caller)
-        ? [{ name: 'X-Workspace-ID', in: 'header', required: !route.stream, schema: { type: 'string' } }]
+        ? [{ name: 'X-Workspace-ID', in: 'header', required: !route.stream && !route.mcp, schema: { type: 'string' } }]
         : []),
       ...(operation.idempotent
         ? [
@@ -70,7 +70,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
       })),
     ],
     ...(body ? { requestBody: { required: true, content: content(named(body, schemas)) } } : {}),
-    responses: { ...answers(operation, schemas), ...refusals(operation) },
+    responses: { ...answers(operation, schemas), ...refusals(operation, schemas) },
   }
 }
 
@@ -110,14 +110,16 @@ function answers(operation: Operation, schemas: Json): Json {
   )
 }
 
-function refusals(operation: Operation): Json {
+function refusals(operation: Operation, schemas: Json): Json {
   const codes = errorsOf(operation)
   const statuses = [...new Set(codes.map((code) => errors[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
       const group = codes.filter((code) => errors[code].status === status)
       const description = group.map((code) => `\`${code}\`: ${errors[code].message}`).join('\n\n')
-      const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
+      const ours = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
+      const theirs = operation.returns[status]
+      const schema = theirs ? { anyOf: [ours, named(theirs, schemas)] } : ours
       return [status, { description, headers: headersOf(operation, status), content: content(schema) }]
     }),
   )

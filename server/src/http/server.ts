@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { type ErrorCode, limits, type Operation, type Route } from '@baton/protocol'
+import { type ErrorCode, limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -24,6 +24,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     oauthErrors?: boolean
     takesForm?: boolean
+    /** RFC 9728 5.1: where somebody without a token learns how to get one. */
+    resourceMetadata?: string
   }
 }
 
@@ -132,7 +134,11 @@ export async function createHttpServer(
     app.route({
       method: operation.route.method,
       url: urlOf(operation),
-      config: { oauthErrors: operation.errorFormat === 'oauth', takesForm: operation.bodyFormat === 'form' },
+      config: {
+        oauthErrors: operation.errorFormat === 'oauth',
+        takesForm: operation.bodyFormat === 'form',
+        ...(operation.route.mcp ? { resourceMetadata: `${config.rootUrl}${routes.getMcpResourceMetadata.path}` } : {}),
+      },
       // Before the body is read: who may not call does not get to send us anything.
       onRequest: (request, reply) => identify(operation, request, reply, operation.route),
       handler: async (request, reply) => {
@@ -202,12 +208,17 @@ const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiErr
 
 /** Where RFC 6749 speaks, what is wrong with a request is said in its words. */
 function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
-  const { oauthErrors } = request.routeOptions?.config ?? {}
+  const { oauthErrors, resourceMetadata } = request.routeOptions?.config ?? {}
   const inItsWords =
     oauthErrors && refusal instanceof ApiError && [400, 415, 422].includes(refusal.status)
       ? new OAuthError('invalid_request', refusal.message)
       : refusal
-  return reply.code(inItsWords.status).headers(inItsWords.headers).send(inItsWords.body)
+  reply.code(inItsWords.status).headers(inItsWords.headers)
+  if (inItsWords.status === 401 && resourceMetadata) {
+    const challenge = inItsWords.headers['www-authenticate']
+    reply.header('www-authenticate', `${challenge}, resource_metadata="${resourceMetadata}"`)
+  }
+  return reply.send(inItsWords.body)
 }
 
 const formType = 'application/x-www-form-urlencoded'

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { operation } from './operation.ts'
+import { routes } from './routes.ts'
+
+/** JSON-RPC 2.0: what is not known is ignored (decisions 0). */
+const open = { additionalProperties: true } as const
+const version = { jsonrpc: Type.Literal('2.0') }
+const RpcError = Type.Object(
+  { ...version, error: Type.Object({ code: Type.Integer(), message: Type.String() }, open) },
+  { ...open, title: 'JsonRpcError' },
+)
+const RpcResult = Type.Object({ ...version, result: Type.Object({}, open) }, { ...open, title: 'JsonRpcResult' })
+
+export const mcp = {
+  callMcp: operation(routes.callMcp, {
+    summary: 'The API as tools for models: the Model Context Protocol over Streamable HTTP, without sessions',
+    body: Type.Unknown({ title: 'JsonRpcMessage' }),
+    bodyCheckedByVerb: true,
+    errorFormat: 'json-rpc',
+    // A notification is answered by 202, a message that cannot be understood by 400 or 404.
+    returns: { 200: Type.Union([RpcResult, RpcError]), 202: null, 400: RpcError, 404: RpcError },
+  }),
+}

@@ -1,0 +1,76 @@
+import { limits, pathParams } from '@baton/protocol'
+import type { TSchema } from 'typebox'
+import { fieldHints, paramHints } from './fields.ts'
+import type { Tool } from './tool.ts'
+
+type Json = string | number | boolean | null | Json[] | JsonSchema
+export type JsonSchema = { [key: string]: Json }
+
+export interface InputSchema {
+  [key: string]: Json
+  type: 'object'
+  properties: Record<string, JsonSchema>
+  required: string[]
+}
+
+/** One flat object of what the operation takes in its path, query, body and headers, as JSON Schema. */
+export function inputSchema({ operation, body = operation.body }: Tool): InputSchema {
+  const params = pathParams(operation.route.path)
+  const fields = [operation.query, body].map(fieldsOf)
+  const key = { type: 'string', minLength: 1, maxLength: limits.idempotencyKey }
+  return {
+    type: 'object',
+    properties: Object.fromEntries([
+      ...params.map((name) => [name, { type: 'string', description: paramHints[name] ?? idHint(name) }]),
+      ...fields.flatMap(({ properties }) =>
+        Object.entries(properties).map(([name, schema]) => [name, hinted(name, schema)]),
+      ),
+      ...(operation.idempotent ? [['idempotency_key', hinted('idempotency_key', key)]] : []),
+    ]),
+    required: [...params, ...fields.flatMap(({ required }) => required)],
+    additionalProperties: false,
+  }
+}
+
+const idHint = (name: string) => `The id of the ${name.replace(/_id$/, '').replaceAll('_', ' ')}`
+
+const hinted = (name: string, schema: JsonSchema): JsonSchema =>
+  fieldHints[name] ? { ...schema, description: fieldHints[name] } : schema
+
+interface Fields {
+  properties: Record<string, JsonSchema>
+  required: string[]
+}
+
+function fieldsOf(schema: TSchema | undefined): Fields {
+  if (!schema) return { properties: {}, required: [] }
+  const { anyOf, properties = {}, required = [] } = plain(schema) as Partial<Fields> & { anyOf?: Fields[] }
+  return anyOf ? merged(anyOf) : { properties, required }
+}
+
+/** What fits any of them: a field may look as it does in one of them, and is required where all require it. */
+function merged(variants: Fields[]): Fields {
+  const names = [...new Set(variants.flatMap(({ properties }) => Object.keys(properties)))]
+  const properties = names.map((name): [string, JsonSchema] => {
+    const looks = variants.flatMap((variant) => variant.properties[name] ?? [])
+    const distinct = [...new Map(looks.map((look) => [JSON.stringify(look), look])).values()]
+    return [name, distinct.length === 1 ? (distinct[0] as JsonSchema) : { anyOf: distinct }]
+  })
+  const required = names.filter((name) => variants.every((variant) => variant.required?.includes(name)))
+  return { properties: Object.fromEntries(properties), required }
+}
+
+/** Keywords of ours mean nothing to others; what a refusal would say is told beforehand. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => {
+      if (key === 'x-message') return [['description', sentence(item)]]
+      // Names a component of the OpenAPI document; a field may be called so too.
+      return key === 'title' && typeof item === 'string' ? [] : [[key, plain(item)]]
+    }),
+  )
+}
+
+const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)

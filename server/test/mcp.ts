@@ -1,0 +1,97 @@
+import {
+  type AuthProvider,
+  Client,
+  type OAuthClientInformationMixed,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type OAuthTokens,
+  StreamableHTTPClientTransport,
+  type VersionNegotiationMode,
+} from '@modelcontextprotocol/client'
+import { onTestFinished } from 'vitest'
+import type { Client as HttpClient, RequestOptions } from './client.ts'
+import type { TestApp, TestPerson } from './harness.ts'
+
+/** The official client. It believes in the address that the service is configured with; a test listens elsewhere. */
+export function mcpTransport(
+  app: TestApp,
+  authProvider: AuthProvider | OAuthClientProvider,
+  headers: Record<string, string> = {},
+) {
+  const { rootUrl, mcpUrl } = app.ctx.config
+  return new StreamableHTTPClientTransport(new URL(mcpUrl), {
+    authProvider,
+    requestInit: { headers },
+    fetch: (url, init) => fetch(String(url).replace(rootUrl, app.rootUrl), init),
+  })
+}
+
+export const newMcpClient = (mode: VersionNegotiationMode = 'legacy') => {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** Connected with a token that is there already. */
+export async function connectMcp(
+  app: TestApp,
+  token: string,
+  headers: Record<string, string> = {},
+  mode?: VersionNegotiationMode,
+) {
+  const client = newMcpClient(mode)
+  await client.connect(mcpTransport(app, { token: async () => token }, headers))
+  return client
+}
+
+/** A program that knows nothing but the address; the person who uses it agrees to what it asks for. */
+export class Program implements OAuthClientProvider {
+  readonly redirectUrl = 'http://127.0.0.1:4000/callback'
+  readonly clientMetadata = { client_name: 'Editor', redirect_uris: [this.redirectUrl] }
+  /** Where the browser was sent. */
+  authorizationUrl: URL | undefined
+  registered: OAuthClientInformationMixed | undefined
+  stored: OAuthTokens | undefined
+  #verifier = ''
+  #discovered: OAuthDiscoveryState | undefined
+
+  clientInformation = () => this.registered
+  saveClientInformation(registered: OAuthClientInformationMixed) {
+    this.registered = registered
+  }
+  tokens = () => this.stored
+  saveTokens(tokens: OAuthTokens) {
+    this.stored = tokens
+  }
+  redirectToAuthorization(url: URL) {
+    this.authorizationUrl = url
+  }
+  saveCodeVerifier(verifier: string) {
+    this.#verifier = verifier
+  }
+  codeVerifier = () => this.#verifier
+  saveDiscoveryState(discovered: OAuthDiscoveryState) {
+    this.#discovered = discovered
+  }
+  discoveryState = () => this.#discovered
+
+  /** What the browser and the person in front of it do; returns what comes back to the program. */
+  async agreed(person: TestPerson, workspaceId: string): Promise<URLSearchParams> {
+    const asked = await person.get(`/oauth/authorize${this.authorizationUrl?.search}`)
+    const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+    const { body } = await person.post(`/oauth/requests/${request}/approve`, { workspace_id: workspaceId })
+    return new URL(body.redirect_to).searchParams
+  }
+}
+
+let ids = 0
+
+/** One message without any client's help. */
+export const rpc = (client: HttpClient, method: string, params?: object, options?: RequestOptions) =>
+  client.postRoot('/mcp', { jsonrpc: '2.0', id: ++ids, method, ...(params ? { params } : {}) }, options)
+
+/** Calls a tool and returns its result. */
+export async function callTool(client: HttpClient, name: string, args: object = {}) {
+  const { body } = await rpc(client, 'tools/call', { name, arguments: args })
+  return body.result
+}
