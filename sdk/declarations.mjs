@@ -86,7 +86,7 @@ class Types {
       case 'object':
         return this.#object(schema)
     }
-    const beyond = Object.keys(schema).filter((key) => !key.startsWith('x-') && key !== 'description')
+    const beyond = Object.keys(schema).filter((key) => !key.startsWith('x-') && !['description', 'title'].includes(key))
     if (beyond.length > 0) throw new Error(`cannot print ${JSON.stringify(schema)}`)
     return 'unknown'
   }

@@ -84,6 +84,19 @@ export class Program implements OAuthClientProvider {
   }
 }
 
+/** An app installed for one of two teams, with an issue in each; `bare` names no workspace. */
+export async function mcpScene(app: TestApp, scopes = ['read', 'write']) {
+  const workspace = await app.workspace()
+  const { owner } = workspace
+  const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+  const other = (await owner.post('/teams', { name: 'Design', key: 'DES' })).body
+  const issue = (await owner.post('/issues', { title: 'A bug', team_id: team.id })).body
+  const outside = (await owner.post('/issues', { title: 'A colour', team_id: other.id })).body
+  const robot = await app.installed(owner, { scopes, teamIds: [team.id] })
+  const bare = app.nobody.with({ authorization: `Bearer ${robot.token}` })
+  return { ...workspace, team, other, issue, outside, robot, bare }
+}
+
 let ids = 0
 
 /** One message without any client's help. */
