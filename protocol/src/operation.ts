@@ -64,6 +64,7 @@ export function errorsOf({ route, body, errors: own = [], errorFormat }: Operati
   // A query parameter that is not known is refused everywhere.
   codes.add('VALIDATION_ERROR')
   if (route.stream) codes.add('RATE_LIMIT_EXCEEDED')
+  if (route.writes) codes.add('CSRF_REFUSED')
   if (route.method !== 'GET') {
     if (route.caller !== 'anyone') codes.add('CSRF_REFUSED')
     codes.add('INVALID_JSON').add('BODY_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')

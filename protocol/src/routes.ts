@@ -44,6 +44,8 @@ export type Route = {
   at?: 'root'
   /** Answers with server-sent events; `workspace_id` in the query may stand for the header (decisions 6). */
   stream?: true
+  /** Changes something though it is a GET, so that a cookie alone does not do (decisions 2). */
+  writes?: true
   /** The MCP server: a token's workspace goes without saying, and a 401 says where tokens come from (decisions 2, 5). */
   mcp?: true
 } & (
@@ -179,7 +181,7 @@ export const routes = {
     path: '/agent-apps/:app_id/deliveries/:delivery_id/redeliver',
     caller: 'member',
   },
-  listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true },
+  listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },

@@ -196,8 +196,9 @@ async function changeCoverage(
       },
     },
   )
-  await releaseUncovered(tx, ctx, caller, { id: before.id, agentId: before.app_user_id })
-  await endUncovered(tx, ctx, before.id)
+  const installation = { id: before.id, agentId: before.app_user_id }
+  await releaseUncovered(tx, ctx, caller, installation)
+  await endUncovered(tx, ctx, installation)
   return true
 }
 

@@ -451,3 +451,15 @@ test('housekeeping ends what a process left behind', async ({ startApp, receiver
   expect(await rows()).toEqual([])
   expect((await owner.get('/audit-log?action=app.listening_ended')).body.data).toHaveLength(1)
 })
+
+test("another site's page cannot divert an app with a manager's cookie", async ({ app, receiver }) => {
+  const { owner } = await app.workspace()
+  const { app: robot } = await app.installed(owner, { webhook: receiver.url })
+  const path = `/agent-apps/${robot.id}/listen?take_over=true&workspace_id=${owner.workspaceId}`
+  const byCookie = app.nobody.with({ cookie: `baton_session=${owner.token}` })
+  for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
+    const answer = await app.unchanged(() => byCookie.get(path, { headers }))
+    expect(answer).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })
+  }
+  expect((await byCookie.get(path, { headers: { 'sec-fetch-site': 'same-origin' } })).status).toBe(200)
+})

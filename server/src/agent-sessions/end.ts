@@ -41,12 +41,12 @@ export const endOnMoved = (
   )
 
 /** After the teams of an installation have changed. */
-export const endUncovered = (tx: Tx, ctx: Context, installationId: string) =>
+export const endUncovered = (tx: Tx, ctx: Context, { id, agentId }: { id: string; agentId: string }) =>
   part(
     tx,
     ctx,
-    sql`s.installation_id = ${installationId} and exists (
-      select from installations n where n.id = s.installation_id and not n.all_teams and not case
+    sql`s.agent_id = ${agentId} and exists (
+      select from installations n where n.id = ${id} and not n.all_teams and not case
         when s.issue_id is not null
         then exists (select from issues where id = s.issue_id and team_id = any(n.team_ids))
         else exists (select from project_teams where project_id = s.project_id and team_id = any(n.team_ids)) end)`,

@@ -13,7 +13,7 @@ export const tellsPeople = (said: Said): said is keyof typeof kinds => said in k
 
 /**
  * Who asked hears of it; for a session that the agent opened, the assignee of its issue. One unread entry of a kind is
- * enough for each session, so that no agent fills an inbox.
+ * enough for each session, and for all that an agent opens on an issue, so that no agent fills an inbox.
  */
 export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Said) {
   if (!tellsPeople(said)) return
@@ -26,7 +26,11 @@ export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Sa
         : sql`${session.creatorId}`
     } and not exists (
       select from inbox_entries e
-      where e.session_id = ${session.id} and e.kind = ${kind} and e.user_id = m.user_id and e.read_at is null)`)
+      where ${
+        session.openedByAgent
+          ? sql`e.issue_id = ${session.issueId} and e.actor_id = ${session.agentId}`
+          : sql`e.session_id = ${session.id}`
+      } and e.kind = ${kind} and e.user_id = m.user_id and e.read_at is null)`)
   if (!person) return
   const { issueId, projectId } = session
   await notify(tx, now, session.workspaceId, session.agentId, [

@@ -65,12 +65,14 @@ export async function sessionsInThread(tx: Tx, ctx: Context, threadId: string): 
   // One thread at a time, so that two people who mention an agent at once open one session.
   await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`thread ${threadId}`}, 0))`)
   const sessions = await lockSessions(tx, now, ctx.config, sql`s.thread_id = ${threadId} and s.ended_at is null`)
-  for (const { id, standing } of sessions) {
+  for (const session of sessions) {
+    const { id, standing } = session
     if (!standing.endedAt) continue
     await tx.run(sql`
       update agent_sessions set state = ${standing.state}, ended_at = ${standing.endedAt},
         updated_at = ${standing.updatedAt}, due_at = null, version = version + 1
       where id = ${id}`)
+    watched(tx, session)
   }
   return sessions.filter(({ standing }) => !standing.endedAt)
 }
@@ -83,10 +85,12 @@ async function beginAtIssue(tx: Tx, caller: App, issueId: string): Promise<Omit<
 async function beginAtComment(tx: Tx, caller: App, id: string): Promise<Omit<Beginning, 'agent'>> {
   const comment = await tx.row<{ issueId: string | null; projectId: string | null; threadId: string }>(sql`
     select issue_id as "issueId", project_id as "projectId", coalesce(parent_comment_id, id) as "threadId" from comments
-    where workspace_id = ${caller.workspaceId} and id = ${id} and not internal for key share`)
+    where workspace_id = ${caller.workspaceId} and id = ${id} and not internal`)
   const { issueId, projectId, threadId } = found(comment)
   const place = issueId ? { issueId } : { projectId: projectId as string }
+  // What it stands on first, as whoever deletes that does.
   await mustReach(tx, caller, place)
+  found(await tx.row(sql`select 1 from comments where id = ${id} for key share`))
   return { place, comment: { id, threadId } }
 }
 

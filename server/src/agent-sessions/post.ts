@@ -58,8 +58,8 @@ async function postAsAgent(
     return spoken.activity
   }
   return ctx.db.tx(async (tx) => {
-    await holdPlace(tx, id)
-    await tx.row(sql`select 1 from agent_sessions where id = ${id} for update`)
+    await holdPlace(tx, caller.id, id)
+    await tx.row(sql`select 1 from agent_sessions where id = ${id} and agent_id = ${caller.id} for update`)
     const spoken = found(await attempt(tx))
     if (spoken.session) {
       watched(tx, spoken.session)

@@ -103,12 +103,12 @@ export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session
 })
 
 /**
- * What the session is about stays until the transaction ends. For who will name it in another row: whoever moves or
+ * What a session of the agent is about stays until the transaction ends. For who will name it in another row: whoever moves or
  * deletes it holds it before its sessions, and two who wait for each other would both wait in vain.
  */
-export const holdPlace = (tx: Queryable, id: string) =>
+export const holdPlace = (tx: Queryable, agentId: string, id: string) =>
   tx.row(sql`
-    with s as (select issue_id, project_id from agent_sessions where id = ${id}),
+    with s as (select issue_id, project_id from agent_sessions where id = ${id} and agent_id = ${agentId}),
       i as (select 1 from issues where id = (select issue_id from s) for key share),
       p as (select 1 from projects where id = (select project_id from s) for key share)
     select exists (select from i), exists (select from p)`)

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { type Heard, Watch } from '../../test/watch.ts'
+import { sql } from '../db/sql.ts'
 import { settleDue } from './timers.ts'
 
 /** An issue that was delegated, and its session. */
@@ -154,4 +155,31 @@ test('what is not theirs to see is not there, and ends when it no longer is', as
     event: 'session',
     data: { end_reason: 'team_removed' },
   })
+})
+
+test('who has gone is not read for any more', async ({ startApp }) => {
+  const app = await startApp()
+  const { member, path, session, robot } = await scene(app)
+  // More than any socket holds.
+  await app.ctx.db.run(sql`
+    insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
+      created_at)
+    select ${session.id}, n, 'act_' || lpad(n::text, 26, '0'), ${member.workspaceId}, 'thought',
+      json_build_object('type', 'thought', 'body', repeat('x', 30000)), false, 'app', ${robot.userId}, ${app.clock.now()}
+    from generate_series(1, 600) n`)
+  let pages = 0
+  const { rows } = app.ctx.db
+  app.ctx.db.rows = (statement) => {
+    if (/a\.seq > .* limit/s.test(statement.text)) pages++
+    return rows.call(app.ctx.db, statement) as never
+  }
+  const watch = await Watch.as(member, { path: `${path}/stream` })
+  watch.stopReading()
+  while (pages === 0) await member.get(path)
+  watch.close()
+  for (let turn = 0; turn < 20; turn++) await member.get(path)
+  const read = pages
+  expect(read).toBeLessThan(50)
+  await member.get(path)
+  expect(pages).toBe(read)
 })

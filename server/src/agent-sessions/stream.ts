@@ -1,4 +1,4 @@
-import { api, limits } from '@baton/protocol'
+import { api } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
@@ -8,6 +8,9 @@ import type { Live } from '../live/live.ts'
 import { streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
 import { findSession, getSession } from './read.ts'
+
+/** So many wait in memory for one who reads slowly. */
+const atOnce = 10
 
 /**
  * A session as it goes on: `session` whenever it looks different, `activity` for each one, by its seq. A browser that
@@ -71,12 +74,14 @@ async function send(
   if (text !== seen.session) stream.event('session', session)
   seen.session = text
   for (;;) {
-    const activities = await activitiesAfter(ctx.db, ctx.config, id, seen.seq, limits.activitiesPage)
+    const activities = await activitiesAfter(ctx.db, ctx.config, id, seen.seq, atOnce)
     for (const activity of activities) {
       await stream.room()
+      // Whoever has gone is not read for any more.
+      if (stream.over) return
       stream.event('activity', activity, String(activity.seq))
       seen.seq = activity.seq
     }
-    if (activities.length < limits.activitiesPage) return
+    if (activities.length < atOnce) return
   }
 }

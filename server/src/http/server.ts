@@ -34,7 +34,8 @@ export interface Credentials {
   authorization: string | undefined
   cookie: string | undefined
   workspaceId: string | undefined
-  method: string
+  /** What is asked for changes something. */
+  writes: boolean
   origin: string | undefined
   fetchSite: string | undefined
 }
@@ -238,7 +239,7 @@ const credentials = (route: Route, request: FastifyRequest): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
   workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
-  method: request.method,
+  writes: Boolean(route.writes) || !['GET', 'HEAD'].includes(request.method),
   origin: request.headers.origin,
   fetchSite: header(request, 'sec-fetch-site'),
 })

@@ -52,7 +52,7 @@ async function resolveLogin(
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)
   }
   return {
-    caller: { kind: 'person', ...person, tokenHash, workspaceId, scopes: null },
+    caller: { kind: 'person', ...person, tokenHash, workspaceId, workspaceAsked: workspaceId, scopes: null },
     // The browser's copy must live as long as ours.
     headers: renew && byCookie ? { 'set-cookie': loginCookie(config, token) } : {},
   }
@@ -78,8 +78,8 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 /** A browser sends the cookie by itself, so a write must prove that a page of ours asked for it. */
-function cookieOf({ cookie, method, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
-  if (!cookie || method === 'GET' || method === 'HEAD') return cookie || undefined
+function cookieOf({ cookie, writes, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
+  if (!cookie || !writes) return cookie || undefined
   const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : origin === rootUrl
   if (!sameOrigin) throw new ApiError('CSRF_REFUSED')
   return cookie

@@ -43,9 +43,10 @@ export async function bearerOfToken(
     return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes }, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
-  // A program of a person is pinned to the workspace they chose, and needs not name it.
+  // A program of a person is pinned to the workspace they chose.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
+  const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
+  const caller = { kind: 'person' as const, ...person, role, tokenHash, ...asked, scopes: found.grantScopes }
   return { caller, headers: headers() }
 }
 

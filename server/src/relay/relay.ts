@@ -1,4 +1,4 @@
-import { type AttemptAnswer, limits, type RelayedAttempt } from '@baton/protocol'
+import { type AttemptAnswer, limits, listenUrl, type RelayedAttempt } from '@baton/protocol'
 import { type Clock, plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
@@ -76,14 +76,16 @@ export class Relay {
     }
   }
 
-  /** Returns the connection of whoever listens now, if anybody does. */
+  /** Returns the connection of whoever listens now, if anybody does and still may. */
   async #offer(id: string, { endpointId, deliveryId, url, headers, body }: Relayable, deadline: Date) {
     const offered = await this.#db.row<{ connection_id: string }>(sql`
       insert into relayed_attempts
         (id, connection_id, endpoint_id, user_id, delivery_id, url, headers, body, deadline)
       select ${id}, connection_id, endpoint_id, user_id, ${deliveryId}, ${url}, ${JSON.stringify(headers)}::json,
         ${body}::bytea, ${deadline}
-      from listeners where endpoint_id = ${endpointId} and lease_until > ${this.#clock.now()}
+      from listeners l where endpoint_id = ${endpointId} and lease_until > ${this.#clock.now()} and exists (
+        select from memberships m where m.workspace_id = l.workspace_id and m.user_id = l.user_id
+          and (m.role <> 'member' or ${url}::text = ${listenUrl}))
       returning connection_id`)
     return offered?.connection_id
   }
