@@ -20,7 +20,7 @@ export interface Forwarded {
 }
 
 /** The service waits five seconds; what comes later than this cannot be handed on in time. */
-const timeoutMs = 4900
+const inTimeMs = 4900
 /** As much as the service takes. */
 const excerptLength = 2000
 
@@ -28,7 +28,11 @@ const excerptLength = 2000
 const ofTheConnection = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
 /** Makes the request here: the same bytes and headers, and no redirect followed, as the service would. */
-export async function forward({ headers, body }: Attempt, to: string, patient = false): Promise<Forwarded> {
+export async function forward(
+  { headers, body }: Attempt,
+  to: string,
+  { patient = false, timeoutMs = inTimeMs }: { patient?: boolean; timeoutMs?: number } = {},
+): Promise<Forwarded> {
   const started = performance.now()
   const tookMs = () => Math.round(performance.now() - started)
   const request = {

@@ -114,7 +114,7 @@ function refusal(status: number, text: string): Failure {
 
 /** Several at once; what becomes of one is no concern of another. */
 async function handle({ account, appId, forwardTo, patient = false, on }: RelayOptions, attempt: Attempt) {
-  const outcome = await forward(attempt, forwardTo, patient)
+  const outcome = await forward(attempt, forwardTo, { patient })
   on.forwarded(attempt, outcome.answer ? { ...outcome, late: !(await answer(outcome.answer)) } : outcome)
 
   async function answer(said: { status: number; body: string }): Promise<boolean> {
