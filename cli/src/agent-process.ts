@@ -36,10 +36,13 @@ export class AgentProcess {
     const { directory, command, env, on } = this.#options
     const [program, ...args] = command
     const startedAt = performance.now()
-    const child = spawn(program, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    // The channel tells the agent when this process is gone (end-with-parent.ts).
+    const child = spawn(program, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     this.#child = child
-    createInterface({ input: child.stdout }).on('line', (line) => on.line(line, 'stdout'))
-    createInterface({ input: child.stderr }).on('line', (line) => on.line(line, 'stderr'))
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const input = child[stream]
+      if (input) createInterface({ input }).on('line', (line) => on.line(line, stream))
+    }
     const ended = (how: string) => {
       if (this.#child !== child || this.#stopped) return
       this.#child = undefined

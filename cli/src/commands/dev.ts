@@ -54,7 +54,7 @@ async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   } catch {
     throw new Failure('@baton/sdk is not installed here.', { code: 'NOT_INSTALLED', advice: 'Run `npm install`.' })
   }
-  return [process.execPath, main]
+  return [process.execPath, '--import', new URL('../end-with-parent.js', import.meta.url).href, main]
 }
 
 async function loggedIn(call: Call): Promise<Account> {

@@ -24,7 +24,7 @@ left out); other users of the machine can see --secret. Baton need not run.`,
     positionals(call.args)
     const url = webAddress(needed(call, 'url', 'the address of your receiver'))
     const slowMs = count(call, 'slow', 1, 5000)
-    const receiver = { url, secret: await webhookSecret(call), patienceMs: 2 * slowMs, signal: call.signal }
+    const receiver = { url, secret: await webhookSecret(call), patienceMs: slowMs + 5000, signal: call.signal }
     await reachable(receiver)
     report(call.terminal, await examine(call, receiver, slowMs))
   },
