@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 export interface AgentOptions {
   directory: string
   command: readonly [string, ...string[]]
-  env: Record<string, string | undefined>
+  /** Read anew at each start. */
+  env(): Record<string, string | undefined>
   on: {
     line(line: string, stream: 'stdout' | 'stderr'): void
     /** It ended by itself, and begins again after so long. */
@@ -27,6 +28,7 @@ export class AgentProcess {
   #again: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
+  #restarted: Promise<void> = Promise.resolve()
 
   constructor(options: AgentOptions) {
     this.#options = options
@@ -37,7 +39,7 @@ export class AgentProcess {
     const [program, ...args] = command
     const startedAt = performance.now()
     // The channel tells the agent when this process is gone (end-with-parent.ts).
-    const child = spawn(program, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    const child = spawn(program, args, { cwd: directory, env: env(), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     this.#child = child
     for (const stream of ['stdout', 'stderr'] as const) {
       const input = child[stream]
@@ -55,15 +57,19 @@ export class AgentProcess {
     child.on('close', (code, signal) => ended(signal ? `was ended by ${signal}` : `ended with ${code}`))
   }
 
-  /** With what has been saved since. */
-  async restart() {
+  /** With what has been saved since. One after the other: two at once would leave one that nobody ends. */
+  restart(): Promise<void> {
     this.#failures = 0
-    await this.#end()
-    if (!this.#stopped) this.start()
+    this.#restarted = this.#restarted.then(async () => {
+      await this.#end()
+      if (!this.#stopped) this.start()
+    })
+    return this.#restarted
   }
 
   async stop() {
     this.#stopped = true
+    await this.#restarted
     await this.#end()
   }
 

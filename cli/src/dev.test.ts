@@ -190,7 +190,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
   expect(await init('Bad Name')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--name/) })
   expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
   expect(await readdir(shell.cwd)).toEqual(['here'])
-  const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere'])
+  const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files are written/) })
 
   expect(await shell.run(['dev'])).toMatchObject({

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { readIfThere, writePrivate } from './files.ts'
 
@@ -6,6 +7,9 @@ export type Settings = Record<string, string>
 export async function readEnv(path: string): Promise<Settings> {
   return parseEnv((await readIfThere(path)) ?? '') as Settings
 }
+
+/** For where nothing can be waited for. */
+export const readEnvNow = (path: string) => (existsSync(path) ? (parseEnv(readFileSync(path, 'utf8')) as Settings) : {})
 
 /** Changes these settings and leaves every other line as it is. Only the owner can read the file afterwards. */
 export async function changeEnv(path: string, settings: Settings) {

@@ -17,6 +17,9 @@ const commands: readonly Command[] = [login, init, dev, listen, trigger, deliver
 /** 128 + SIGINT, as shells have it. */
 const interrupted = 130
 
+// Whoever reads may have read enough, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...argv]: string[]): Promise<number> {

@@ -4,7 +4,7 @@ import type { AgentApp } from '@baton/sdk'
 import { type Account, accountOf } from '../account.ts'
 import { AgentProcess } from '../agent-process.ts'
 import { account, type Call, type Command, count, positionals, text } from '../command.ts'
-import { changeEnv, readEnv, type Settings } from '../env-file.ts'
+import { changeEnv, readEnv, readEnvNow, type Settings } from '../env-file.ts'
 import { Failure } from '../failure.ts'
 import { readIfThere } from '../files.ts'
 import { installedHere, registered } from '../registration.ts'
@@ -97,7 +97,7 @@ async function running(call: Call, { directory, command, account, app, settings 
   const agent = new AgentProcess({
     directory,
     command,
-    env: { ...process.env, ...settings },
+    env: () => ({ ...process.env, ...settings, ...readEnvNow(join(directory, '.env')) }),
     on: {
       line: (line, stream) =>
         terminal.event({ event: 'output', stream, line }, `${terminal.paint('cyan', 'agent |')} ${line}`),

@@ -20,7 +20,7 @@ export const init: Command = {
     const [given = ''] = positionals(call.args, 'DIRECTORY')
     const directory = resolve(given)
     const name = nameFrom(text(call, 'name') ?? basename(directory))
-    const files = await writeProject(directory, { name, sdk: text(call, 'sdk') ?? (await sdkSpec()) })
+    const files = await writeProject(directory, { name, sdk: await sdkOf(call) })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
     const where = relative(process.cwd(), directory) || '.'
@@ -30,6 +30,13 @@ export const init: Command = {
       `${name} is in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
     )
   },
+}
+
+/** npm would look for a file from within the new directory. */
+async function sdkOf(call: Call): Promise<string> {
+  const spec = text(call, 'sdk')
+  if (spec === undefined) return sdkSpec()
+  return spec.startsWith('file:') ? `file:${resolve(spec.slice('file:'.length))}` : spec
 }
 
 /** What both npm and a manifest take. */

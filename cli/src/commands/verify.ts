@@ -29,9 +29,10 @@ the environment, then WEBHOOK_SECRET of --env (.env if left out); other users of
     const toleranceMs = count(call, 'tolerance', 0, 60) * 1000
     const steps = examine({ rawBody, signature, secret, now: timeOf(call), toleranceMs })
     const failed = steps.find(({ ok }) => !ok)
-    if (!call.terminal.json || !failed) call.terminal.result({ ok: !failed, steps }, words(steps))
-    if (failed)
-      throw new Failure(`Not verified: ${failed.problem}`, { code: failed.step, advice: failed.advice ?? null })
+    call.terminal.result({ ok: !failed, steps }, words(steps))
+    if (!failed) return
+    process.exitCode = 1
+    call.terminal.note(`Not verified: ${failed.problem}${failed.advice ? `\n${failed.advice}` : ''}`)
   },
 }
 
