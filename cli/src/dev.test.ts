@@ -175,6 +175,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
   expect(JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))).toMatchObject({
     name: 'here',
     dependencies: { '@baton/sdk': expect.stringMatching(/^file:.*sdk$/) },
+    devDependencies: { '@baton/cli': expect.stringMatching(/^file:.*cli$/) },
   })
 
   await writeFile(join(directory, 'agent.mjs'), 'mine')

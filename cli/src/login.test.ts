@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
 import { Shell } from '../test/baton.ts'
 import { configDirectory } from './config.ts'
+import { harmless } from './terminal.ts'
 
 const commands = ['login', 'init', 'dev', 'listen', 'trigger', 'deliveries', 'verify', 'doctor', 'apps']
 
@@ -87,6 +88,12 @@ test('a wrong password, an unknown workspace and a silent address are refused, a
   expect(await readdir(shell.home)).toEqual([])
   const chosen = await shell.run(login(...here, '--workspace', 'another', '--json'), { input: owner.password })
   expect(chosen.json().workspace.name).toBe('Another')
+})
+
+test('names of others do not move the terminal', () => {
+  expect(harmless('a\u001b[2Jb\u0007\r\n\tc \u009b1m\u001b[31mred\u001b[39m')).toBe(
+    'a[2Jb\n\tc 1m\u001b[31mred\u001b[39m',
+  )
 })
 
 test('where the configuration is', () => {

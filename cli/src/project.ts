@@ -11,14 +11,17 @@ const templates = fileURLToPath(new URL('../templates/agent', import.meta.url))
 const names: Record<string, string> = { gitignore: '.gitignore', 'env.example': '.env.example' }
 
 /** Writes a new project. A file that is there already stops it before anything is written. */
-export async function writeProject(directory: string, words: { name: string; sdk: string }): Promise<string[]> {
+export async function writeProject(
+  directory: string,
+  words: { name: string; sdk: string; cli: string },
+): Promise<string[]> {
   const files = (await readdir(templates)).map((file) => ({ from: file, to: names[file] ?? file }))
   await refuseToOverwrite(directory, files)
   await mkdir(directory, { recursive: true })
   const written: string[] = []
   for (const { from, to } of files) {
     const text = await readFile(join(templates, from), 'utf8')
-    const filled = text.replaceAll('{{name}}', words.name).replaceAll('{{sdk}}', words.sdk)
+    const filled = Object.entries(words).reduce((so, [key, word]) => so.replaceAll(`{{${key}}}`, word), text)
     // wx: also if somebody made it in the meantime.
     await writeFile(join(directory, to), filled, { flag: 'wx' })
     written.push(to)
@@ -39,10 +42,15 @@ async function refuseToOverwrite(directory: string, files: { to: string }[]) {
   })
 }
 
-/** The SDK that goes with this command: its release, or in a checkout the directory itself. */
-export async function sdkSpec(): Promise<string> {
-  const directory = dirname(dirname(createRequire(import.meta.url).resolve('@baton/sdk')))
+/** What npm is to install: the release that is in use here, or in a checkout the directory itself. */
+async function specOf(directory: string): Promise<string> {
   if (!directory.includes(`${sep}node_modules${sep}`)) return `file:${directory}`
   const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
   return `^${version}`
 }
+
+/** The SDK that goes with this command. */
+export const sdkSpec = () => specOf(dirname(dirname(createRequire(import.meta.url).resolve('@baton/sdk'))))
+
+/** This command itself. */
+export const cliSpec = () => specOf(dirname(dirname(fileURLToPath(import.meta.url))))

@@ -14,17 +14,17 @@ export class Terminal {
 
   /** What the command was for, as a value and in words. */
   result(value: unknown, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : words}\n`)
+    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : harmless(words)}\n`)
   }
 
   /** One of many: with --json one line each, so that it can be read while more come. */
   event(value: object, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value) : words}\n`)
+    process.stdout.write(`${this.json ? JSON.stringify(value) : harmless(words)}\n`)
   }
 
   /** What goes on, for people. */
   note(words: string) {
-    process.stderr.write(`${words}\n`)
+    process.stderr.write(`${harmless(words)}\n`)
   }
 
   /** In colour where somebody looks and wants it (no-color.org). */
@@ -34,6 +34,11 @@ export class Terminal {
     return wanted ? styleText(colour, words, { validateStream: false } as object) : words
   }
 }
+
+/** Names and texts are other people's: of what moves a terminal, only colours pass. */
+export const harmless = (words: string) => words.replace(moving, '')
+const escape = String.fromCharCode(27)
+const moving = new RegExp(`(?!${escape}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
 
 /** Columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {

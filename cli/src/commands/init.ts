@@ -3,28 +3,31 @@ import { once } from 'node:events'
 import { basename, relative, resolve } from 'node:path'
 import { type Call, type Command, positionals, text } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { sdkSpec, writeProject } from '../project.ts'
+import { cliSpec, sdkSpec, writeProject } from '../project.ts'
 
 export const init: Command = {
   name: 'init',
   summary: 'begin an agent: a small project that runs',
   usage: ['DIRECTORY [--no-install]'],
-  about: 'Writes the files, overwrites none, and installs the SDK with npm.',
+  about: 'Writes the files, overwrites none, and installs the SDK and this command with npm.',
   example: 'baton init my-agent',
   options: {
     name: { type: 'string', value: 'NAME', about: 'name of the agent; that of the directory if left out' },
-    sdk: { type: 'string', value: 'SPEC', about: 'version, file: or tarball of @baton/sdk' },
+    sdk: { type: 'string', value: 'SPEC', about: 'version, or file: and a path, of @baton/sdk' },
+    cli: { type: 'string', value: 'SPEC', about: 'the same of @baton/cli' },
     'no-install': { type: 'boolean', about: 'do not run npm install' },
   },
   async run(call) {
     const [given = ''] = positionals(call.args, 'DIRECTORY')
     const directory = resolve(given)
     const name = nameFrom(text(call, 'name') ?? basename(directory))
-    const files = await writeProject(directory, { name, sdk: await sdkOf(call) })
+    const sdk = fromHere(text(call, 'sdk')) ?? (await sdkSpec())
+    const cli = fromHere(text(call, 'cli')) ?? (await cliSpec())
+    const files = await writeProject(directory, { name, sdk, cli })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
     const where = relative(process.cwd(), directory) || '.'
-    const steps = [...(where === '.' ? [] : [`cd ${where}`]), ...(install ? [] : ['npm install']), 'baton dev']
+    const steps = [...(where === '.' ? [] : [`cd ${where}`]), ...(install ? [] : ['npm install']), 'npx baton dev']
     call.terminal.result(
       { directory, name, files, installed: install },
       `${name} is in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
@@ -33,11 +36,8 @@ export const init: Command = {
 }
 
 /** npm would look for a file from within the new directory. */
-async function sdkOf(call: Call): Promise<string> {
-  const spec = text(call, 'sdk')
-  if (spec === undefined) return sdkSpec()
-  return spec.startsWith('file:') ? `file:${resolve(spec.slice('file:'.length))}` : spec
-}
+const fromHere = (spec: string | undefined) =>
+  spec?.replace(/^file:(.*)$/, (_, path: string) => `file:${resolve(path)}`)
 
 /** What both npm and a manifest take. */
 function nameFrom(given: string): string {
@@ -51,7 +51,7 @@ function nameFrom(given: string): string {
 }
 
 async function npmInstall({ terminal, signal }: Call, directory: string) {
-  terminal.note('Installing @baton/sdk …')
+  terminal.note('Installing @baton/sdk and @baton/cli …')
   const npm = spawn('npm', ['install', '--no-audit', '--no-fund'], {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
