@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { freePort, newDataDir, ServiceProcess } from '../../server/test/process.ts'
 import { Shell, temporary } from '../test/baton.ts'
 
@@ -14,10 +14,6 @@ async function service() {
   const port = await freePort()
   const begin = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
   const here = { service: begin() }
-  onTestFinished(async () => {
-    await here.service.kill('SIGKILL')
-    await rm(dataDir, { recursive: true, force: true })
-  })
   await here.service.ready()
   const { token } = await here.service.call('POST', '/auth/sign-up', ann)
   const authorization = { authorization: `Bearer ${token}` }
@@ -27,6 +23,10 @@ async function service() {
   const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' })
   return {
     url: here.service.url,
+    async end() {
+      await here.service.kill('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    },
     call,
     issue: async (title: string) => (await call('POST', '/issues', { title, team_id: team.id })).code as string,
     async restart() {
@@ -46,12 +46,20 @@ async function service() {
   }
 }
 
+// One for all: making its database takes longer than most of what is done with it.
+let begun: ReturnType<typeof service> | undefined
+function shared() {
+  begun ??= service()
+  return begun
+}
+afterAll(async () => (await begun)?.end())
+
 const answered = (types: string[]) => types.includes('response')
 
-async function inited(shell: Shell) {
-  const init = await shell.run(['init', 'my-agent', '--json'])
+async function inited(shell: Shell, name = 'my-agent') {
+  const init = await shell.run(['init', name, '--json'])
   expect(init).toMatchObject({ code: 0 })
-  return join(shell.cwd, 'my-agent')
+  return join(shell.cwd, name)
 }
 
 async function loggedIn(url: string) {
@@ -68,15 +76,15 @@ const isOpen = (port: number) =>
     socket.on('error', () => resolve(false))
   })
 
-const trigger = async (shell: Shell, issue: string) => {
-  const ended = await shell.run(['trigger', 'created', '--app', 'my-agent', '--issue', issue, '--json'])
+const trigger = async (shell: Shell, issue: string, app = 'my-agent') => {
+  const ended = await shell.run(['trigger', 'created', '--app', app, '--issue', issue, '--json'])
   expect(ended).toMatchObject({ code: 0 })
   return ended.json().session_id as string
 }
 
 // Once is enough: it brings its own database.
 test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { timeout: 120_000 }, async () => {
-  const { url, call, issue, said } = await service()
+  const { url, call, issue, said } = await shared()
   const shell = await loggedIn(url)
   const cwd = await inited(shell)
   const port = await freePort()
@@ -126,38 +134,43 @@ test.skipIf(process.env.DATABASE_URL)(
   'kills in turn: nothing is lost and nothing done twice',
   { timeout: 120_000 },
   async () => {
-    const { url, issue, said, restart } = await service()
+    const { url, issue, said, restart } = await shared()
+    const name = 'other-agent'
     const shell = await loggedIn(url)
-    const cwd = await inited(shell)
+    const cwd = await inited(shell, name)
     const port = await freePort()
     const code = await readFile(join(cwd, 'agent.mjs'), 'utf8')
     await writeFile(join(cwd, 'agent.mjs'), code.replace('listens on', `$${'{process.pid}'} listens on`))
     const dev = shell.start(['dev', '--port', String(port)], { cwd })
     await dev.says(/Ready[\s\S]*\d+ listens on|\d+ listens on[\s\S]*Ready/)
-    const pids = () => [...dev.stdout.matchAll(/my-agent (\d+) listens/g)].map(([, pid]) => Number(pid))
+    const pids = () => [...dev.stdout.matchAll(/other-agent (\d+) listens/g)].map(([, pid]) => Number(pid))
     const once = ['thought', 'action', 'response']
 
     // The agent: it is started again, and what comes in the meantime waits for it.
-    process.kill(pids()[0] ?? 0, 'SIGKILL')
-    const first = await trigger(shell, await issue('One'))
+    const [pid] = pids()
+    if (!pid) throw new Error('the agent did not say which process it is')
+    process.kill(pid, 'SIGKILL')
+    const first = await trigger(shell, await issue('One'), name)
     expect(await said(first, answered)).toEqual(once)
 
     // The service: the command comes back to it.
     await restart()
     await dev.says(/Ready[\s\S]*Ready/)
-    const second = await trigger(shell, await issue('Two'))
+    const second = await trigger(shell, await issue('Two'), name)
     expect(await said(second, answered)).toEqual(once)
 
     // The command: the agent ends with it; what could not be delivered is delivered to the next.
     dev.child.kill('SIGKILL')
     await dev.ended
     while (await isOpen(port)) await sleep(20)
-    const third = await trigger(shell, await issue('Three'))
-    const undelivered = async () => (await shell.run(['deliveries', '--json'])).json()[0]
+    const third = await trigger(shell, await issue('Three'), name)
+    const undelivered = async () => (await shell.run(['deliveries', '--app', name, '--json'])).json()[0]
     while ((await undelivered()).attempts.length === 0) await sleep(50)
     const next = shell.start(['dev'], { cwd })
     await next.says(/Ready/)
-    expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id])).toMatchObject({ code: 0 })
+    expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id, '--app', name])).toMatchObject({
+      code: 0,
+    })
     expect(await said(third, answered)).toEqual(once)
     for (const session of [first, second]) expect(await said(session, answered)).toEqual(once)
     expect(await next.interrupt()).toMatchObject({ code: 0 })

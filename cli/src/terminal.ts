@@ -37,8 +37,8 @@ export class Terminal {
 
 /** Names and texts are other people's: of what moves a terminal, only colours pass. */
 export const harmless = (words: string) => words.replace(moving, '')
-const escape = String.fromCharCode(27)
-const moving = new RegExp(`(?!${escape}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
+const esc = String.fromCharCode(27)
+const moving = new RegExp(`(?!${esc}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
 
 /** Columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
