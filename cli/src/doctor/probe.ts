@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type EventToSign, signWebhook } from '@baton/sdk'
+import { type AgentSession, type EventToSign, signWebhook } from '@baton/sdk'
 
 export interface Receiver {
   url: string
@@ -58,23 +58,27 @@ export const ping = (): EventToSign => ({
   data: { event_id: `evt_${randomUUID()}`, webhook_id: 'whk_doctor', label: 'baton doctor' },
 })
 
+const nobodysInstallation = { installation_id: 'ins_doctor', app_user_id: 'usr_doctor_agent' }
+
 /** A session that does not exist: whoever looks it up is told so. */
 export function imaginarySession() {
   const id = `sess_${randomUUID()}`
   const at = new Date().toISOString()
   const person = { id: 'usr_doctor', name: 'baton doctor' }
-  const agent_session = {
+  const agent_session: AgentSession = {
     id,
     state: 'pending',
     unresponsive_since: null,
-    issue: null,
-    comment_id: null,
+    issue: { id: `iss_${randomUUID()}`, identifier: 'DOC-1', title: 'A test of baton doctor', url: '', team: null },
+    comment: null,
+    creator: person,
+    app_user_id: nobodysInstallation.app_user_id,
     plan: [],
     external_urls: [],
-    ended_at: null,
-    end_reason: null,
     created_at: at,
     updated_at: at,
+    ended_at: null,
+    end_reason: null,
   }
   const envelope = { type: 'AgentSessionEvent' as const, created_at: at, ...nobodysInstallation }
   const prompted = (seq: number, body: string, signal: 'stop' | null): EventToSign => ({
@@ -111,5 +115,3 @@ export function imaginarySession() {
     stop: () => prompted(3, 'Stop', 'stop'),
   }
 }
-
-const nobodysInstallation = { installation_id: 'ins_doctor', app_user_id: 'usr_doctor_agent' }
