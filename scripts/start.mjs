@@ -3,6 +3,6 @@ import { build, install, main } from './setup.mjs'
 
 await main(async () => {
   await install()
-  await build('Building', 'server')
+  await build('Building', 'server', 'cli')
   await import('../server/dist/main.js')
 })

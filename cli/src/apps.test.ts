@@ -1,0 +1,85 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { test } from '../../server/test/harness.ts'
+import { Shell } from '../test/baton.ts'
+
+const manifest = {
+  schemaVersion: '1.0.0',
+  name: 'Robot',
+  developer: { name: 'Robots Inc' },
+  oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read', 'app:assignable'] },
+  webhook: { url: 'https://listen.invalid/' },
+}
+
+test('register, list, show, rotate and install', async ({ app }) => {
+  const { owner } = await app.workspace()
+  await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  const shell = await Shell.of(owner, app.rootUrl)
+  expect((await shell.run(['apps', '--json'])).json()).toEqual([])
+  await writeFile(join(shell.cwd, 'manifest.json'), JSON.stringify(manifest))
+  const registered = await shell.run(['apps', 'register', 'manifest.json', '--env', '.env', '--json'])
+  expect(registered.code).toBe(0)
+  const { id, client_id } = registered.json().app
+  expect(registered.stdout + registered.stderr).not.toMatch(/svc_sk_|pwhsec_/)
+  expect((await stat(join(shell.cwd, '.env'))).mode & 0o777).toBe(0o600)
+  const env = await readFile(join(shell.cwd, '.env'), 'utf8')
+  expect(env).toMatch(new RegExp(`CLIENT_ID=${client_id}\nCLIENT_SECRET=svc_sk_.*\nWEBHOOK_SECRET=pwhsec_`))
+
+  expect((await shell.run(['apps'])).stdout).toContain(`${id}  Robot  enabled`)
+  expect((await shell.run(['apps', 'show', 'robot', '--json'])).json()).toMatchObject({ id, name: 'Robot' })
+  const rotated = await shell.run(['apps', 'rotate', 'webhook', id, '--json'])
+  expect(rotated.json().WEBHOOK_SECRET).toMatch(/^pwhsec_/)
+  expect(env).not.toContain(rotated.json().WEBHOOK_SECRET)
+  expect((await shell.run(['apps', 'rotate', 'client', id, '--env', '.env'])).code).toBe(0)
+  const after = await readFile(join(shell.cwd, '.env'), 'utf8')
+  expect(after.replace(/CLIENT_SECRET=.*/, '')).toBe(env.replace(/CLIENT_SECRET=.*/, ''))
+  expect(after).not.toBe(env)
+
+  const installed = await shell.run(['apps', 'install', 'Robot', '--teams', 'eng', '--json'])
+  expect(installed).toMatchObject({ code: 0, stderr: '' })
+  const { installation_id, tokens } = installed.json()
+  expect(installed.stdout).not.toMatch(/svc_at_|prt_/)
+  expect((await stat(tokens)).mode & 0o777).toBe(0o600)
+  const { access_token } = JSON.parse(await readFile(tokens, 'utf8'))
+  const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
+  expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
+  expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
+})
+
+test('what cannot be is refused in words, and nothing changes', async ({ app }) => {
+  const { owner, member } = await app.workspace()
+  const { body } = await member.post('/agent-apps', manifest)
+  const shell = await Shell.of(member, app.rootUrl)
+  await writeFile(join(shell.cwd, 'bad.json'), JSON.stringify({ ...manifest, name: '?', oauth: {} }))
+  await writeFile(join(shell.cwd, 'worse.json'), '{')
+  await writeFile(join(shell.cwd, '.env'), `CLIENT_SECRET=${body.client_secret}\n`)
+  const before = await readdir(shell.cwd)
+  const bad = await app.unchanged(() => shell.run(['apps', 'register', 'bad.json']))
+  expect(bad).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/name must be .*\n {2}oauth\./) })
+  const refusals: [string[], number, RegExp][] = [
+    [['apps', 'register', 'worse.json'], 1, /not JSON/],
+    [['apps', 'register', 'none.json'], 1, /cannot be read/],
+    [['apps', 'register'], 2, /MANIFEST is missing/],
+    [['apps', 'paint'], 2, /no `apps paint`/],
+    [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
+    [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
+    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /./],
+    [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
+  ]
+  for (const [args, code, words] of refusals) {
+    expect(await app.unchanged(() => shell.run(args)), args.join(' ')).toMatchObject({
+      code,
+      stderr: expect.stringMatching(words),
+    })
+  }
+  // Asking for consent is remembered for ten minutes; nothing is installed by it.
+  expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/owners and admins/),
+  })
+  expect((await owner.get('/installations')).body.data).toEqual([])
+  expect(await readdir(shell.cwd)).toEqual(before)
+  expect(await shell.run(['apps', 'install', 'Robot', '--request'])).toMatchObject({ code: 0 })
+  expect((await owner.get('/inbox')).body.data).toHaveLength(1)
+})

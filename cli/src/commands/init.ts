@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { basename, relative, resolve } from 'node:path'
+import { type Call, type Command, positionals, text } from '../command.ts'
+import { Failure, UsageError } from '../failure.ts'
+import { cliSpec, sdkSpec, writeProject } from '../project.ts'
+
+export const init: Command = {
+  name: 'init',
+  summary: 'begin an agent: a small project that runs',
+  usage: ['DIRECTORY [--no-install]'],
+  about: 'Writes the files, overwrites none, and installs the SDK and this command with npm.',
+  example: 'baton init my-agent',
+  options: {
+    name: { type: 'string', value: 'NAME', about: 'name of the agent; that of the directory if left out' },
+    sdk: { type: 'string', value: 'SPEC', about: 'version, or file: and a path, of @baton/sdk' },
+    cli: { type: 'string', value: 'SPEC', about: 'the same of @baton/cli' },
+    'no-install': { type: 'boolean', about: 'do not run npm install' },
+  },
+  async run(call) {
+    const [given = ''] = positionals(call.args, 'DIRECTORY')
+    const directory = resolve(given)
+    const name = nameFrom(text(call, 'name') ?? basename(directory))
+    const sdk = fromHere(text(call, 'sdk')) ?? (await sdkSpec())
+    const cli = fromHere(text(call, 'cli')) ?? (await cliSpec())
+    const files = await writeProject(directory, { name, sdk, cli })
+    const install = !call.values['no-install']
+    if (install) await npmInstall(call, directory)
+    const where = relative(process.cwd(), directory) || '.'
+    const steps = [...(where === '.' ? [] : [`cd ${where}`]), ...(install ? [] : ['npm install']), 'npx baton dev']
+    call.terminal.result(
+      { directory, name, files, installed: install },
+      `${name} is in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
+    )
+  },
+}
+
+/** npm would look for a file from within the new directory. */
+const fromHere = (spec: string | undefined) =>
+  spec?.replace(/^file:(.*)$/, (_, path: string) => `file:${resolve(path)}`)
+
+/** What both npm and a manifest take. */
+function nameFrom(given: string): string {
+  if (!/^[a-z0-9][a-z0-9._-]{1,99}$/.test(given)) {
+    throw new UsageError(`${given} cannot be the name of an agent: two or more of a-z, 0-9, - _ and dots. Give --name.`)
+  }
+  if (given.includes('baton')) {
+    throw new UsageError(`${given} cannot be the name of an agent: it holds the name of the service. Give --name.`)
+  }
+  return given
+}
+
+async function npmInstall({ terminal, signal }: Call, directory: string) {
+  terminal.note('Installing @baton/sdk and @baton/cli …')
+  const npm = spawn('npm', ['install', '--no-audit', '--no-fund'], {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+    signal,
+  })
+  let output = ''
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const failed = (why: string) =>
+    new Failure(`The files are written, but npm install failed: ${why}`, {
+      code: 'INSTALL_FAILED',
+      advice: `Run it yourself in ${directory}, or give --sdk with a version or a file.`,
+    })
+  const code = await once(npm, 'close').then(
+    ([exitCode]) => exitCode as number,
+    (error: Error) => {
+      throw failed(error.message)
+    },
+  )
+  if (code !== 0) throw failed(output.trim().split('\n').slice(-5).join('\n'))
+}

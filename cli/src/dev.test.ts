@@ -1,0 +1,218 @@
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { freePort, newDataDir, ServiceProcess } from '../../server/test/process.ts'
+import { Shell, temporary } from '../test/baton.ts'
+
+const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
+
+/** The service as its users run it, and somebody in it. */
+async function service() {
+  const dataDir = newDataDir()
+  const port = await freePort()
+  const begin = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
+  const here = { service: begin() }
+  await here.service.ready()
+  const { token } = await here.service.call('POST', '/auth/sign-up', ann)
+  const authorization = { authorization: `Bearer ${token}` }
+  const { id } = await here.service.call('POST', '/workspaces', { name: 'Acme' }, authorization)
+  const headers = { ...authorization, 'x-workspace-id': id }
+  const call = (method: string, path: string, body?: unknown) => here.service.call(method, path, body, headers)
+  const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' })
+  return {
+    url: here.service.url,
+    async end() {
+      await here.service.kill('SIGKILL')
+      await rm(dataDir, { recursive: true, force: true })
+    },
+    call,
+    issue: async (title: string) => (await call('POST', '/issues', { title, team_id: team.id })).code as string,
+    async restart() {
+      await here.service.kill('SIGKILL')
+      here.service = begin()
+      await here.service.ready()
+    },
+    /** What the agent has said in a session, once there is enough of it. */
+    async said(sessionId: string, enough: (types: string[]) => boolean) {
+      for (;;) {
+        const { data } = await call('GET', `/agent-sessions/${sessionId}/activities`).catch(() => ({ data: [] }))
+        const types = data.map(({ type }: { type: string }) => type).filter((type: string) => type !== 'prompt')
+        if (enough(types)) return types
+        await sleep(50)
+      }
+    },
+  }
+}
+
+// One for all: making its database takes longer than most of what is done with it.
+let begun: ReturnType<typeof service> | undefined
+function shared() {
+  begun ??= service()
+  return begun
+}
+afterAll(async () => (await begun)?.end())
+
+const answered = (types: string[]) => types.includes('response')
+
+async function inited(shell: Shell, name = 'my-agent') {
+  const init = await shell.run(['init', name, '--json'])
+  expect(init).toMatchObject({ code: 0 })
+  return join(shell.cwd, name)
+}
+
+async function loggedIn(url: string) {
+  const shell = await Shell.open()
+  const args = ['login', '--url', url, '--email', ann.email, '--password-stdin']
+  expect(await shell.run(args, { input: ann.password })).toMatchObject({ code: 0 })
+  return shell
+}
+
+const isOpen = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('connect', () => resolve(!socket.destroy().connecting))
+    socket.on('error', () => resolve(false))
+  })
+
+const trigger = async (shell: Shell, issue: string, app = 'my-agent') => {
+  const ended = await shell.run(['trigger', 'created', '--app', app, '--issue', issue, '--json'])
+  expect(ended).toMatchObject({ code: 0 })
+  return ended.json().session_id as string
+}
+
+// Once is enough: it brings its own database.
+test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { timeout: 120_000 }, async () => {
+  const { url, call, issue, said } = await shared()
+  const shell = await loggedIn(url)
+  const cwd = await inited(shell)
+  const port = await freePort()
+  const dev = shell.start(['dev', '--port', String(port)], { cwd })
+  await dev.says(/Ready/)
+  expect((await stat(join(cwd, '.env'))).mode & 0o777).toBe(0o600)
+  const delegatedAt = Date.now()
+  const session = await trigger(shell, await issue('Mend the door'))
+  expect(await said(session, (types) => types.includes('thought'))).toContain('thought')
+  expect(Date.now() - delegatedAt).toBeLessThan(10_000)
+  expect(await said(session, answered)).toEqual(['thought', 'action', 'response'])
+  await dev.says(/agent \| my-agent listens on/)
+  await dev.says(/200 AgentSessionEvent created/)
+
+  // What is saved runs next.
+  const code = await readFile(join(cwd, 'agent.mjs'), 'utf8')
+  await writeFile(join(cwd, 'agent.mjs'), code.replace('listens on', 'runs anew on'))
+  await dev.says(/my-agent runs anew on/)
+  expect(await dev.interrupt()).toMatchObject({ code: 0 })
+  expect(await isOpen(port)).toBe(false)
+
+  // Another time it is the same app with the same secrets and tokens.
+  const env = await readFile(join(cwd, '.env'), 'utf8')
+  const kept = await readdir(join(cwd, 'tokens'))
+  const again = shell.start(['dev'], { cwd })
+  await again.says(/Ready/)
+  expect(await again.interrupt()).toMatchObject({ code: 0 })
+  expect(await readFile(join(cwd, '.env'), 'utf8')).toBe(env)
+  expect(await readdir(join(cwd, 'tokens'))).toEqual(kept)
+  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+  for (const secret of [/svc_sk_\w+/, /pwhsec_\w+/]) {
+    const [value = ''] = env.match(secret) ?? []
+    expect(value).not.toBe('')
+    expect(dev.stdout + dev.stderr).not.toContain(value)
+  }
+
+  // Secrets that were lost are replaced; the app stays.
+  await rm(join(cwd, '.env'))
+  const found = shell.start(['dev', '--port', String(port)], { cwd })
+  await found.says(/Found my-agent[\s\S]*Ready/)
+  expect(await said(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
+  expect(await found.interrupt()).toMatchObject({ code: 0 })
+  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+})
+
+test.skipIf(process.env.DATABASE_URL)(
+  'kills in turn: nothing is lost and nothing done twice',
+  { timeout: 120_000 },
+  async () => {
+    const { url, issue, said, restart } = await shared()
+    const name = 'other-agent'
+    const shell = await loggedIn(url)
+    const cwd = await inited(shell, name)
+    const port = await freePort()
+    const code = await readFile(join(cwd, 'agent.mjs'), 'utf8')
+    await writeFile(join(cwd, 'agent.mjs'), code.replace('listens on', `$${'{process.pid}'} listens on`))
+    const dev = shell.start(['dev', '--port', String(port)], { cwd })
+    await dev.says(/Ready[\s\S]*\d+ listens on|\d+ listens on[\s\S]*Ready/)
+    const pids = () => [...dev.stdout.matchAll(/other-agent (\d+) listens/g)].map(([, pid]) => Number(pid))
+    const once = ['thought', 'action', 'response']
+
+    // The agent: it is started again, and what comes in the meantime waits for it.
+    const [pid] = pids()
+    if (!pid) throw new Error('the agent did not say which process it is')
+    process.kill(pid, 'SIGKILL')
+    const first = await trigger(shell, await issue('One'), name)
+    expect(await said(first, answered)).toEqual(once)
+
+    // The service: the command comes back to it.
+    await restart()
+    await dev.says(/Ready[\s\S]*Ready/)
+    const second = await trigger(shell, await issue('Two'), name)
+    expect(await said(second, answered)).toEqual(once)
+
+    // The command: the agent ends with it; what could not be delivered is delivered to the next.
+    dev.child.kill('SIGKILL')
+    await dev.ended
+    while (await isOpen(port)) await sleep(20)
+    const third = await trigger(shell, await issue('Three'), name)
+    const undelivered = async () => (await shell.run(['deliveries', '--app', name, '--json'])).json()[0]
+    while ((await undelivered()).attempts.length === 0) await sleep(50)
+    const next = shell.start(['dev'], { cwd })
+    await next.says(/Ready/)
+    expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id, '--app', name])).toMatchObject({
+      code: 0,
+    })
+    expect(await said(third, answered)).toEqual(once)
+    for (const session of [first, second]) expect(await said(session, answered)).toEqual(once)
+    expect(await next.interrupt()).toMatchObject({ code: 0 })
+  },
+)
+
+test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is wrong', async () => {
+  const shell = new Shell(await temporary())
+  const init = (...args: string[]) => shell.run(['init', ...args, '--no-install'])
+  expect(await init('here', '--json')).toMatchObject({ code: 0 })
+  const directory = join(shell.cwd, 'here')
+  const files = ['.env.example', '.gitignore', 'AGENTS.md', 'README.md', 'agent.mjs', 'manifest.json', 'package.json']
+  expect((await readdir(directory)).sort()).toEqual(files)
+  for (const file of files) expect(await readFile(join(directory, file), 'utf8')).not.toContain('{{')
+  expect(JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))).toMatchObject({
+    name: 'here',
+    dependencies: { '@baton/sdk': expect.stringMatching(/^file:.*sdk$/) },
+    devDependencies: { '@baton/cli': expect.stringMatching(/^file:.*cli$/) },
+  })
+
+  await writeFile(join(directory, 'agent.mjs'), 'mine')
+  await rm(join(directory, 'README.md'))
+  expect(await init('here')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/agent\.mjs.*nothing was written/),
+  })
+  expect(await readFile(join(directory, 'agent.mjs'), 'utf8')).toBe('mine')
+  expect(await readdir(directory)).not.toContain('README.md')
+
+  expect(await init()).toMatchObject({ code: 2 })
+  expect(await init('Bad Name')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--name/) })
+  expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
+  expect(await readdir(shell.cwd)).toEqual(['here'])
+  const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files are written/) })
+
+  expect(await shell.run(['dev'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/no agent here[\s\S]*baton init/),
+  })
+  expect(await shell.run(['dev'], { cwd: directory })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/npm install/),
+  })
+})

@@ -1,0 +1,178 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createAgent, memoryTokens, verifyWebhook } from '@baton/sdk'
+import { expect, test } from 'vitest'
+import { listen } from '../../server/test/listen.ts'
+import { Shell } from '../test/baton.ts'
+
+const secret = 'pwhsec_doctor'
+
+async function diagnosed(receiver: RequestListener, ...more: string[]) {
+  const url = `http://127.0.0.1:${await listen(createServer(receiver))}/webhook`
+  const shell = await Shell.open()
+  const ended = await shell.run(['doctor', '--url', url, '--json', ...more], { env: { WEBHOOK_SECRET: secret } })
+  const report = ended.json()
+  type Finding = { name: string; fault: { fault: string } | null }
+  const faults = (report.checks as Finding[]).filter(({ fault }) => fault)
+  return { ...ended, report, faults: Object.fromEntries(faults.map(({ name, fault }) => [name, fault?.fault])) }
+}
+
+test('an agent made with the SDK gets full marks', async () => {
+  const agent = createAgent({
+    baseUrl: 'http://127.0.0.1:1',
+    webhookSecret: secret,
+    clientId: 'x',
+    clientSecret: 'x',
+    store: memoryTokens(),
+    onError() {},
+    onCreated: () => 'Done.',
+  })
+  const { code, report, faults } = await diagnosed((request, response) => void agent.node(request, response))
+  expect(faults).toEqual({})
+  expect(code).toBe(0)
+  expect(report.passed).toBe(report.total)
+  expect(report.unseen).toHaveLength(4)
+})
+
+interface Heard {
+  raw: Buffer
+  headers: IncomingHttpHeaders
+  // biome-ignore lint/suspicious/noExplicitAny: receivers of tests reach into bodies freely
+  event: any
+}
+
+/** A receiver that does everything right, but for what `answer` makes of it. */
+function receiver(answer: (heard: Heard, right: number) => number | Promise<number>): RequestListener {
+  return async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const raw = Buffer.concat(chunks)
+    const { headers } = request
+    const right = verifyWebhook({ rawBody: raw, headers, secret }).ok ? 200 : 401
+    const status = await answer({ raw, headers, event: JSON.parse(raw.toString()) }, right)
+    response.writeHead(status, status === 307 ? { location: '/there' } : {}).end()
+  }
+}
+
+const seen = new Set<string>()
+const created = new Set<string>()
+const again = ({ event }: Heard) => event.data.event_id && seen.size === seen.add(event.data.event_id).size
+const verified = (heard: Heard, rawBody: Buffer | string, now = new Date()) =>
+  verifyWebhook({ rawBody, headers: heard.headers, secret, now }).ok ? 200 : 401
+/** What somebody does who needs the session before its messages. */
+function needsCreated({ event }: Heard, right: number, isStop: boolean) {
+  if (right !== 200 || event.type !== 'AgentSessionEvent') return right
+  const { id } = event.data.agent_session
+  if (event.action === 'created') created.add(id)
+  else if ((event.data.agent_activity.signal === 'stop') === isStop && !created.has(id)) return 404
+  return right
+}
+
+const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
+  [
+    'verifies nothing',
+    receiver(() => 200),
+    {
+      bad_signature: /does not check/,
+      no_signature: /nobody signed/,
+      changed_body: /does not verify the body/,
+      old_timestamp: /takes old/,
+      timestamp_header: /Svc-Timestamp/,
+    },
+  ],
+  [
+    'verifies what it wrote out again',
+    receiver((heard) => verified(heard, JSON.stringify(heard.event))),
+    {
+      raw_bytes: /spaces and escapes/,
+    },
+  ],
+  [
+    'takes old deliveries',
+    receiver((heard) => verified(heard, heard.raw, new Date(heard.event.webhook_timestamp))),
+    {
+      old_timestamp: /takes old/,
+      timestamp_header: /Svc-Timestamp/,
+    },
+  ],
+  [
+    'believes the header',
+    receiver((heard) => {
+      const fresh = Math.abs(Date.now() - Number(heard.headers['svc-timestamp'])) < 60_000
+      return fresh ? verified(heard, heard.raw, new Date(heard.event.webhook_timestamp)) : 400
+    }),
+    { timestamp_header: /not signed/ },
+  ],
+  [
+    'refuses duplicates',
+    receiver((heard, right) => (right === 200 && again(heard) ? 409 : right)),
+    {
+      duplicate: /200 and then 409/,
+    },
+  ],
+  [
+    'needs created before messages',
+    receiver((heard, right) => needsCreated(heard, right, false)),
+    {
+      reordered: /404 to prompted before created/,
+    },
+  ],
+  [
+    'needs created before Stop',
+    receiver((heard, right) => needsCreated(heard, right, true)),
+    {
+      stop_first: /404 to Stop before created/,
+    },
+  ],
+  ['is slow', receiver((_, right) => sleep(250, right)), { in_time: /took \d+ ms/ }, ['--slow', '200']],
+  [
+    'crashes on what is forged',
+    receiver((_, right) => (right === 200 ? 200 : 500)),
+    {
+      bad_signature: /500 instead of refusing/,
+      no_signature: /500/,
+      changed_body: /500/,
+      old_timestamp: /500/,
+      timestamp_header: /500/,
+    },
+  ],
+  [
+    'has another secret',
+    receiver((_, right) => (right === 200 ? 401 : right)),
+    {
+      valid: /401 to a signed delivery/,
+      raw_bytes: /401/,
+      duplicate: /401/,
+      reordered: /401/,
+      stop_first: /401/,
+    },
+  ],
+]
+
+test.for(bad)('one that %s is told so, and of nothing else', async ([, receiver, expected, more = []]) => {
+  const { code, faults, report } = await diagnosed(receiver, ...more)
+  expect(code).toBe(1)
+  expect(Object.keys(faults).sort()).toEqual(Object.keys(expected).sort())
+  for (const [name, words] of Object.entries(expected)) expect(faults[name]).toMatch(words)
+  expect(report.passed).toBe(report.total - Object.keys(expected).length)
+})
+
+test('one that redirects is told so', async () => {
+  const { code, faults } = await diagnosed(receiver(() => 307))
+  expect(code).toBe(1)
+  expect(faults.valid).toBe('redirects (307 to /there)')
+})
+
+test('in words, and one that is not there', async () => {
+  const shell = await Shell.open()
+  const url = `http://127.0.0.1:${await listen(createServer(receiver(() => 200)))}/`
+  const words = await shell.run(['doctor', '--url', url, '--secret', secret])
+  expect(words).toMatchObject({ code: 1, stdout: expect.stringMatching(/^6 of 11\nWhat cannot be seen/) })
+  expect(words.stderr).toMatch(
+    /FAULT refuses a wrong signature\n +It does not check the signature \(answered 200\)\.\n/,
+  )
+  const gone = await shell.run(['doctor', '--url', 'http://127.0.0.1:1/', '--secret', secret])
+  expect(gone).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot be reached[\s\S]*Start your receiver/) })
+  expect(await shell.run(['doctor', '--url', url])).toMatchObject({ code: 2 })
+  expect(await shell.run(['doctor'])).toMatchObject({ code: 2 })
+})

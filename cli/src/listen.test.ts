@@ -1,0 +1,173 @@
+import { createServer } from 'node:http'
+import { verifyWebhook } from '@baton/sdk'
+import { expect } from 'vitest'
+import { test, verifies } from '../../server/test/harness.ts'
+import { listen } from '../../server/test/listen.ts'
+import { listenable } from '../../server/test/listener.ts'
+import { isSigned } from '../../server/test/receiver.ts'
+import { Shell } from '../test/baton.ts'
+import { eventsOf } from './event-stream.ts'
+import { forward } from './forward.ts'
+
+const listenUrl = 'https://listen.invalid/'
+
+test(
+  'each attempt is posted with its headers and bytes, and what was answered is the answer',
+  verifies('listen.cli-forwards'),
+  async ({ app, receiver }) => {
+    const { owner } = await app.workspace()
+    const robot = await listenable(app, owner, listenUrl)
+    const secret = await robot.secret()
+    const shell = await Shell.of(owner, app.rootUrl)
+    const listening = shell.start(['listen', '--app', robot.id, '--forward-to', receiver.url, '--json'])
+    await listening.says(/"ready"/)
+    expect((await robot.listener())?.user.id).toBe(owner.user.id)
+
+    await robot.issue('ümlaut ✓ </script>')
+    await app.deliver()
+    const [received] = receiver.take()
+    if (!received) throw new Error('nothing was received')
+    expect(isSigned(received, secret)).toBe(true)
+    const { raw: rawBody, headers } = received
+    expect(verifyWebhook({ rawBody, headers, secret, now: app.clock.now() }).ok).toBe(true)
+    const [delivery] = await robot.deliveries()
+    expect(headers).toMatchObject({ 'svc-delivery': delivery.id, 'svc-event': 'Issue', 'user-agent': 'Svc-Webhook/1' })
+    expect(delivery).toMatchObject({
+      status: 'succeeded',
+      attempts: [{ http_status: 200, response_excerpt: 'answer 200' }],
+    })
+
+    receiver.answer = 503
+    await robot.issue()
+    await app.deliver()
+    const [failed] = await robot.deliveries()
+    expect(failed).toMatchObject({ status: 'pending', attempts: [{ http_status: 503, reason: 'http_error' }] })
+    receiver.answer = (response) => response.writeHead(302, { location: 'https://elsewhere.example.com/' }).end()
+    await robot.issue()
+    await app.deliver()
+    expect((await robot.deliveries())[0]).toMatchObject({ attempts: [{ http_status: 302, reason: 'redirect' }] })
+
+    await listening.says(/302/)
+    const attempts = listening.lines().filter(({ event }) => event === 'attempt')
+    expect(attempts.map(({ status, type, late }) => [status, type, late])).toEqual([
+      [200, 'Issue', false],
+      [503, 'Issue', false],
+      [302, 'Issue', false],
+    ])
+    expect(await listening.interrupt()).toMatchObject({ code: 0 })
+    expect(listening.stdout + listening.stderr).not.toContain(owner.token)
+  },
+)
+
+test('several at once, and a program that is not there', async ({ app }) => {
+  const { owner } = await app.workspace()
+  const robot = await listenable(app, owner, listenUrl)
+  const shell = await Shell.of(owner, app.rootUrl)
+  // Each is answered when all have come: one after the other would never end.
+  const waiting: (() => void)[] = []
+  const server = createServer((request, response) => {
+    request.resume()
+    waiting.push(() => response.end('together'))
+    if (waiting.length === 3) for (const answer of waiting) answer()
+  })
+  const port = await listen(server)
+  const listening = shell.start(['listen', '--forward-to', `http://127.0.0.1:${port}/`])
+  await listening.says(/Ready/)
+  await Promise.all([robot.issue(), robot.issue(), robot.issue()])
+  await app.deliver()
+  expect((await robot.deliveries()).map(({ status }: { status: string }) => status)).toEqual(Array(3).fill('succeeded'))
+
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await robot.issue()
+  await app.deliver()
+  expect((await robot.deliveries())[0]).toMatchObject({ attempts: [{ http_status: 502 }] })
+  await listening.says(/could not be reached \(ECONNREFUSED\)/)
+  expect(await listening.interrupt()).toMatchObject({ code: 0 })
+})
+
+test('it comes back after a lost connection, and not when somebody else listens or the URL changes', async ({
+  app,
+}) => {
+  const { owner, admin } = await app.workspace()
+  const robot = await listenable(app, owner, listenUrl)
+  const shell = await Shell.of(owner, app.rootUrl)
+  // A way to the service that can be cut.
+  const sockets = new Set<() => void>()
+  const proxy = createServer((request, response) => {
+    const abort = new AbortController()
+    sockets.add(() => {
+      abort.abort()
+      response.destroy()
+    })
+    const { host: _, connection: _c, ...headers } = request.headers
+    void pipe(`${app.rootUrl}${request.url}`, headers as Record<string, string>, abort.signal)
+    async function pipe(url: string, headers: Record<string, string>, signal: AbortSignal) {
+      try {
+        const answer = await fetch(url, { headers, signal })
+        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+        for await (const chunk of answer.body ?? []) response.write(chunk)
+      } catch {}
+      response.end()
+    }
+  })
+  const through = `http://127.0.0.1:${await listen(proxy)}`
+  const cuttable = await Shell.of(owner, through)
+  const first = cuttable.start(['listen', '--forward-to', 'http://127.0.0.1:1/'])
+  await first.says(/Ready/)
+  for (const cut of sockets) cut()
+  await first.says(/Trying again/)
+  await first.says(/Ready[\s\S]*Ready/)
+
+  const another = await Shell.of(admin, app.rootUrl)
+  const second = another.start(['listen', '--forward-to', 'http://127.0.0.1:1/'])
+  await second.says(/Ready/)
+  expect(await first.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('listens to') })
+
+  const { body } = await owner.get(robot.path)
+  await owner.put(robot.path, {
+    schemaVersion: '1.0.0',
+    name: body.name,
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: body.redirect_uris, scopes: body.requested_scopes },
+    webhook: { url: 'https://robots.example.com/hook' },
+  })
+  expect(await second.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/another URL/) })
+
+  const refused = await app.unchanged(() => shell.run(['listen', '--forward-to', 'http://127.0.0.1:1/', '--json']))
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/--take-over/) })
+  expect(JSON.parse(refused.stdout).error.code).toBe('FORBIDDEN')
+  const taking = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/', '--take-over'])
+  await taking.says(/Ready/)
+  expect(await taking.interrupt()).toMatchObject({ code: 0 })
+})
+
+test('listen is told where to forward to', async () => {
+  const shell = await Shell.open()
+  expect(await shell.run(['listen'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/--forward-to/) })
+  expect(await shell.run(['listen', '--forward-to', 'here'])).toMatchObject({ code: 2 })
+})
+
+test('a program that does not answer in time is not answered for', async () => {
+  const port = await listen(createServer(() => {}))
+  const attempt = { attempt_id: 'att_1', delivery_id: 'dlv_1', url: listenUrl, headers: {}, body: '' }
+  const outcome = await forward(attempt, `http://127.0.0.1:${port}/`, { timeoutMs: 50 })
+  expect(outcome).toMatchObject({ answer: null, problem: 'nothing was answered in time' })
+})
+
+test('events come whole however their bytes are cut', async () => {
+  const bytes = Buffer.from(
+    ': hello\n\nevent: ready\r\ndata: {"a":"ü"}\r\n\r\ndata: one\ndata:two\n\nevent: lost\ndata: x',
+  )
+  for (let size = 1; size < bytes.length; size++) {
+    const chunks = async function* () {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    }
+    const heard = []
+    for await (const event of eventsOf(chunks())) heard.push(event)
+    expect(heard).toEqual([
+      { event: 'ready', data: '{"a":"ü"}' },
+      { event: 'message', data: 'one\ntwo' },
+    ])
+  }
+})

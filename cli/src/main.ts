@@ -1,0 +1,69 @@
+import { type Call, type Command, parse } from './command.ts'
+import { apps } from './commands/apps.ts'
+import { deliveries } from './commands/deliveries.ts'
+import { dev } from './commands/dev.ts'
+import { doctor } from './commands/doctor.ts'
+import { init } from './commands/init.ts'
+import { listen } from './commands/listen.ts'
+import { login } from './commands/login.ts'
+import { trigger } from './commands/trigger.ts'
+import { verify } from './commands/verify.ts'
+import { explain, UsageError } from './failure.ts'
+import { helpOf, overview } from './help.ts'
+import { Terminal } from './terminal.ts'
+
+const commands: readonly Command[] = [login, init, dev, listen, trigger, deliveries, verify, doctor, apps]
+
+/** 128 + SIGINT, as shells have it. */
+const interrupted = 130
+
+// Whoever reads may have read enough, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name, ...argv]: string[]): Promise<number> {
+  const terminal = new Terminal(argv.includes('--json'))
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') return overviewOrHelp(argv[0])
+  const command = commands.find((one) => one.name === name)
+  const controller = new AbortController()
+  try {
+    if (!command) throw new UsageError(`There is no command ${name}.`)
+    const { values, args, rest } = parse(argv, command.options)
+    if (values.help) return print(helpOf(command))
+    onInterrupt(controller)
+    const call: Call = { args, rest, values, terminal, signal: controller.signal }
+    await command.run(call)
+    return process.exitCode === undefined ? 0 : Number(process.exitCode)
+  } catch (error) {
+    if (controller.signal.aborted) return interrupted
+    return fail(error, terminal, command ? `baton ${command.name}` : 'baton')
+  }
+}
+
+function overviewOrHelp(name: string | undefined): number {
+  const command = commands.find((one) => one.name === name)
+  return print(command ? helpOf(command) : overview(commands))
+}
+
+function print(text: string) {
+  process.stdout.write(text)
+  return 0
+}
+
+function fail(error: unknown, terminal: Terminal, command: string): number {
+  const { exitCode, code, message, advice, details } = explain(error, command)
+  terminal.note(advice ? `${message}\n${advice}` : message)
+  if (terminal.json) terminal.result({ error: { code, message, ...(details ? { details } : {}) } }, '')
+  return exitCode
+}
+
+/** The first Ctrl-C lets the command end in order, the second ends it at once. */
+function onInterrupt(controller: AbortController) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(interrupted)
+      controller.abort(new Error('Interrupted.'))
+    })
+  }
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import type { TestPerson } from '../../server/test/harness.ts'
+
+const bin = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+
+/** A directory that is gone after the test. */
+export async function temporary(name = 'baton-cli-'): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), name))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers freely
+  json: () => any
+}
+
+export interface RunOptions {
+  input?: string | Uint8Array
+  cwd?: string
+  env?: Record<string, string>
+}
+
+/** Somebody's command line: the built command with a home of its own. */
+export class Shell {
+  readonly home: string
+  readonly cwd: string
+  constructor(home: string) {
+    this.home = home
+    this.cwd = home
+  }
+
+  static async open(): Promise<Shell> {
+    return new Shell(await temporary())
+  }
+
+  /** As after `baton login`; a test of its own shows that. */
+  static async of(person: TestPerson, rootUrl: string): Promise<Shell> {
+    const shell = await Shell.open()
+    const { token, user, workspaceId } = person
+    const workspace = { id: workspaceId, name: 'Acme' }
+    const config = { current: rootUrl, logins: { [rootUrl]: { email: user.email, token, workspace } } }
+    await mkdir(join(shell.home, 'config', 'baton'), { recursive: true })
+    await writeFile(join(shell.home, 'config', 'baton', 'config.json'), JSON.stringify(config))
+    return shell
+  }
+
+  get configDirectory() {
+    return join(this.home, 'config', 'baton')
+  }
+
+  start(args: string[], { cwd = this.cwd, env = {} }: RunOptions = {}): Running {
+    const { DATABASE_URL: _d, WEBHOOK_SECRET: _w, CLIENT_SECRET: _c, ...inherited } = process.env
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd,
+      env: { ...inherited, HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config'), ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    const running = new Running(child)
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await running.ended
+    })
+    return running
+  }
+
+  async run(args: string[], options: RunOptions = {}): Promise<Ended> {
+    const running = this.start(args, options)
+    running.child.stdin?.on('error', () => {})
+    running.child.stdin?.end(options.input ?? '')
+    return running.ended
+  }
+}
+
+/** A command that goes on. */
+export class Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  stdout = ''
+  stderr = ''
+  #told: () => void = () => {}
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    child.stdout?.on('data', (text) => {
+      this.stdout += text
+      this.#told()
+    })
+    child.stderr?.on('data', (text) => {
+      this.stderr += text
+      this.#told()
+    })
+    this.ended = once(child, 'close').then(([code]) => {
+      const { stdout, stderr } = this
+      this.#told()
+      return { code, stdout, stderr, json: () => JSON.parse(stdout) }
+    })
+  }
+
+  /** Resolves when it has written something that fits. */
+  async says(what: RegExp): Promise<void> {
+    while (!what.test(this.stdout + this.stderr)) {
+      const { exitCode, signalCode } = this.child
+      if (exitCode !== null || signalCode !== null) {
+        throw new Error(`it ended without saying ${what}:\n${this.stdout}${this.stderr}`)
+      }
+      await new Promise<void>((resolve) => {
+        this.#told = resolve
+      })
+    }
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers freely
+  lines(): any[] {
+    return this.stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  }
+
+  async interrupt(): Promise<Ended> {
+    this.child.kill('SIGINT')
+    return this.ended
+  }
+}
