@@ -14,7 +14,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    include: ['protocol/**/*.test.ts', 'server/**/*.test.ts', 'conformance/**/*.test.ts', 'sdk/**/*.test.ts'],
+    include: ['{protocol,server,conformance,sdk,examples}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     reporters: ['default', ...(results ? [new ConformanceReporter(results)] : [])],
     // One line for each file; what fails is shown whole.

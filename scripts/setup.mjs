@@ -74,7 +74,7 @@ export async function install() {
 }
 
 /** The compiler looks for itself what is stale. */
-export const build = (title, project) => step(title, bin('tsc'), ['-b', project])
+export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
 
 export const freePort = () =>
   new Promise((resolve) => {

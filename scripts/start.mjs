@@ -3,6 +3,7 @@ import { build, install, main } from './setup.mjs'
 
 await main(async () => {
   await install()
-  await build('Building', 'server')
+  // The examples run with the SDK.
+  await build('Building', 'server', 'sdk')
   await import('../server/dist/main.js')
 })
