@@ -6,18 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test as base } from 'vitest'
-import { freePort, newDataDir, ServiceProcess } from '../server/test/process.ts'
+import { filledDataDir, freePort, ServiceProcess } from '../server/test/process.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cache = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
-const email = 'ada@example.com'
-const password = 'a password'
 
 type Call = (method: string, path: string, body?: unknown) => ReturnType<ServiceProcess['call']>
 
 /** The service, a person and a team in it, and one example beside it, run as its README says. */
 export class Scene {
-  readonly service: ServiceProcess
   readonly ada: Call
   readonly teamId: string
   output = ''
@@ -25,8 +22,7 @@ export class Scene {
   readonly #env: Record<string, string>
   #running: ChildProcess | undefined
 
-  constructor(service: ServiceProcess, ada: Call, teamId: string, directory: string, env: Record<string, string>) {
-    this.service = service
+  constructor(ada: Call, teamId: string, directory: string, env: Record<string, string>) {
     this.ada = ada
     this.teamId = teamId
     this.#directory = directory
@@ -123,32 +119,46 @@ function copyOf(example: string) {
   return copy
 }
 
+let people = 0
+
 async function begin(example: string, service: ServiceProcess, copy: string) {
-  const { token } = await service.call('POST', '/auth/sign-up', { email, password, name: 'Ada' })
+  const account = { email: `ada-${++people}@example.com`, password: 'a password' }
+  const { token } = await service.call('POST', '/auth/sign-up', { ...account, name: 'Ada' })
   const authorization = `Bearer ${token}`
   const workspace = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
   const ada: Call = (method, path, body) =>
     service.call(method, path, body, { authorization, 'x-workspace-id': workspace.id })
   const team = await ada('POST', '/teams', { name: 'Engineering', key: 'ENG' })
-  return new Scene(service, ada, team.id, join(copy, example), {
+  return new Scene(ada, team.id, join(copy, example), {
     BATON_URL: service.url.replace('127.0.0.1', 'localhost'),
-    BATON_EMAIL: email,
-    BATON_PASSWORD: password,
+    BATON_EMAIL: account.email,
+    BATON_PASSWORD: account.password,
     PORT: String(await freePort()),
   })
 }
 
-export const testOf = (example: string) =>
-  base.extend<{ scene: Scene }>({
+/** One service does for every example that a worker tries; each has people and a workspace of its own there. */
+const withService = base.extend<{ service: ServiceProcess }>({
+  service: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
-    scene: async ({}, use) => {
-      const [dir, copy] = [newDataDir(), copyOf(example)]
+    async ({}, use) => {
+      const dir = await filledDataDir()
       const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost' })
+      await use(service)
+      await service.kill('SIGTERM')
+      rmSync(dir, { recursive: true, force: true })
+    },
+    { scope: 'worker' },
+  ],
+})
+
+export const testOf = (example: string) =>
+  withService.extend<{ scene: Scene }>({
+    scene: async ({ service }, use) => {
+      const copy = copyOf(example)
       const scene = await begin(example, service, copy)
-      await use(scene).finally(async () => {
-        await scene.stop()
-        await service.kill('SIGTERM')
-        for (const made of [dir, copy]) rmSync(made, { recursive: true, force: true })
-      })
+      await use(scene)
+      await scene.stop()
+      rmSync(copy, { recursive: true, force: true })
     },
   })

@@ -28,7 +28,7 @@ const order = [
   ['agents'],
   ['oauth'],
   ['demo'],
-  ['service', 'key-check', 'housekeeping'],
+  ['service', 'docs', 'key-check', 'housekeeping'],
   ['app'],
   ['start'],
   ['main'],

@@ -86,6 +86,7 @@ const rateLimit = {
   'RateLimit-Remaining': whole('With an access token: how many of them are left'),
   'RateLimit-Reset': whole('With an access token: seconds until there is one more'),
 }
+const help = { Link: { schema: { type: 'string' }, description: 'rel="help": what is written about the error' } }
 const retryAfter = { 'Retry-After': whole('Seconds to wait') }
 const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
 
@@ -118,7 +119,8 @@ function refusals(operation: Operation): Json {
       const group = codes.filter((code) => errors[code].status === status)
       const description = group.map((code) => `\`${code}\`: ${errors[code].message}`).join('\n\n')
       const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
-      return [status, { description, headers: headersOf(operation, status), content: content(schema) }]
+      const headers = { ...headersOf(operation, status), ...(operation.errorFormat === 'oauth' ? {} : help) }
+      return [status, { description, headers, content: content(schema) }]
     }),
   )
 }
