@@ -29,13 +29,13 @@ ${shapeEntries(shapes, meet).join('\n\n')}
 `
 }
 
-/** By the first word of the path. */
+/** By the first word of the path; what is about the process itself, together. */
 function byGroup(all: Named[]): Map<string, Named[]> {
   const groups = new Map<string, Named[]>()
   for (const named of all) {
     const { route } = named[1]
     const [word = ''] = route.path.slice(1).split('/')
-    const group = route.at === 'root' && !word.startsWith('docs') ? 'instance' : word
+    const group = /^[\w-]+$/.test(word) && (route.at !== 'root' || word === 'docs') ? word : 'instance'
     groups.set(group, [...(groups.get(group) ?? []), named])
   }
   return groups
@@ -73,7 +73,7 @@ function callers(route: Route): string {
 type Row = string[]
 
 function parameters({ route, query, idempotent }: Operation, meet: Meet): Row[] {
-  const required = query?.required ?? []
+  const required: readonly string[] = query?.required ?? []
   return [
     ...pathParams(route.path).map((name) => [`\`${name}\``, 'path', 'string']),
     ...(inWorkspace(route.caller)
