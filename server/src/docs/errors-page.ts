@@ -11,10 +11,16 @@ export function errorsPage(): string {
   )
   return `# Errors
 
-Every error is \`{code, message, details}\`, and its answer carries the header \`Link: <…/docs/errors#CODE>; rel="help"\`, which leads here. The codes are for programs and stay as they are; the messages are for people. Calls below \`/oauth\` answer as RFC 6749 has it instead, with \`{error, error_description}\`.
+Every error is \`{code, message, details}\`, and its answer carries the header \`Link: <…/docs/errors#CODE>; rel="help"\`, which leads here. The codes are for programs and stay as they are; the messages are for people. ${inOtherWords()} answer as RFC 6749 has it instead, with \`{error, error_description}\`.
 
 ${codes.map(entry).join('\n')}`
 }
+
+const inOtherWords = () =>
+  Object.values<Operation>(api)
+    .filter(({ errorFormat }) => errorFormat === 'oauth')
+    .map(({ route }) => `\`${route.path}\``)
+    .join(', ')
 
 const entry = (code: ErrorCode) => `## \`${code}\`
 

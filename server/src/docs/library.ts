@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { errorsPage } from './errors-page.ts'
-import { render, type Target } from './markdown.ts'
+import { render } from './markdown.ts'
 import { pageHtml } from './page.ts'
 import { referencePage } from './reference.ts'
 
@@ -41,7 +41,7 @@ function readLibrary(): Library {
   const sources = readSources()
   const texts = [...sources].map(([name, source]) => ({ name, ...summaryOf(source), markdown: servedLinks(source) }))
   const pages = texts.map((text) => {
-    const { html, anchors } = render(text.markdown, targetOf)
+    const { html, anchors } = render(text.markdown, hrefOf)
     return { ...text, anchors, html: pageHtml({ title: text.title, body: html, current: text.name, pages: texts }) }
   })
   return {
@@ -78,19 +78,16 @@ export function summaryOf(markdown: string): { title: string; line: string } {
   const blocks = markdown.split(/\n{2,}/)
   const title = blocks[0]?.replace(/^# /, '').trim() ?? ''
   const paragraph = blocks.slice(1).find((block) => /^[A-Za-z`*]/.test(block.trim())) ?? ''
-  const [sentence] = /^[\s\S]*?[.:](?=\s|$)/.exec(paragraph) ?? [paragraph]
-  return { title, line: sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/[:.]$/, '') }
+  const [sentence] = /^[\s\S]*?\.(?=\s|$)/.exec(paragraph) ?? [paragraph]
+  return { title, line: sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/\.$/, '') }
 }
 
-/** In the repository pages lie apart; here all are beside each other. */
-const servedLinks = (markdown: string) => markdown.replaceAll('](../../sdk/README.md', '](sdk.md')
+/** In the repository pages lie apart; here all are beside each other, and files that are not here are named. */
+export const servedLinks = (markdown: string) =>
+  markdown.replaceAll('](../../sdk/README.md', '](sdk.md').replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
 
-/** Pages of ours are linked without their ending; files that only the repository has are named. */
-export function targetOf(href: string): Target {
-  if (/^(https?:|\/|#)/.test(href)) return { href }
-  const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? []
-  return name ? { href: `/docs/${name}${anchor}` } : { words: href.replace(/^(\.\.\/)+/, '') }
-}
+/** Pages are linked without their ending. */
+export const hrefOf = (href: string) => href.replace(/^([\w-]+)\.md(?=#|$)/, '/docs/$1')
 
 const indexMarkdown = (texts: Text[], ending: string) =>
   texts.map(({ name, title, line }) => `- [${title}](/docs/${name}${ending}): ${line}`).join('\n')
@@ -102,7 +99,7 @@ ${indexMarkdown(texts, '')}
 
 Every page is Markdown too: add \`.md\` to its address. [/llms.txt](/llms.txt) lists them for programs that read. The API for programs that call is at [/api/v1/openapi.json](/api/v1/openapi.json).
 `
-  return pageHtml({ title: 'Documentation', body: render(markdown, targetOf).html, current: '', pages: texts })
+  return pageHtml({ title: 'Documentation', body: render(markdown, hrefOf).html, current: '', pages: texts })
 }
 
 const llmsOf = (texts: Text[]) => `# Baton

@@ -1,8 +1,5 @@
 import { Marked, type Tokens } from 'marked'
 
-/** Where a link of a page leads: to an address, or to nothing that is served, with words to say instead. */
-export type Target = { href: string } | { words: string }
-
 export interface Rendered {
   html: string
   /** Every place in it that a link can lead to. */
@@ -24,7 +21,7 @@ export function anchorOf(heading: string): string {
 }
 
 /** HTML of a page of ours. It is trusted, and still nothing in it becomes a tag, a script or a picture by itself. */
-export function render(markdown: string, targetOf: (href: string) => Target): Rendered {
+export function render(markdown: string, hrefOf: (href: string) => string): Rendered {
   const anchors: string[] = []
   const anchorFor = (heading: string) => {
     const anchor = anchorOf(heading)
@@ -45,10 +42,7 @@ export function render(markdown: string, targetOf: (href: string) => Target): Re
         return `<h${depth} id="${anchor}"><a href="#${anchor}">${inner}</a></h${depth}>\n`
       },
       link({ href, tokens }) {
-        const inner = this.parser.parseInline(tokens)
-        const target = targetOf(href)
-        if ('words' in target) return `${inner} (<code>${escapeHtml(target.words)}</code>)`
-        return `<a href="${escapeHtml(target.href)}">${inner}</a>`
+        return `<a href="${escapeHtml(hrefOf(href))}">${this.parser.parseInline(tokens)}</a>`
       },
     },
   })

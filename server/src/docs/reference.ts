@@ -52,7 +52,7 @@ function operationEntry([name, operation]: Named, meet: Meet): string {
   return [
     `### \`${name}\``,
     `\`${route.method} ${path}\``,
-    `${summary}.`,
+    `${unlinked(summary)}.`,
     `Who may call it: ${callers(route)}.`,
     ...tableOf(['parameter', 'in', 'what'], [...parameters(operation, meet), ...table]),
     ...(more ? [`Body: ${more}`] : []),
@@ -60,6 +60,9 @@ function operationEntry([name, operation]: Named, meet: Meet): string {
     `Errors: ${codes.join(', ')}.`,
   ].join('\n\n')
 }
+
+/** Brackets in a summary are meant as brackets. */
+const unlinked = (text: string) => text.replaceAll('[', '\\[').replaceAll('](', ']\\(')
 
 function callers(route: Route): string {
   if (!('scope' in route)) return route.caller
@@ -107,12 +110,12 @@ const tableOf = (head: string[], rows: Row[]) =>
 
 /** A shape can name further shapes, which then have their turn. */
 function shapeEntries(shapes: Map<string, Schema>, meet: Meet): string[] {
-  const entries: string[] = []
+  const entries = new Map<string, string>()
   for (const [title, { title: _, ...schema }] of shapes) {
     const content = schema.properties
       ? tableOf(['field', 'what'], fieldRows(schema, meet))
       : [`${words(schema, meet)}.`]
-    entries.push([`### \`${title}\``, ...content].join('\n\n'))
+    entries.set(title, [`### \`${title}\``, ...content].join('\n\n'))
   }
-  return entries.sort()
+  return [...entries].sort(([a], [b]) => a.localeCompare(b)).map(([, entry]) => entry)
 }

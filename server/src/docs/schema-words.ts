@@ -46,7 +46,7 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema, meet: (named: Sche
     .join('; ')
 
 function limitsOf(schema: Schema): string {
-  if (schema['x-message']) return `, ${cell(escapeMarkdown(schema['x-message']))}`
+  if (schema['x-message']) return ` (${cell(escapeMarkdown(schema['x-message']))})`
   const said = [
     range(schema.minLength, schema.maxLength, 'characters'),
     range(schema.minItems, schema.maxItems, 'entries'),
@@ -54,7 +54,7 @@ function limitsOf(schema: Schema): string {
     schema.format ?? '',
     schema.default === undefined ? '' : `${literal(schema.default)} if left out`,
   ].filter((part) => part !== '')
-  return said.map((part) => `, ${part}`).join('')
+  return said.length === 0 ? '' : ` (${said.join(', ')})`
 }
 
 function range(least: number | undefined, most: number | undefined, what: string): string {
