@@ -14,13 +14,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    include: [
-      'protocol/**/*.test.ts',
-      'server/**/*.test.ts',
-      'conformance/**/*.test.ts',
-      'sdk/**/*.test.ts',
-      'cli/**/*.test.ts',
-    ],
+    include: ['{protocol,server,conformance,sdk,cli,examples}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     // What these import has a condition called source too, in TypeScript, which Node cannot run.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },

@@ -30,7 +30,7 @@ const order = [
   ['oauth'],
   ['mcp'],
   ['demo'],
-  ['service', 'key-check', 'housekeeping'],
+  ['service', 'docs', 'key-check', 'housekeeping'],
   ['app'],
   ['start'],
   ['main'],

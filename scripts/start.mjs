@@ -3,6 +3,7 @@ import { build, install, main } from './setup.mjs'
 
 await main(async () => {
   await install()
-  await build('Building', 'server', 'cli')
+  // The examples run with the SDK, and agents begin with the command.
+  await build('Building', 'server', 'sdk', 'cli')
   await import('../server/dist/main.js')
 })

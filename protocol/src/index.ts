@@ -3,6 +3,7 @@ import { agentSessions } from './agent-sessions.ts'
 import { agents } from './agents.ts'
 import { audit } from './audit.ts'
 import { comments } from './comments.ts'
+import { docs } from './docs.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
@@ -100,6 +101,7 @@ export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } fr
 /** Every operation by its name. A route without an operation, or the reverse, does not compile. */
 export const api = {
   ...service,
+  ...docs,
   ...login,
   ...workspaces,
   ...teams,

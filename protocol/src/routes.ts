@@ -66,6 +66,12 @@ export const routes = {
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
 
+  // How to use it, in its own words
+  getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
+  getDocsStyle: { method: 'GET', path: '/docs/style.css', at: 'root', caller: 'anyone' },
+  getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
+  getLlmsText: { method: 'GET', path: '/llms.txt', at: 'root', caller: 'anyone' },
+
   // Login
   signUp: { method: 'POST', path: '/auth/sign-up', caller: 'anyone' },
   signIn: { method: 'POST', path: '/auth/sign-in', caller: 'anyone' },

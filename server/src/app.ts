@@ -7,6 +7,7 @@ import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
+import { docsRoutes } from './docs/routes.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
@@ -29,6 +30,7 @@ export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = ne
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx.config, metrics, lifecycle),
+    ...docsRoutes(),
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,

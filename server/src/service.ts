@@ -46,7 +46,7 @@ const home = ({ baseUrl }: Config) => `<!doctype html>
 <body>
 <h1>Baton</h1>
 <p>A work tracker whose teammates include agents. This instance is running.</p>
-<p>Its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
+<p>Read <a href="/docs">its documentation</a>; its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
 </body>
 </html>
 `

@@ -1,18 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { inject } from 'vitest'
+import { openEmbedded } from '../src/db/embedded.ts'
 import { withDatabase } from './template.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export const newDataDir = () => mkdtempSync(join(tmpdir(), 'baton-process-'))
+
+/** With an empty, migrated database in it, which a process opens sooner than it makes one. */
+export async function filledDataDir() {
+  const dir = newDataDir()
+  if (process.env.DATABASE_URL) return dir
+  const template = new Blob([readFileSync(inject('template'))])
+  await (await openEmbedded({ dataDir: join(dir, 'db'), loadDataDir: template })).close()
+  return dir
+}
 
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -61,7 +72,12 @@ export class ServiceProcess {
 
   static async start(env: Record<string, string>): Promise<ServiceProcess> {
     const service = new ServiceProcess(await freePort(), env)
-    await service.ready()
+    try {
+      await service.ready()
+    } catch (error) {
+      await service.kill('SIGKILL')
+      throw error
+    }
     return service
   }
 

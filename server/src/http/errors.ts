@@ -26,6 +26,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Leads from a refusal to what is written about it, without a word in the body. */
+export const helpLink = (rootUrl: string, code: ErrorCode) => `<${rootUrl}/docs/errors#${code}>; rel="help"`
+
 /** A refusal as RFC 6749 has it. 401 asks for the client's credentials, whatever else is wrong is 400. */
 export class OAuthError extends Error {
   readonly error: string

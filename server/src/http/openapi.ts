@@ -86,6 +86,7 @@ const rateLimit = {
   'RateLimit-Remaining': whole('With an access token: how many of them are left'),
   'RateLimit-Reset': whole('With an access token: seconds until there is one more'),
 }
+const help = { Link: { schema: { type: 'string' }, description: 'rel="help": what is written about the error' } }
 const retryAfter = { 'Retry-After': whole('Seconds to wait') }
 const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
 
@@ -120,7 +121,8 @@ function refusals(operation: Operation, schemas: Json): Json {
       const ours = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code: { enum: group } } }] }
       const theirs = operation.returns[status]
       const schema = theirs ? { anyOf: [ours, named(theirs, schemas)] } : ours
-      return [status, { description, headers: headersOf(operation, status), content: content(schema) }]
+      const headers = { ...headersOf(operation, status), ...(operation.errorFormat === 'oauth' ? {} : help) }
+      return [status, { description, headers, content: content(schema) }]
     }),
   )
 }

@@ -8,7 +8,7 @@ import { isConflict, isDatabaseAway } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
-import { ApiError, OAuthError } from './errors.ts'
+import { ApiError, helpLink, OAuthError } from './errors.ts'
 import { EventStream } from './event-stream.ts'
 import { parseForm } from './form.ts'
 import type { Door } from './invoke.ts'
@@ -67,7 +67,7 @@ export async function createHttpServer(
     // An id that is too long is an id we do not know; the door says so.
     routerOptions: { maxParamLength: 10_000 },
     frameworkErrors: (error, request, reply) => sendError(request, reply, error),
-    clientErrorHandler,
+    clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
     // Node would answer these by itself, in another shape than ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
@@ -192,15 +192,14 @@ export async function createHttpServer(
   function sendError(request: FastifyRequest, reply: FastifyReply, error: FastifyError | ApiError | OAuthError) {
     const refusal = isRefusal(error) ? error : fromFramework(error)
     reply.header('x-request-id', request.id)
-    if (refusal) return sendRefusal(request, reply, refusal)
+    if (refusal) return sendRefusal(config.rootUrl, request, reply, refusal)
     log.error({
       request_id: request.id,
       method: request.method,
       route: request.routeOptions?.url,
       error: describe(error as FastifyError),
     })
-    const failure = new ApiError('INTERNAL_ERROR', { request_id: request.id })
-    return reply.code(500).send(failure.body)
+    return sendRefusal(config.rootUrl, request, reply, new ApiError('INTERNAL_ERROR', { request_id: request.id }))
   }
 }
 
@@ -208,12 +207,13 @@ const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiErr
   error instanceof ApiError || error instanceof OAuthError
 
 /** Where RFC 6749 speaks, what is wrong with a request is said in its words. */
-function sendRefusal(request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
+function sendRefusal(rootUrl: string, request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
   const { oauthErrors, resourceMetadata } = request.routeOptions?.config ?? {}
   const inItsWords =
     oauthErrors && refusal instanceof ApiError && [400, 415, 422].includes(refusal.status)
       ? new OAuthError('invalid_request', refusal.message)
       : refusal
+  if (inItsWords instanceof ApiError) reply.header('link', helpLink(rootUrl, inItsWords.code))
   reply.code(inItsWords.status).headers(inItsWords.headers)
   if (inItsWords.status === 401 && resourceMetadata) {
     const challenge = inItsWords.headers['www-authenticate']
@@ -278,7 +278,7 @@ function fromFramework(error: FastifyError): ApiError | undefined {
 const describe = ({ name, message, stack, code }: FastifyError) => ({ name, message, stack, code })
 
 /** What Node could not even read as a request is answered in the common shape too. */
-function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
+function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const code: ErrorCode =
     error.code === 'HPE_HEADER_OVERFLOW'
@@ -294,6 +294,7 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket) {
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${newId('req')}`,
+      `Link: ${helpLink(rootUrl, code)}`,
       'Connection: close',
       '',
       body,

@@ -1,0 +1,164 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { test as base } from 'vitest'
+import { filledDataDir, freePort, ServiceProcess } from '../server/test/process.ts'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const cache = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
+
+type Call = (method: string, path: string, body?: unknown) => ReturnType<ServiceProcess['call']>
+
+/** The service, a person and a team in it, and one example beside it, run as its README says. */
+export class Scene {
+  readonly ada: Call
+  readonly teamId: string
+  output = ''
+  readonly #directory: string
+  readonly #env: Record<string, string>
+  #running: ChildProcess | undefined
+
+  constructor(ada: Call, teamId: string, directory: string, env: Record<string, string>) {
+    this.ada = ada
+    this.teamId = teamId
+    this.#directory = directory
+    this.#env = env
+  }
+
+  get url() {
+    return `http://localhost:${this.#env.PORT}/`
+  }
+
+  async setUp() {
+    await promisify(execFile)('npm', ['run', 'setup'], this.#options())
+  }
+
+  async start() {
+    this.output = ''
+    const child = spawn('npm', ['start'], { ...this.#options(), stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        this.output += text
+      })
+    }
+    this.#running = child
+    await this.says('Listening on')
+  }
+
+  async stop() {
+    const child = this.#running
+    if (!child?.pid || child.exitCode !== null) return
+    const ended = once(child, 'close')
+    process.kill(-child.pid, 'SIGTERM') // npm and the example it runs
+    await ended
+  }
+
+  /** Waits until the example has printed this. */
+  says = (text: string) => until(() => this.output.includes(text), `${text} in ${this.output}`)
+
+  /** Delegates a new issue to the agent that was set up, and answers with its session. */
+  async delegate(title: string) {
+    const [{ app_user_id }] = (await this.ada('GET', '/installations')).data
+    const issue = await this.ada('POST', '/issues', { title, team_id: this.teamId, delegate_id: app_user_id })
+    const [session] = (await this.ada('GET', `/agent-sessions?issue_id=${issue.id}`)).data
+    return new Conversation(this, issue.id, session.id)
+  }
+
+  #options() {
+    return { cwd: this.#directory, env: { ...process.env, ...this.#env } }
+  }
+}
+
+/** A session as Ada sees it. */
+export class Conversation {
+  readonly issueId: string
+  readonly #scene: Scene
+  readonly #path: string
+
+  constructor(scene: Scene, issueId: string, id: string) {
+    this.#scene = scene
+    this.issueId = issueId
+    this.#path = `/agent-sessions/${id}`
+  }
+
+  say = (body: string, signal_metadata?: object) =>
+    this.#scene.ada('POST', `${this.#path}/activities`, {
+      content: { type: 'prompt', body },
+      ...(signal_metadata && { signal_metadata }),
+    })
+
+  activities = async () => (await this.#scene.ada('GET', `${this.#path}/activities`)).data
+  session = () => this.#scene.ada('GET', this.#path)
+  stop = () => this.#scene.ada('POST', `${this.#path}/stop`)
+
+  /** Waits until the session is in this state, and answers with all that was said. */
+  async reaches(state: string) {
+    await until(async () => (await this.session()).state === state, `${state}; it printed ${this.#scene.output}`)
+    return this.activities()
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>, what: string) {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await holds()) return
+    await sleep(50)
+  }
+  throw new Error(`waited in vain for ${what}`)
+}
+
+/** A copy, so that nothing of a test stays in the directory and nothing of its owner's is lost. */
+function copyOf(example: string) {
+  mkdirSync(cache, { recursive: true })
+  const copy = mkdtempSync(join(cache, 'example-'))
+  cpSync(join(here, 'set-up.mjs'), join(copy, 'set-up.mjs'))
+  cpSync(join(here, example), join(copy, example), { recursive: true, filter: (path) => !/\.env$|tokens$/.test(path) })
+  return copy
+}
+
+let people = 0
+
+async function begin(example: string, service: ServiceProcess, copy: string) {
+  const account = { email: `ada-${++people}@example.com`, password: 'a password' }
+  const { token } = await service.call('POST', '/auth/sign-up', { ...account, name: 'Ada' })
+  const authorization = `Bearer ${token}`
+  const workspace = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
+  const ada: Call = (method, path, body) =>
+    service.call(method, path, body, { authorization, 'x-workspace-id': workspace.id })
+  const team = await ada('POST', '/teams', { name: 'Engineering', key: 'ENG' })
+  return new Scene(ada, team.id, join(copy, example), {
+    BATON_URL: service.url.replace('127.0.0.1', 'localhost'),
+    BATON_EMAIL: account.email,
+    BATON_PASSWORD: account.password,
+    PORT: String(await freePort()),
+  })
+}
+
+/** One service does for every example that a worker tries; each has people and a workspace of its own there. */
+const withService = base.extend<{ service: ServiceProcess }>({
+  service: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      const dir = await filledDataDir()
+      const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost' })
+      await use(service)
+      await service.kill('SIGTERM')
+      rmSync(dir, { recursive: true, force: true })
+    },
+    { scope: 'worker' },
+  ],
+})
+
+export const testOf = (example: string) =>
+  withService.extend<{ scene: Scene }>({
+    scene: async ({ service }, use) => {
+      const copy = copyOf(example)
+      const scene = await begin(example, service, copy)
+      await use(scene)
+      await scene.stop()
+      rmSync(copy, { recursive: true, force: true })
+    },
+  })

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { api, errors } from '@baton/protocol'
+import { expect } from 'vitest'
+import { test } from '../../test/harness.ts'
+import { hrefOf, openLibrary, servedLinks, summaryOf } from './library.ts'
+import { anchorOf, linksOf, render } from './markdown.ts'
+
+const root = new URL('../../../', import.meta.url)
+const guides = readdirSync(new URL('docs/guides/', root))
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const names = () => [...openLibrary().pages.keys()]
+
+test('every guide is served as a page and as Markdown', async ({ app }) => {
+  expect(guides).toContain('api.md')
+  for (const file of guides) {
+    const name = file.slice(0, -3)
+    const page = await app.nobody.getRoot(`/docs/${name}`)
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<h1>') })
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const markdown = await app.nobody.getRoot(`/docs/${name}.md`)
+    expect(markdown.body).toBe(servedLinks(read(`docs/guides/${file}`)))
+    expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+  }
+})
+
+test('every error has an entry that its answer leads to', async ({ app }) => {
+  const { body } = await app.nobody.getRoot('/docs/errors')
+  for (const [code, { status }] of Object.entries(errors)) {
+    expect(body).toContain(`<h2 id="${code}">`)
+    expect(body.split(`<h2 id="${code}">`)[1]).toMatch(new RegExp(`^[^]*?<strong>${status}\\.</strong>[^]*?<p>.{10}`))
+  }
+  const help = (code: string) => `<${app.ctx.config.rootUrl}/docs/errors#${code}>; rel="help"`
+  const refused = await app.nobody.get('/auth/me')
+  expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED', details: {} } })
+  expect(Object.keys(refused.body)).toEqual(['code', 'message', 'details'])
+  expect(refused.headers.get('link')).toBe(help('UNAUTHORIZED'))
+  expect((await app.nobody.get('/nowhere')).headers.get('link')).toBe(help('ROUTE_NOT_FOUND'))
+  expect((await app.nobody.getRoot('/docs')).headers.get('link')).toBeNull()
+})
+
+test('the reference has every operation: method, path, callers, parameters, answers and errors', async ({ app }) => {
+  const { body } = await app.nobody.getRoot('/docs/reference.md')
+  for (const [name, { route, summary }] of Object.entries(api)) {
+    const entry = body.split(`### \`${name}\`\n`)[1]?.split('\n### ')[0]
+    expect(entry, name).toContain(`\`${route.method} ${'at' in route ? '' : '/api/v1'}`)
+    expect(entry?.replaceAll('\\', '')).toContain(summary)
+    expect(entry).toContain(`Who may call it: ${route.caller}`)
+    for (const [, param] of route.path.matchAll(/:(\w+)/g)) expect(entry).toContain(`| \`${param}\` | path |`)
+    expect(entry).toMatch(/\nAnswers .*`\d{3}`/)
+    expect(entry).toContain('[`INTERNAL_ERROR`](errors.md#INTERNAL_ERROR)')
+  }
+  const update = body.split('### `updateIssue`\n')[1].split('\n### ')[0]
+  expect(update).toContain('tokens need the scope `write`')
+  expect(update).toContain('`200` [Issue](#Issue)')
+  expect(body).toMatch(/### `Issue`\n\n\| field \| what \|[^#]*\| `title` \| string/)
+})
+
+test('the index and llms.txt list every page with a line', async ({ app }) => {
+  const index = await app.nobody.getRoot('/docs')
+  const llms = await app.nobody.getRoot('/llms.txt')
+  expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(names()).toEqual(expect.arrayContaining(['api', 'sdk', 'reference', 'errors']))
+  for (const name of names()) {
+    expect(index.body).toContain(`href="/docs/${name}"`)
+    expect(llms.body).toMatch(new RegExp(`^- \\[.+\\]\\(/docs/${name}\\.md\\): \\S.{10}`, 'm'))
+  }
+})
+
+test('every link of every page leads somewhere', async ({ app }) => {
+  const { pages } = openLibrary()
+  const served = new Map<string, number>()
+  const statusOf = async (path: string) => {
+    if (!served.has(path)) served.set(path, (await app.nobody.getRoot(path)).status)
+    return served.get(path)
+  }
+  for (const { name, html, anchors, markdown } of pages.values()) {
+    for (const [, href = ''] of html.matchAll(/href="([^"]+)"/g)) {
+      const [path = '', anchor] = href.split('#')
+      if (/^https?:/.test(href)) continue
+      if (path !== '') expect({ name, href, status: await statusOf(path) }).toMatchObject({ status: 200 })
+      const there = path === '' ? [...anchors, 'pages'] : pages.get(path.replace('/docs/', ''))?.anchors
+      if (anchor) expect({ name, href, there: there?.includes(anchor) }).toMatchObject({ there: true })
+    }
+    for (const href of linksOf(markdown).filter((one) => !/^(https?:|\/|#)/.test(one))) {
+      expect({ name, href, status: await statusOf(`/docs/${href.split('#')[0]}`) }).toMatchObject({ status: 200 })
+    }
+  }
+})
+
+test('every link between files of the repository resolves', () => {
+  const files = [
+    ...guides.map((file) => `docs/guides/${file}`),
+    ...readdirSync(new URL('docs/decisions/', root)).map((file) => `docs/decisions/${file}`),
+    ...['README.md', 'CONTRIBUTING.md', 'docs/ARCHITECTURE.md', 'sdk/README.md', 'examples/README.md'],
+    ...['echo', 'triage', 'webhook-receiver'].map((name) => `examples/${name}/README.md`),
+  ]
+  for (const file of files) {
+    for (const href of linksOf(read(file)).filter((one) => !/^(https?:|\/|mailto:)/.test(one))) {
+      const [path = '', anchor] = href.split('#')
+      // These two are made when they are served.
+      if (['errors.md', 'reference.md'].includes(path)) continue
+      const target = path === '' ? new URL(file, root) : new URL(path, new URL(file, root))
+      expect({ file, href, exists: existsSync(target) }).toEqual({ file, href, exists: true })
+      if (!anchor) continue
+      const headings = [...readFileSync(target, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => anchorOf(text))
+      expect({ file, href, headings }).toMatchObject({ headings: expect.arrayContaining([anchor]) })
+    }
+  }
+})
+
+test('no page has a script or a style of its own, and all may be kept for a while', async ({ app }) => {
+  for (const path of ['/docs', ...names().map((name) => `/docs/${name}`)]) {
+    const { body, headers } = await app.nobody.getRoot(path)
+    expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:|<img|<iframe/i)
+    expect(body).toContain('<link rel="stylesheet" href="/docs/style.css">')
+    expect(headers.get('content-security-policy')).toContain("default-src 'self'")
+    expect(headers.get('cache-control')).toBe('public, max-age=300')
+  }
+  const style = await app.nobody.getRoot('/docs/style.css')
+  expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
+  expect(style.body).toContain('prefers-color-scheme: dark')
+  expect(style.body).not.toMatch(/url\(|@import/)
+})
+
+test('what is not there is not found, however it is asked for', async ({ app }) => {
+  for (const path of [
+    '/docs/nothing',
+    '/docs/nothing.md',
+    '/docs/..%2F..%2Fpackage.json',
+    '/docs/.md',
+    '/docs/api.md.md',
+  ]) {
+    expect(await app.nobody.getRoot(path)).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
+  }
+})
+
+test('Markdown becomes no markup that it does not name', () => {
+  const { html } = render('# <b>T</b>\n\nSay <script>x</script> ![p](http://e.example/p.png) [a](x.md)', hrefOf)
+  expect(html).not.toMatch(/<script|<b>|<img/)
+  expect(html).toContain('<a href="/docs/x">a</a>')
+  expect(servedLinks('[b](../../LICENSE) [s](../../sdk/README.md)')).toBe('b (`LICENSE`) [s](sdk.md)')
+})
+
+test('headings have the anchors that links expect', () => {
+  expect(anchorOf('Limits of tokens')).toBe('limits-of-tokens')
+  expect(anchorOf('1. A server')).toBe('1-a-server')
+  expect(anchorOf('`NOT_READY`')).toBe('NOT_READY')
+  expect(render('## A\n\n## A\n\n## A', hrefOf).anchors).toEqual(['a', 'a-1', 'a-2'])
+  expect(summaryOf('# T\n\n## S\n\nSee [this](x.md). More.')).toEqual({ title: 'T', line: 'See this' })
+})

@@ -1,0 +1,113 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { errorsPage } from './errors-page.ts'
+import { render } from './markdown.ts'
+import { pageHtml } from './page.ts'
+import { referencePage } from './reference.ts'
+
+export interface Page {
+  /** As in /docs/{name}. */
+  name: string
+  title: string
+  /** What it is about, in a sentence. */
+  line: string
+  markdown: string
+  html: string
+  anchors: string[]
+}
+
+export interface Library {
+  pages: ReadonlyMap<string, Page>
+  index: string
+  llms: string
+  style: string
+}
+
+/** Three steps up, from the sources as from the build. */
+const root = new URL('../../../', import.meta.url)
+
+/** The order in which one would read them; guides that are not named here come after. */
+const order = ['api', 'webhooks', 'agent-apps', 'agent-sessions', 'building-agents', 'sdk', 'cli', 'mcp']
+const last = ['running', 'reference', 'errors']
+
+let library: Library | undefined
+
+/** Everything that is served, read and rendered once in the life of a process. */
+export function openLibrary(): Library {
+  library ??= readLibrary()
+  return library
+}
+
+function readLibrary(): Library {
+  const sources = readSources()
+  const texts = [...sources].map(([name, source]) => ({ name, ...summaryOf(source), markdown: servedLinks(source) }))
+  const pages = texts.map((text) => {
+    const { html, anchors } = render(text.markdown, hrefOf)
+    return { ...text, anchors, html: pageHtml({ title: text.title, body: html, current: text.name, pages: texts }) }
+  })
+  return {
+    pages: new Map(pages.map((page) => [page.name, page])),
+    index: indexOf(texts),
+    llms: llmsOf(texts),
+    style: readFileSync(new URL('docs/style.css', root), 'utf8'),
+  }
+}
+
+/** Markdown by the name of its page, in reading order. */
+function readSources(): Map<string, string> {
+  const guides = readdirSync(new URL('docs/guides/', root)).filter((file) => file.endsWith('.md'))
+  const sources = new Map([
+    ...guides.map((file) => [file.slice(0, -3), read(`docs/guides/${file}`)] as const),
+    ['sdk', read('sdk/README.md')],
+    ['reference', referencePage()],
+    ['errors', errorsPage()],
+  ])
+  return new Map([...sources].sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b)))
+}
+
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+function rank(name: string): number {
+  if (last.includes(name)) return order.length + 1 + last.indexOf(name)
+  return order.includes(name) ? order.indexOf(name) : order.length
+}
+
+type Text = Pick<Page, 'name' | 'title' | 'line'>
+
+/** A page's title, and the first sentence of its first paragraph. */
+export function summaryOf(markdown: string): { title: string; line: string } {
+  const blocks = markdown.split(/\n{2,}/)
+  const title = blocks[0]?.replace(/^# /, '').trim() ?? ''
+  const paragraph = blocks.slice(1).find((block) => /^[A-Za-z`*]/.test(block.trim())) ?? ''
+  const [sentence] = /^[\s\S]*?\.(?=\s|$)/.exec(paragraph) ?? [paragraph]
+  return { title, line: sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/\.$/, '') }
+}
+
+/** In the repository pages lie apart; here all are beside each other, and files that are not here are named. */
+export const servedLinks = (markdown: string) =>
+  markdown.replaceAll('](../../sdk/README.md', '](sdk.md').replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
+
+/** Pages are linked without their ending. */
+export const hrefOf = (href: string) => href.replace(/^([\w-]+)\.md(?=#|$)/, '/docs/$1')
+
+const indexMarkdown = (texts: Text[], ending: string) =>
+  texts.map(({ name, title, line }) => `- [${title}](/docs/${name}${ending}): ${line}`).join('\n')
+
+function indexOf(texts: Text[]): string {
+  const markdown = `# Documentation
+
+${indexMarkdown(texts, '')}
+
+Every page is Markdown too: add \`.md\` to its address. [/llms.txt](/llms.txt) lists them for programs that read. The API for programs that call is at [/api/v1/openapi.json](/api/v1/openapi.json).
+`
+  return pageHtml({ title: 'Documentation', body: render(markdown, hrefOf).html, current: '', pages: texts })
+}
+
+const llmsOf = (texts: Text[]) => `# Baton
+
+> A self-hosted work tracker whose teammates include agents. People hand work to agents, and both always know where it stands.
+
+## Docs
+
+${indexMarkdown(texts, '.md')}
+- [OpenAPI](/api/v1/openapi.json): every operation, for programs that call
+`
