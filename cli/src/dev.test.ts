@@ -95,14 +95,14 @@ test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { tim
   const session = await trigger(shell, await issue('Mend the door'))
   expect(await said(session, (types) => types.includes('thought'))).toContain('thought')
   expect(Date.now() - delegatedAt).toBeLessThan(10_000)
-  expect(await said(session, answered)).toEqual(['thought', 'action', 'response'])
-  await dev.says(/agent \| my-agent listens on/)
+  expect(await said(session, answered)).toEqual(['thought', 'response'])
+  await dev.says(/agent \| Listening on/)
   await dev.says(/200 AgentSessionEvent created/)
 
   // What is saved runs next.
-  const code = await readFile(join(cwd, 'agent.mjs'), 'utf8')
-  await writeFile(join(cwd, 'agent.mjs'), code.replace('listens on', 'runs anew on'))
-  await dev.says(/my-agent runs anew on/)
+  const code = await readFile(join(cwd, 'agent.js'), 'utf8')
+  await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', 'Running anew on'))
+  await dev.says(/agent \| Running anew on/)
   expect(await dev.interrupt()).toMatchObject({ code: 0 })
   expect(await isOpen(port)).toBe(false)
 
@@ -139,12 +139,12 @@ test.skipIf(process.env.DATABASE_URL)(
     const shell = await loggedIn(url)
     const cwd = await inited(shell, name)
     const port = await freePort()
-    const code = await readFile(join(cwd, 'agent.mjs'), 'utf8')
-    await writeFile(join(cwd, 'agent.mjs'), code.replace('listens on', `$${'{process.pid}'} listens on`))
+    const code = await readFile(join(cwd, 'agent.js'), 'utf8')
+    await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', `$${'{process.pid}'} listens on`))
     const dev = shell.start(['dev', '--port', String(port)], { cwd })
     await dev.says(/Ready[\s\S]*\d+ listens on|\d+ listens on[\s\S]*Ready/)
-    const pids = () => [...dev.stdout.matchAll(/other-agent (\d+) listens/g)].map(([, pid]) => Number(pid))
-    const once = ['thought', 'action', 'response']
+    const pids = () => [...dev.stdout.matchAll(/agent \| (\d+) listens/g)].map(([, pid]) => Number(pid))
+    const once = ['thought', 'response']
 
     // The agent: it is started again, and what comes in the meantime waits for it.
     const [pid] = pids()
@@ -182,7 +182,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
   const init = (...args: string[]) => shell.run(['init', ...args, '--no-install'])
   expect(await init('here', '--json')).toMatchObject({ code: 0 })
   const directory = join(shell.cwd, 'here')
-  const files = ['.env.example', '.gitignore', 'AGENTS.md', 'README.md', 'agent.mjs', 'manifest.json', 'package.json']
+  const files = ['.env.example', '.gitignore', 'AGENTS.md', 'README.md', 'agent.js', 'manifest.json', 'package.json']
   expect((await readdir(directory)).sort()).toEqual(files)
   for (const file of files) expect(await readFile(join(directory, file), 'utf8')).not.toContain('{{')
   expect(JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))).toMatchObject({
@@ -191,19 +191,31 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
     devDependencies: { '@baton/cli': expect.stringMatching(/^file:.*cli$/) },
   })
 
-  await writeFile(join(directory, 'agent.mjs'), 'mine')
+  for (const [example, says] of [
+    ['echo', 'The smallest agent'],
+    ['triage', 'An agent that asks'],
+  ] as const) {
+    expect(await init(example, '--example', example)).toMatchObject({ code: 0 })
+    expect(await readFile(join(shell.cwd, example, 'agent.js'), 'utf8')).toContain(says)
+  }
+  expect(await init('there', '--example', 'nonsense')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('triage'),
+  })
+
+  await writeFile(join(directory, 'agent.js'), 'mine')
   await rm(join(directory, 'README.md'))
   expect(await init('here')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/agent\.mjs.*nothing was written/),
+    stderr: expect.stringMatching(/agent\.js.*nothing was written/),
   })
-  expect(await readFile(join(directory, 'agent.mjs'), 'utf8')).toBe('mine')
+  expect(await readFile(join(directory, 'agent.js'), 'utf8')).toBe('mine')
   expect(await readdir(directory)).not.toContain('README.md')
 
   expect(await init()).toMatchObject({ code: 2 })
   expect(await init('Bad Name')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--name/) })
   expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
-  expect(await readdir(shell.cwd)).toEqual(['here'])
+  expect((await readdir(shell.cwd)).sort()).toEqual(['echo', 'here', 'triage'])
   const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files are written/) })
 

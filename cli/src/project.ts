@@ -5,7 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { Failure } from './failure.ts'
 import { isMissing } from './files.ts'
 
-const templates = fileURLToPath(new URL('../templates/agent', import.meta.url))
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const templates = here('../templates/agent')
+
+/** What a project can begin from. */
+export const examples = ['echo', 'triage'] as const
+export type Example = (typeof examples)[number]
+
+/** Beside this command in its package; in a checkout, the examples themselves. */
+async function sourceOf(example: Example): Promise<string> {
+  const packed = await readFile(here(`../templates/examples/${example}.js`), 'utf8').catch(() => undefined)
+  return packed ?? readFile(here(`../../examples/${example}/agent.js`), 'utf8')
+}
 
 /** npm keeps files of these names out of packages, so that they have others in ours. */
 const names: Record<string, string> = { gitignore: '.gitignore', 'env.example': '.env.example' }
@@ -13,14 +24,19 @@ const names: Record<string, string> = { gitignore: '.gitignore', 'env.example': 
 /** Writes a new project. A file that is there already stops it before anything is written. */
 export async function writeProject(
   directory: string,
+  example: Example,
   words: { name: string; sdk: string; cli: string },
 ): Promise<string[]> {
-  const files = (await readdir(templates)).map((file) => ({ from: file, to: names[file] ?? file }))
+  const files = (await readdir(templates)).map((file) => ({
+    to: names[file] ?? file,
+    read: () => readFile(join(templates, file), 'utf8'),
+  }))
+  files.push({ to: 'agent.js', read: () => sourceOf(example) })
   await refuseToOverwrite(directory, files)
   await mkdir(directory, { recursive: true })
   const written: string[] = []
-  for (const { from, to } of files) {
-    const text = await readFile(join(templates, from), 'utf8')
+  for (const { read, to } of files) {
+    const text = await read()
     const filled = Object.entries(words).reduce((so, [key, word]) => so.replaceAll(`{{${key}}}`, word), text)
     // wx: also if somebody made it in the meantime.
     await writeFile(join(directory, to), filled, { flag: 'wx' })

@@ -2,14 +2,15 @@
 import { createServer } from 'node:http'
 import { createAgent, fileTokens } from '@baton/sdk'
 
-const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '', PORT = '4000' } = process.env
+const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '' } = process.env
+const { PORT = '4000', TOKENS = './tokens' } = process.env
 
 const agent = createAgent({
   baseUrl: BATON_URL,
   clientId: CLIENT_ID,
   clientSecret: CLIENT_SECRET,
   webhookSecret: WEBHOOK_SECRET,
-  store: fileTokens('./tokens'),
+  store: fileTokens(TOKENS),
 
   // Somebody delegated an issue to us, or mentioned us in a comment.
   async onCreated(session) {
@@ -22,4 +23,12 @@ const agent = createAgent({
   onPrompted: (session) => `You said: ${session.prompt}`,
 })
 
-createServer(agent.node).listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
+const server = createServer(agent.node)
+server.listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
+
+// Asked to end: takes nothing new, and finishes what it is at.
+process.once('SIGTERM', async () => {
+  server.close()
+  await agent.settled()
+  process.exit(0)
+})

@@ -2,7 +2,8 @@
 import { createServer } from 'node:http'
 import { createAgent, fileTokens } from '@baton/sdk'
 
-const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '', PORT = '4000' } = process.env
+const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '' } = process.env
+const { PORT = '4000', TOKENS = './tokens' } = process.env
 
 /** What people can choose, and what it means for the issue. */
 const kinds = {
@@ -27,7 +28,7 @@ const agent = createAgent({
   clientId: CLIENT_ID,
   clientSecret: CLIENT_SECRET,
   webhookSecret: WEBHOOK_SECRET,
-  store: fileTokens('./tokens'),
+  store: fileTokens(TOKENS),
 
   async onCreated(session) {
     await session.setPlan(planAt(0))
@@ -61,4 +62,12 @@ const agent = createAgent({
   onStop: () => 'Stopped. The issue is as I left it.',
 })
 
-createServer(agent.node).listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
+const server = createServer(agent.node)
+server.listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
+
+// Asked to end: takes nothing new, and finishes what it is at.
+process.once('SIGTERM', async () => {
+  server.close()
+  await agent.settled()
+  process.exit(0)
+})

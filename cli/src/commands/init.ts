@@ -3,15 +3,16 @@ import { once } from 'node:events'
 import { basename, relative, resolve } from 'node:path'
 import { type Call, type Command, positionals, text } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { cliSpec, sdkSpec, writeProject } from '../project.ts'
+import { cliSpec, type Example, examples, sdkSpec, writeProject } from '../project.ts'
 
 export const init: Command = {
   name: 'init',
   summary: 'begin an agent: a small project that runs',
-  usage: ['DIRECTORY [--no-install]'],
+  usage: ['DIRECTORY [--example triage] [--no-install]'],
   about: 'Writes the files, overwrites none, and installs the SDK and this command with npm.',
   example: 'baton init my-agent',
   options: {
+    example: { type: 'string', value: 'NAME', about: `what to begin from: ${examples.join(' or ')}` },
     name: { type: 'string', value: 'NAME', about: 'name of the agent; that of the directory if left out' },
     sdk: { type: 'string', value: 'SPEC', about: 'version, or file: and a path, of @baton/sdk' },
     cli: { type: 'string', value: 'SPEC', about: 'the same of @baton/cli' },
@@ -23,7 +24,7 @@ export const init: Command = {
     const name = nameFrom(text(call, 'name') ?? basename(directory))
     const sdk = fromHere(text(call, 'sdk')) ?? (await sdkSpec())
     const cli = fromHere(text(call, 'cli')) ?? (await cliSpec())
-    const files = await writeProject(directory, { name, sdk, cli })
+    const files = await writeProject(directory, exampleFrom(text(call, 'example')), { name, sdk, cli })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
     const where = relative(process.cwd(), directory) || '.'
@@ -33,6 +34,12 @@ export const init: Command = {
       `${name} is in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
     )
   },
+}
+
+function exampleFrom(given: string = examples[0]): Example {
+  const example = examples.find((one) => one === given)
+  if (!example) throw new UsageError(`There is no example ${given}; there are ${examples.join(' and ')}.`)
+  return example
 }
 
 /** npm would look for a file from within the new directory. */

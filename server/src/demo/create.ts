@@ -124,8 +124,7 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
   for (const [key, { name, role }] of Object.entries(content.people)) {
     const email = `${key}@${content.demoDomain}`
     const { user } = await createAccount(ctx, { email, name, passwordHash })
-    const nobodyCalls = { tokenHash: Buffer.alloc(0), scopes: null, workspaceAsked: null }
-    const person = { kind: 'person' as const, id: user.id, name, email, role, ...nobodyCalls }
+    const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
     if (workspaceId) await ctx.db.tx((tx) => addMember(tx, workspaceId, user.id, role, ctx.clock.now()))
     else workspaceId = (await createWorkspace(ctx, { ...person, workspaceId: null }, content.workspace.name)).id
     members.set(key, { ...person, workspaceId })

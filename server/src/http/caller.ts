@@ -22,8 +22,6 @@ export interface Person {
   /** Null with a login of their own; what a program of theirs may do on their behalf, by an OAuth token. */
   scopes: readonly AppScope[] | null
   workspaceId: string | null
-  /** The one that the request names; a program's token is of one, whatever it names. */
-  workspaceAsked: string | null
   role: Role | null
 }
 
@@ -88,14 +86,14 @@ export function admit(route: Route, caller: Caller): void {
 
 /** An OAuth token is of one workspace: naming another is refused wherever it is used (decisions 2). */
 function admitToWorkspace(route: Route, caller: Person | App) {
-  const asked = workspaceOf(route, caller)
+  const asked = caller.kind === 'app' ? workspaceOf(route, caller) : caller.workspaceId
   if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')
   const within = caller.kind === 'app' ? !asked || asked === caller.workspaceId : caller.role !== null
   if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
 }
 
-/** The one it asks for; on the MCP server a token need not ask, it says it. */
-const workspaceOf = (route: Route, { workspaceAsked, workspaceId }: Person | App) =>
+/** The one it asks for; on the MCP server an app need not ask, its token says it. */
+const workspaceOf = (route: Route, { workspaceAsked, workspaceId }: App) =>
   workspaceAsked ?? (route.mcp ? workspaceId : null)
 
 function neededScope(route: Route, caller: Person | App): Scope | null {

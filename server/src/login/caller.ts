@@ -52,7 +52,7 @@ async function resolveLogin(
     await db.run(sql`update logins set last_used_at = ${now} where token_hash = ${tokenHash} and last_used_at < ${now}`)
   }
   return {
-    caller: { kind: 'person', ...person, tokenHash, workspaceId, workspaceAsked: workspaceId, scopes: null },
+    caller: { kind: 'person', ...person, tokenHash, workspaceId, scopes: null },
     // The browser's copy must live as long as ours.
     headers: renew && byCookie ? { 'set-cookie': loginCookie(config, token) } : {},
   }

@@ -43,10 +43,9 @@ export async function bearerOfToken(
     return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes }, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
-  // A program of a person is pinned to the workspace they chose.
+  // A program of a person is pinned to the workspace they chose, and needs not name it (decisions 9).
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
-  const caller = { kind: 'person' as const, ...person, role, tokenHash, ...asked, scopes: found.grantScopes }
+  const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
   return { caller, headers: headers() }
 }
 

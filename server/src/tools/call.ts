@@ -33,4 +33,5 @@ export async function callTool(
 }
 
 /** Whoever called has been let into a workspace; every tool works in that one. */
-const inItsWorkspace = (caller: Actor): Actor => ({ ...caller, workspaceAsked: caller.workspaceId })
+const inItsWorkspace = (caller: Actor): Actor =>
+  caller.kind === 'app' ? { ...caller, workspaceAsked: caller.workspaceId } : caller
