@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { withPostgres } from './postgres.mjs'
 import { bin, build, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 840, postgres: 420 }
+const budgetSeconds = { embedded: 960, postgres: 420 }
 const flags = new Set(process.argv.slice(2))
 const total = { passed: 0, failed: 0, skipped: 0 }
 
