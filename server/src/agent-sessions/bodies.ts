@@ -38,10 +38,14 @@ function shapeOf(type: NewActivity['content']['type'], { signal }: NewActivity):
 
 function refuseRepeatedValues({ signal_metadata }: NewActivity) {
   const { options } = signal_metadata as { options: { value: string }[] }
-  const values = options.map(({ value }) => value)
+  refuseRepeated('signal_metadata.options', 'value', options)
+}
+
+/** Of these items, no two have the same under the key. */
+export function refuseRepeated<Key extends string>(field: string, key: Key, items: { [K in Key]: string }[]) {
+  const values = items.map((item) => item[key])
   const repeated = values.findIndex((value, index) => values.indexOf(value) < index)
-  if (repeated >= 0)
-    throw invalid({ [`signal_metadata.options.${repeated}.value`]: 'must differ from the other values' })
+  if (repeated >= 0) throw invalid({ [`${field}.${repeated}.${key}`]: 'must differ from the others' })
 }
 
 /** decisions 6: up to 64 characters, and not none. */

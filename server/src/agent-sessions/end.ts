@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { lockSessions } from './session.ts'
+import { type About, lockSessions, saveStandings, shownIssue } from './session.ts'
 import { endNow } from './state.ts'
 import { watched } from './watched.ts'
 
@@ -12,7 +12,7 @@ export const endAllOf = (tx: Tx, ctx: Context, agentId: string) =>
   end(tx, ctx, sql`s.agent_id = ${agentId}`, 'uninstalled')
 
 /** Before what they are about is deleted. If it was one person's own by then, they stay for that person alone. */
-export async function endOnDeleted(tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) {
+export async function endOnDeleted(tx: Tx, ctx: Context, place: About) {
   await part(tx, ctx, about(place), 'issue_deleted')
   const owner =
     'issueId' in place
@@ -22,16 +22,10 @@ export async function endOnDeleted(tx: Tx, ctx: Context, place: { issueId: strin
 }
 
 /** Before what they are about becomes one person's own. */
-export const endOnPersonal = (tx: Tx, ctx: Context, place: { issueId: string } | { projectId: string }) =>
-  part(tx, ctx, about(place), 'team_removed')
+export const endOnPersonal = (tx: Tx, ctx: Context, place: About) => part(tx, ctx, about(place), 'team_removed')
 
 /** Before what they are about moves to these teams: those of apps that cover none of them. */
-export const endOnMoved = (
-  tx: Tx,
-  ctx: Context,
-  place: { issueId: string } | { projectId: string },
-  teamIds: readonly string[],
-) =>
+export const endOnMoved = (tx: Tx, ctx: Context, place: About, teamIds: readonly string[]) =>
   part(
     tx,
     ctx,
@@ -53,7 +47,7 @@ export const endUncovered = (tx: Tx, ctx: Context, { id, agentId }: { id: string
     'team_removed',
   )
 
-const about = (place: { issueId: string } | { projectId: string }) =>
+const about = (place: About) =>
   'issueId' in place ? sql`s.issue_id = ${place.issueId}` : sql`s.project_id = ${place.projectId}`
 
 type Reason = Parameters<typeof endNow>[1]
@@ -63,9 +57,7 @@ async function part(tx: Tx, ctx: Context, condition: Sql, reason: Reason) {
   await end(tx, ctx, condition, reason)
   await tx.run(sql`
     update agent_sessions s set parting = json_build_object(
-      'issue', (select json_build_object('id', i.id, 'identifier', i.code, 'title', i.title, 'team',
-          case when t.id is not null then json_build_object('id', t.id, 'key', t.key, 'name', t.name) end)
-        from issues i left join teams t on t.id = i.team_id where i.id = s.issue_id),
+      'issue', (select ${shownIssue} from issues i left join teams t on t.id = i.team_id where i.id = s.issue_id),
       'comment', (select text from comments where id = s.comment_id))
     where ${condition} and s.parting is null`)
 }
@@ -75,15 +67,10 @@ async function end(tx: Tx, ctx: Context, condition: Sql, reason: Reason) {
   const sessions = await lockSessions(tx, now, ctx.config, sql`${condition} and s.ended_at is null`)
   if (sessions.length === 0) return
   // Time may have ended some of them already, for another reason.
-  const ends = sessions.map(({ id, standing }) => ({
-    id,
-    ...(standing.endedAt ? standing : endNow(standing, reason, now)),
-  }))
-  await tx.run(sql`
-    update agent_sessions s set state = e.state, end_reason = e."endReason", ended_at = e."endedAt",
-      updated_at = e."updatedAt", due_at = null, version = version + 1
-    from json_to_recordset(${JSON.stringify(ends)}::json)
-      as e (id text, state text, "endReason" text, "endedAt" timestamptz, "updatedAt" timestamptz)
-    where s.id = e.id`)
+  const ends = sessions.map((session) => {
+    const { standing } = session
+    return standing.endedAt ? session : { ...session, standing: endNow(standing, reason, now) }
+  })
+  await saveStandings(tx, ends, now, ctx.config)
   for (const session of sessions) watched(tx, session)
 }

@@ -8,14 +8,14 @@ import { newId } from '../ids.ts'
 import { type Agent, findAgents } from '../installations/agents.ts'
 import { reaches } from '../installations/reach.ts'
 import { recordCreated } from './events.ts'
-import { lockSessions, readSession, type Session } from './session.ts'
+import { type About, lockSessions, readSession, type Session, saveStandings } from './session.ts'
 import { dueAt, opened } from './state.ts'
 import { watched } from './watched.ts'
 
 /** What a session begins with. */
-export interface Beginning {
+interface Beginning {
   agent: Pick<Agent, 'id' | 'installationId'>
-  place: { issueId: string } | { projectId: string }
+  place: About
   personalOf?: string | null
   comment?: { id: string; threadId: string }
   /** Of the delegation. */
@@ -54,7 +54,7 @@ export const openForApp = (
 }
 
 /** The session of this agent in a thread that has not ended. Held until the transaction ends. */
-export async function openInThread(tx: Tx, ctx: Context, agentId: string, threadId: string) {
+async function openInThread(tx: Tx, ctx: Context, agentId: string, threadId: string) {
   const sessions = await sessionsInThread(tx, ctx, threadId)
   return sessions.find((session) => session.agentId === agentId)
 }
@@ -65,16 +65,10 @@ export async function sessionsInThread(tx: Tx, ctx: Context, threadId: string): 
   // One thread at a time, so that two people who mention an agent at once open one session.
   await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`thread ${threadId}`}, 0))`)
   const sessions = await lockSessions(tx, now, ctx.config, sql`s.thread_id = ${threadId} and s.ended_at is null`)
-  for (const session of sessions) {
-    const { id, standing } = session
-    if (!standing.endedAt) continue
-    await tx.run(sql`
-      update agent_sessions set state = ${standing.state}, ended_at = ${standing.endedAt},
-        updated_at = ${standing.updatedAt}, due_at = null, version = version + 1
-      where id = ${id}`)
-    watched(tx, session)
-  }
-  return sessions.filter(({ standing }) => !standing.endedAt)
+  const over = sessions.filter(({ standing }) => standing.endedAt)
+  if (over.length > 0) await saveStandings(tx, over, now, ctx.config)
+  for (const session of over) watched(tx, session)
+  return sessions.filter((session) => !over.includes(session))
 }
 
 async function beginAtIssue(tx: Tx, caller: App, issueId: string): Promise<Omit<Beginning, 'agent'>> {
@@ -98,7 +92,7 @@ async function beginAtComment(tx: Tx, caller: App, id: string): Promise<Omit<Beg
  * 404 unless the app reaches it. Held, it is neither deleted, moved nor made personal until we are done. Read only when
  * it is held: what was waited for may have left a project its row and taken its teams.
  */
-async function mustReach(tx: Tx, caller: App, place: Beginning['place']) {
+async function mustReach(tx: Tx, caller: App, place: About) {
   const [table, id] = 'issueId' in place ? [sql`issues`, place.issueId] : [sql`projects`, place.projectId]
   const theirs = sql`workspace_id = ${caller.workspaceId} and id = ${id}`
   await tx.row(sql`select 1 from ${table} where ${theirs} for key share`)

@@ -12,7 +12,16 @@ import { notifyPeople, tellsPeople } from './inbox.ts'
 import { message } from './message.ts'
 import { mustSeeSession } from './read.ts'
 import { speak } from './recent.ts'
-import { holdPlace, lockSessions, type Session, type SessionRow, sessionColumns, sessionOf } from './session.ts'
+import {
+  ended,
+  holdPlace,
+  lockSessions,
+  refuseEnded,
+  type Session,
+  type SessionRow,
+  sessionColumns,
+  sessionOf,
+} from './session.ts'
 import { afterAppActivity, takesMessages } from './state.ts'
 import { watched } from './watched.ts'
 
@@ -167,13 +176,6 @@ const choiceOffered = async (tx: Tx, sessionId: string, activityId: string) =>
       select signal_metadata as offered from agent_activities
       where session_id = ${sessionId} and id = ${activityId} and signal = 'select'`)
   )?.offered ?? null
-
-export const ended = ({ standing }: Session) => new ApiError('SESSION_ENDED', { end_reason: standing.endReason })
-
-/** 3.1: after its end nothing is written to a session any more. */
-export function refuseEnded(session: Session) {
-  if (session.standing.endedAt) throw ended(session)
-}
 
 function tooFast(waitMs: number, limit: number) {
   const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))

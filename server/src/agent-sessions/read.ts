@@ -18,13 +18,7 @@ const inSight = (caller: Actor): Sql =>
         s.personal_of is null or s.personal_of = ${caller.id})`
 
 export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {
-  const { version: _, ...session } = await findSession(ctx, caller, id)
-  return session
-}
-
-/** With its version, for whoever watches it. */
-export async function findSession({ db, config, clock }: Context, caller: Actor, id: string) {
-  const [session] = await readSessions(db, config, clock.now(), sql`s.id = ${id} and ${inSight(caller)}`)
+  const [session] = await readSessions(ctx.db, ctx.config, ctx.clock.now(), sql`s.id = ${id} and ${inSight(caller)}`)
   return found(session)
 }
 
@@ -42,15 +36,14 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
     'agent sessions',
     filter,
     ({ id }) => [id],
-    async (after, count) => {
+    (after, count) => {
       const now = ctx.clock.now()
       const condition = sql`${inSight(caller)}
         ${filter.issue_id ? sql`and s.issue_id = ${filter.issue_id}` : none}
         ${filter.state ? inState(filter.state, now, ctx.config) : none}
         ${after ? sql`and s.id < ${after[0]}` : none}
         order by s.id desc limit ${count}`
-      const sessions = await readSessions(ctx.db, ctx.config, now, condition)
-      return sessions.map(({ version: _, ...session }) => session)
+      return readSessions(ctx.db, ctx.config, now, condition)
     },
   )
 

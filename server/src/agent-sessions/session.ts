@@ -2,7 +2,11 @@ import type { AgentSession, EndReason, ExternalUrl, PlanItem, SessionState } fro
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../http/errors.ts'
 import { advance, dueAt, type Standing, type TimeRules, unresponsiveSince } from './state.ts'
+
+/** What a session is about. */
+export type About = { issueId: string } | { projectId: string }
 
 /** What is needed of a session to write to it. */
 export interface Session {
@@ -103,8 +107,8 @@ export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session
 })
 
 /**
- * What a session of the agent is about stays until the transaction ends. For who will name it in another row: whoever moves or
- * deletes it holds it before its sessions, and two who wait for each other would both wait in vain.
+ * What a session of the agent is about stays until the transaction ends. For who will name it in another row: whoever
+ * moves or deletes it holds it before its sessions, and two who wait for each other would both wait in vain.
  */
 export const holdPlace = (tx: Queryable, agentId: string, id: string) =>
   tx.row(sql`
@@ -120,6 +124,13 @@ export async function lockSessions(tx: Queryable, now: Date, rules: TimeRules, c
   return rows.map((row) => sessionOf(row, now, rules))
 }
 
+/** 3.1: after its end nothing is written to a session any more. */
+export const ended = ({ standing }: Session) => new ApiError('SESSION_ENDED', { end_reason: standing.endReason })
+
+export function refuseEnded(session: Session) {
+  if (session.standing.endedAt) throw ended(session)
+}
+
 /** What a session looks like to others, beyond what it is itself. */
 interface ShownRow extends SessionRow {
   issue: Omit<NonNullable<AgentSession['issue']>, 'url'> | null
@@ -127,10 +138,13 @@ interface ShownRow extends SessionRow {
   creator: AgentSession['creator']
 }
 
+/** The issue `i` of the team `t`, but for its address. */
+export const shownIssue = sql`
+  case when i.id is not null then jsonb_build_object('id', i.id, 'identifier', i.code, 'title', i.title, 'team',
+    case when t.id is not null then jsonb_build_object('id', t.id, 'key', t.key, 'name', t.name) end) end`
+
 const shownColumns = sql`
-  coalesce(s.parting::jsonb -> 'issue', case when i.id is not null then jsonb_build_object(
-    'id', i.id, 'identifier', i.code, 'title', i.title, 'team', case when t.id is not null then
-      jsonb_build_object('id', t.id, 'key', t.key, 'name', t.name) end) end) as issue,
+  coalesce(s.parting::jsonb -> 'issue', ${shownIssue}) as issue,
   case when c.id is not null then
     jsonb_build_object('id', c.id, 'body', coalesce(s.parting ->> 'comment', c.text)) end as comment,
   jsonb_build_object('id', u.id, 'name', u.display_name) as creator`
@@ -145,22 +159,16 @@ const sessionsInPlace = sql`
   join users u on u.id = s.creator_id`
 
 /** Sessions as the wire has them (2.6). */
-export async function readSessions(
-  db: Queryable,
-  config: Config,
-  now: Date,
-  condition: Sql,
-): Promise<(AgentSession & { version: number })[]> {
+export async function readSessions(db: Queryable, config: Config, now: Date, condition: Sql): Promise<AgentSession[]> {
   const rows = await db.rows<ShownRow>(sql`
     select ${sessionColumns}, ${shownColumns} from ${sessionsInPlace} where ${condition}`)
-  return rows.map((row) => ({ ...shown(config, row, now), version: row.version }))
+  return rows.map((row) => shown(config, row, now))
 }
 
 export async function readSession(db: Queryable, config: Config, now: Date, id: string): Promise<AgentSession> {
   const [session] = await readSessions(db, config, now, sql`s.id = ${id}`)
   if (!session) throw new Error(`there is no session ${id}`)
-  const { version: _, ...shown } = session
-  return shown
+  return session
 }
 
 function shown(config: Config, row: ShownRow, now: Date): AgentSession {
@@ -195,7 +203,21 @@ export function standingColumns(session: Session, standing: Standing, now: Date,
 }
 
 /** An earlier moment than needed stays: the timer finds nothing to do then and looks further ahead. */
-export function nextLook(session: Session, standing: Standing, now: Date, rules: TimeRules): Date | null {
+function nextLook(session: Session, standing: Standing, now: Date, rules: TimeRules): Date | null {
   const due = dueAt(session, standing, now, rules)
   return due && session.dueAt && session.dueAt > now && session.dueAt < due ? session.dueAt : due
+}
+
+/** Writes down where several sessions stand that came there at once: by time, or because they ended together. */
+export async function saveStandings(tx: Queryable, sessions: Session[], now: Date, rules: TimeRules) {
+  const rows = sessions.map((session) => {
+    const { state, endReason, endedAt, updatedAt } = session.standing
+    return { id: session.id, state, endReason, endedAt, updatedAt, dueAt: dueAt(session, session.standing, now, rules) }
+  })
+  await tx.run(sql`
+    update agent_sessions s set state = n.state, end_reason = n."endReason", ended_at = n."endedAt",
+      updated_at = n."updatedAt", due_at = n."dueAt", version = version + 1
+    from json_to_recordset(${JSON.stringify(rows)}::json) as n (id text, state text, "endReason" text,
+      "endedAt" timestamptz, "updatedAt" timestamptz, "dueAt" timestamptz)
+    where s.id = n.id`)
 }

@@ -5,9 +5,8 @@ import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { stopSignal } from './message.ts'
-import { refuseEnded } from './post.ts'
 import { mustSeeSession } from './read.ts'
-import { lockSessions, readSession } from './session.ts'
+import { lockSessions, readSession, refuseEnded } from './session.ts'
 import { takesMessages } from './state.ts'
 
 /** From every state that has not ended; a second Stop changes nothing (decisions 6). */

@@ -7,7 +7,7 @@ import { route } from '../http/route.ts'
 import type { Live } from '../live/live.ts'
 import { streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
-import { findSession, getSession } from './read.ts'
+import { getSession } from './read.ts'
 
 /** So many wait in memory for one who reads slowly. */
 const atOnce = 10
@@ -69,7 +69,7 @@ async function send(
   id: string,
   seen: { seq: number; session: string },
 ) {
-  const { version: _, ...session } = await findSession(ctx, caller, id)
+  const session = await getSession(ctx, caller, id)
   const text = JSON.stringify(session)
   if (text !== seen.session) stream.event('session', session)
   seen.session = text

@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { type Session, type SessionRow, sessionColumns, sessionOf } from './session.ts'
-import { dueAt } from './state.ts'
+import { type Session, type SessionRow, saveStandings, sessionColumns, sessionOf } from './session.ts'
 import { watched } from './watched.ts'
 
 const everyMs = 1000
@@ -28,19 +27,7 @@ async function settleBatch(tx: Tx, ctx: Context): Promise<number> {
     order by s.due_at limit ${batchSize} for no key update skip locked`)
   if (rows.length === 0) return 0
   const sessions = rows.map((row) => sessionOf(row, now, ctx.config))
-  const settled = sessions.map(({ id, standing, ...session }) => ({
-    id,
-    state: standing.state,
-    ended_at: standing.endedAt,
-    updated_at: standing.updatedAt,
-    due_at: dueAt(session, standing, now, ctx.config),
-  }))
-  await tx.run(sql`
-    update agent_sessions s set state = d.state, ended_at = d.ended_at, updated_at = d.updated_at, due_at = d.due_at,
-      version = version + 1
-    from json_to_recordset(${JSON.stringify(settled)}::json)
-      as d (id text, state text, ended_at timestamptz, updated_at timestamptz, due_at timestamptz)
-    where s.id = d.id`)
+  await saveStandings(tx, sessions, now, ctx.config)
   sessions.forEach((session, index) => {
     if (looksDifferent(session, rows[index] as SessionRow)) watched(tx, session)
   })

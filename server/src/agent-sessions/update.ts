@@ -5,8 +5,8 @@ import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
-import { refuseEnded } from './post.ts'
-import { lockSessions, readSession, standingColumns } from './session.ts'
+import { refuseRepeated } from './bodies.ts'
+import { lockSessions, readSession, refuseEnded, standingColumns } from './session.ts'
 import { afterLink } from './state.ts'
 import { watched } from './watched.ts'
 
@@ -16,8 +16,8 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
   if (external_urls && (added_external_urls || removed_external_urls)) {
     throw invalid({ external_urls: 'cannot be sent together with added_external_urls or removed_external_urls' })
   }
-  refuseRepeated('external_urls', external_urls)
-  refuseRepeated('added_external_urls', added_external_urls)
+  refuseRepeated('external_urls', 'url', external_urls ?? [])
+  refuseRepeated('added_external_urls', 'url', added_external_urls ?? [])
   return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const [locked] = await lockSessions(
@@ -54,10 +54,4 @@ function changedUrls(before: ExternalUrl[], added: ExternalUrl[] = [], removed: 
   const urls = new Map(before.filter(({ url }) => !removed.includes(url)).map((link) => [link.url, link]))
   for (const link of added) urls.set(link.url, link)
   return [...urls.values()]
-}
-
-function refuseRepeated(field: string, links: ExternalUrl[] = []) {
-  const urls = links.map(({ url }) => url)
-  const repeated = urls.findIndex((url, index) => urls.indexOf(url) < index)
-  if (repeated >= 0) throw invalid({ [`${field}.${repeated}.url`]: 'must differ from the other links' })
 }

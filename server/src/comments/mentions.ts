@@ -13,7 +13,7 @@ import { unavailableReason } from '../installations/availability.ts'
 const pattern = /@\[[^\n]{1,200}?\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
 
 /** The ids that a text mentions as `@[Display Name](usr_…)`, each once. */
-export const mentionsIn = (text: string): string[] => [
+const mentionsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] as string)),
 ]
 
