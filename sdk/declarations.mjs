@@ -4,9 +4,11 @@
 export function declarations(api, named) {
   const types = new Types()
   for (const [name, schema] of Object.entries(named)) types.add(name, schema)
-  const operations = Object.entries(api).map(([name, operation]) => types.operation(name, operation))
+  // An answer without an end is not for a client that reads answers whole.
+  const calls = Object.entries(api).filter(([, { route }]) => !route.stream)
+  const operations = calls.map(([name, operation]) => types.operation(name, operation))
   return `${[...types.text.values()].join('\n')}
-/** Every operation by its name: what it takes and what it answers. */
+/** Every operation by its name, but for those that stream: what it takes and what it answers. */
 export interface Operations {
 ${operations.join('\n')}
 }

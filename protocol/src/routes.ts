@@ -273,6 +273,15 @@ export const routes = {
 
 export type RouteName = keyof typeof routes
 
+/** Routes whose answer has an end. */
+export type CallName = {
+  [Name in RouteName]: (typeof routes)[Name] extends { stream: true } ? never : Name
+}[RouteName]
+
+export const callNames = (Object.keys(routes) as RouteName[]).filter(
+  (name): name is CallName => !('stream' in routes[name]),
+)
+
 /** The caller's workspace must be known before such a route runs. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 

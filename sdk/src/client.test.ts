@@ -8,6 +8,7 @@ import { BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
 import { BatonError } from './errors.ts'
 import type { AgentSession, ErrorCode, Issue } from './operations.ts'
 import { defaultRetries, pauseBefore } from './retry.ts'
+import { routes } from './routes.ts'
 
 describe('against the service', () => {
   test('calls by name and by method, with parameters, query and body where they belong', async ({ app }) => {
@@ -206,4 +207,11 @@ test('pauses never exceed their limit, and chance takes at most half of each', (
   expect([1, 2, 3, 19].map((attempt) => pause(attempt, 1))).toEqual([250, 500, 1000, 8000])
   expect([1, 2, 3, 19].map((attempt) => pause(attempt, 0))).toEqual([125, 250, 500, 4000])
   expect(pause(20, 0)).toBeNull()
+})
+
+test('offers every operation whose answer has an end, and no stream', () => {
+  const client = new BatonClient({ baseUrl: 'http://localhost:1', token: 'x', workspaceId: 'x' })
+  const streams = Object.keys(routes).filter((name) => 'stream' in routes[name as keyof typeof routes])
+  expect(streams).toEqual(['listenToApp', 'watchAgentSession', 'watchWorkspace'])
+  for (const name of Object.keys(routes)) expect([name, name in client]).toEqual([name, !streams.includes(name)])
 })

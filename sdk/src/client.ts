@@ -2,7 +2,7 @@ import { type Clock, sleep, systemClock } from './clock.ts'
 import { BatonError, isBatonError, refusalOf } from './errors.ts'
 import type { Operations } from './operations.ts'
 import { defaultRetries, pauseBefore, type RetryRules } from './retry.ts'
-import { type RouteName, routes } from './routes.ts'
+import { type CallName, callNames, routes } from './routes.ts'
 
 /** What a call is made with. */
 export interface Credentials {
@@ -55,13 +55,13 @@ type Part<Key extends string, T> = unknown extends T
     : never
 type Optional<T> = RequiredKeys<T> extends never ? [input?: T] : [input: T]
 
-export type Input<Name extends RouteName> = Part<'params', Operations[Name]['params']> &
+export type Input<Name extends CallName> = Part<'params', Operations[Name]['params']> &
   Part<'query', Operations[Name]['query']> &
   Part<'body', Operations[Name]['body']>
-export type Answer<Name extends RouteName> = Operations[Name]['answer']
+export type Answer<Name extends CallName> = Operations[Name]['answer']
 
 /** Parameters, query and body of an operation in one object; no name occurs in two of them. */
-export type FlatInput<Name extends RouteName> = Operations[Name]['params'] &
+export type FlatInput<Name extends CallName> = Operations[Name]['params'] &
   Operations[Name]['query'] &
   Operations[Name]['body']
 
@@ -72,8 +72,8 @@ type Methods = {
 }
 
 /** Operations that keep an Idempotency-Key, and those that take a form. A test holds both against the protocol. */
-export const keepsIdempotencyKey: ReadonlySet<RouteName> = new Set<RouteName>(['postActivity'])
-export const takesForm: ReadonlySet<RouteName> = new Set<RouteName>(['issueToken', 'revokeToken'])
+export const keepsIdempotencyKey: ReadonlySet<CallName> = new Set<CallName>(['postActivity'])
+export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken', 'revokeToken'])
 
 interface Loose {
   params?: Record<string, string>
@@ -100,7 +100,7 @@ class Caller {
   }
 
   /** Calls one operation by its name. */
-  async call<Name extends RouteName>(
+  async call<Name extends CallName>(
     name: Name,
     ...args: [...Optional<Input<Name>>, options?: CallOptions]
   ): Promise<Answer<Name>> {
@@ -108,7 +108,7 @@ class Caller {
     return this.#call(name, input, options) as Promise<Answer<Name>>
   }
 
-  async #call(name: RouteName, input: Loose, options: CallOptions = {}): Promise<unknown> {
+  async #call(name: CallName, input: Loose, options: CallOptions = {}): Promise<unknown> {
     const request = requestOf(name, input, options)
     const repeatable = options.repeatable ?? (request.method === 'GET' || request.idempotent)
     const random = this.#options.random ?? Math.random
@@ -155,7 +155,7 @@ class Caller {
   }
 
   static {
-    for (const name of Object.keys(routes) as RouteName[]) {
+    for (const name of callNames) {
       Object.defineProperty(Caller.prototype, name, {
         value(this: Caller, input: Record<string, unknown> = {}, options?: CallOptions) {
           return this.#call(name, unflatten(name, input), options)
@@ -190,7 +190,7 @@ interface Prepared {
   idempotent: boolean
 }
 
-function requestOf(name: RouteName, { params = {}, query = {}, body }: Loose, options: CallOptions): Prepared {
+function requestOf(name: CallName, { params = {}, query = {}, body }: Loose, options: CallOptions): Prepared {
   const route = routes[name]
   const path = route.path.replace(/:(\w+)/g, (_, key: string) => {
     const value = params[key]
@@ -223,7 +223,7 @@ function requestOf(name: RouteName, { params = {}, query = {}, body }: Loose, op
 }
 
 /** What the path names are parameters; the rest is the query of a GET and the body of anything else. */
-function unflatten(name: RouteName, input: Record<string, unknown>): Loose {
+function unflatten(name: CallName, input: Record<string, unknown>): Loose {
   const { path, method } = routes[name]
   const params: Record<string, string> = {}
   const rest = { ...input }

@@ -1,6 +1,6 @@
 // A seam of the package: in the repository these types are the protocol's own; build.mjs writes them out as plain
 // TypeScript for what is packed, so that nobody needs the protocol or its schema library to use them.
-import type { activityBodies, api, PathParams, RouteName } from '@baton/protocol'
+import type { activityBodies, api, CallName, PathParams } from '@baton/protocol'
 import type { Static, TSchema } from 'typebox'
 
 export type {
@@ -47,9 +47,9 @@ type Answer<O> = O extends { produces: `image/${string}` }
 
 type Schema<O, Key extends string> = O extends { [K in Key]: infer S extends TSchema } ? Static<S> : unknown
 
-/** Every operation by its name: what it takes and what it answers. */
+/** Every operation by its name, but for those that stream: what it takes and what it answers. */
 export type Operations = {
-  [Name in RouteName]: {
+  [Name in CallName]: {
     params: PathParams<Api[Name]['route']['path']>
     query: Schema<Api[Name], 'query'>
     body: Name extends 'postActivity' ? NewAgentActivity : Schema<Api[Name], 'body'>
