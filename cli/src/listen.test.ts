@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import { verifyWebhook } from '@baton/sdk'
+import { eventsOf } from '@baton/sdk/event-stream'
 import { expect } from 'vitest'
 import { test, verifies } from '../../server/test/harness.ts'
 import { listen } from '../../server/test/listen.ts'
 import { listenable } from '../../server/test/listener.ts'
 import { isSigned } from '../../server/test/receiver.ts'
 import { Shell } from '../test/baton.ts'
-import { eventsOf } from './event-stream.ts'
 import { forward } from './forward.ts'
 
 const listenUrl = 'https://listen.invalid/'

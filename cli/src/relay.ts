@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BatonError, isBatonError } from '@baton/sdk'
+import { eventsOf } from '@baton/sdk/event-stream'
 import type { Account } from './account.ts'
-import { eventsOf } from './event-stream.ts'
 import { Failure } from './failure.ts'
 import { type Attempt, type Forwarded, forward } from './forward.ts'
 

@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const RegisterScreen = () => <Page title="Register">{null}</Page>

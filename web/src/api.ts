@@ -1,0 +1,84 @@
+import { BatonClient } from '@baton/sdk/client'
+import { isBatonError } from '@baton/sdk/errors'
+import { QueryClient } from '@tanstack/react-query'
+
+export type { BatonError } from '@baton/sdk/errors'
+export { isBatonError }
+
+const rememberedWorkspace = 'baton.workspace'
+let workspaceId: string | null = localStorage.getItem(rememberedWorkspace)
+
+/** Which workspace every call is about. Another one is entered by loading the app anew, so that nothing of the old stays. */
+export const currentWorkspaceId = () => workspaceId
+
+export function enterWorkspace(id: string) {
+  workspaceId = id
+  localStorage.setItem(rememberedWorkspace, id)
+}
+
+/** The whole API, typed. The login travels as a cookie that scripts cannot read. */
+export const api = new BatonClient({
+  baseUrl: location.origin,
+  fetch: (input, init) => {
+    const headers = new Headers(init?.headers)
+    if (workspaceId) headers.set('x-workspace-id', workspaceId)
+    return fetch(input, { ...init, headers })
+  },
+})
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What changes is told by the live stream; what that does not tell is looked at again after a while.
+      staleTime: 30_000,
+      gcTime: 30 * 60_000,
+      retry: false,
+      refetchOnWindowFocus: true,
+    },
+  },
+})
+
+/** What to tell a person about something that failed. */
+export function messageOf(error: unknown): string {
+  if (isBatonError(error, 'NETWORK_ERROR') || isBatonError(error, 'TIMEOUT')) {
+    return 'The server cannot be reached. Check the connection and try again.'
+  }
+  if (isBatonError(error, 'RATE_LIMIT_EXCEEDED') && error.retryAfter) {
+    return `Too many attempts. Try again in ${waitOf(error.retryAfter)}.`
+  }
+  if (isBatonError(error, 'VALIDATION_ERROR')) {
+    const [field, problem] = Object.entries(fieldErrors(error))[0] ?? []
+    return field ? `${field.replaceAll('_', ' ')} ${problem}.` : error.message
+  }
+  return error instanceof Error ? error.message : 'Something went wrong.'
+}
+
+const waitOf = (seconds: number) =>
+  seconds < 90 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
+
+/** What is wrong with each field, by its name. */
+export function fieldErrors(error: unknown): Record<string, string> {
+  if (!isBatonError(error, 'VALIDATION_ERROR')) return {}
+  const fields = error.details
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, problem]) => [
+      field,
+      Array.isArray(problem) ? problem.join(', ') : String(problem),
+    ]),
+  )
+}
+
+/** Every page of a list, up to so many items. */
+export async function all<Item>(
+  page: (cursor: string | undefined) => Promise<{ data: Item[]; next_cursor: string | null }>,
+  most = 1000,
+): Promise<Item[]> {
+  const items: Item[] = []
+  let cursor: string | undefined
+  do {
+    const { data, next_cursor } = await page(cursor)
+    items.push(...data)
+    cursor = next_cursor ?? undefined
+  } while (cursor && items.length < most)
+  return items
+}

@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const AuditScreen = () => <Page title="Audit log">{null}</Page>

@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const InboxScreen = () => <Page title="Inbox">{null}</Page>

@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const IssueScreen = () => <Page title="Issue">{null}</Page>

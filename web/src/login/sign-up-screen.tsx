@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const SignUpScreen = () => <Page title="Sign up">{null}</Page>

@@ -1,0 +1,27 @@
+import './styles.css'
+import './theme.ts'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queries } from './api.ts'
+import { router } from './routes.tsx'
+import { listenForKeys } from './shortcuts.ts'
+import { PickerHost } from './ui/picker.tsx'
+import { Toasts } from './ui/toast.tsx'
+
+listenForKeys()
+
+const place = document.getElementById('app')
+if (!place) throw new Error('the page has no place for the app')
+
+createRoot(place).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <PickerHost>
+        <RouterProvider router={router} />
+      </PickerHost>
+      <Toasts />
+    </QueryClientProvider>
+  </StrictMode>,
+)

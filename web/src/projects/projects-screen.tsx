@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const ProjectsScreen = () => <Page title="Projects">{null}</Page>

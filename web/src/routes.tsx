@@ -1,0 +1,263 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
+import { parseIssueSearch } from './issues/search.ts'
+import { meQuery } from './login/me.ts'
+import { NotFound } from './shell/not-found.tsx'
+import { Failed, Skeletons } from './ui/states.tsx'
+
+/** Every screen and its address, on one page. Each is loaded when it is first gone to. */
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+// Before there is a workspace
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search) => ({ next: text(search.next) }),
+  component: lazyRouteComponent(() => import('./login/sign-in-screen.tsx'), 'SignInScreen'),
+})
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-up',
+  validateSearch: (search) => ({ next: text(search.next) }),
+  component: lazyRouteComponent(() => import('./login/sign-up-screen.tsx'), 'SignUpScreen'),
+})
+
+/** Only for somebody who is signed in; whoever is not comes back here afterwards. */
+const person = createRoute({
+  getParentRoute: () => root,
+  id: 'person',
+  beforeLoad: async ({ location }) => {
+    const me = await queries.ensureQueryData(meQuery)
+    if (!me) throw redirect({ to: '/sign-in', search: { next: location.href } })
+    return { me }
+  },
+})
+const acceptInvitation = createRoute({
+  getParentRoute: () => person,
+  path: '/invitations/accept',
+  validateSearch: (search) => ({ token: text(search.token) }),
+  component: lazyRouteComponent(() => import('./workspaces/accept-invitation-screen.tsx'), 'AcceptInvitationScreen'),
+})
+const newWorkspace = createRoute({
+  getParentRoute: () => person,
+  path: '/workspaces/new',
+  component: lazyRouteComponent(() => import('./workspaces/new-workspace-screen.tsx'), 'NewWorkspaceScreen'),
+})
+const consent = createRoute({
+  getParentRoute: () => person,
+  path: '/oauth/consent',
+  validateSearch: (search) => ({ request: text(search.request) }),
+  component: lazyRouteComponent(() => import('./oauth/consent-screen.tsx'), 'ConsentScreen'),
+})
+
+/** Inside a workspace, with everything around it. */
+const inside = createRoute({
+  getParentRoute: () => person,
+  id: 'inside',
+  beforeLoad: ({ context: { me } }) => {
+    const known = me.workspaces.some(({ id }) => id === currentWorkspaceId())
+    const [first] = me.workspaces
+    if (!first) throw redirect({ to: '/workspaces/new' })
+    if (!known) enterWorkspace(first.id)
+  },
+  component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
+})
+const home = createRoute({
+  getParentRoute: () => inside,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/issues' })
+  },
+})
+const issues = createRoute({
+  getParentRoute: () => inside,
+  path: '/issues',
+  validateSearch: parseIssueSearch,
+  component: lazyRouteComponent(() => import('./issues/issues-screen.tsx'), 'IssuesScreen'),
+})
+const issue = createRoute({
+  getParentRoute: () => inside,
+  path: '/issue/$code',
+  component: lazyRouteComponent(() => import('./issues/issue-screen.tsx'), 'IssueScreen'),
+})
+const projects = createRoute({
+  getParentRoute: () => inside,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./projects/projects-screen.tsx'), 'ProjectsScreen'),
+})
+const project = createRoute({
+  getParentRoute: () => inside,
+  path: '/project/$projectId',
+  component: lazyRouteComponent(() => import('./projects/project-screen.tsx'), 'ProjectScreen'),
+})
+const agents = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('./agents/agents-screen.tsx'), 'AgentsScreen'),
+})
+const agentSession = createRoute({
+  getParentRoute: () => inside,
+  path: '/agent-session/$sessionId',
+  component: lazyRouteComponent(() => import('./agent-sessions/session-screen.tsx'), 'SessionScreen'),
+})
+const inbox = createRoute({
+  getParentRoute: () => inside,
+  path: '/inbox',
+  component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
+})
+
+// Settings
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings/settings.tsx'), 'Settings'),
+})
+const settingsHome = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/account' })
+  },
+})
+const account = createRoute({
+  getParentRoute: () => settings,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./login/account-screen.tsx'), 'AccountScreen'),
+})
+const workspace = createRoute({
+  getParentRoute: () => settings,
+  path: '/workspace',
+  component: lazyRouteComponent(() => import('./workspaces/workspace-screen.tsx'), 'WorkspaceScreen'),
+})
+const members = createRoute({
+  getParentRoute: () => settings,
+  path: '/members',
+  component: lazyRouteComponent(() => import('./workspaces/members-screen.tsx'), 'MembersScreen'),
+})
+const teams = createRoute({
+  getParentRoute: () => settings,
+  path: '/teams',
+  component: lazyRouteComponent(() => import('./workspaces/teams-screen.tsx'), 'TeamsScreen'),
+})
+const team = createRoute({
+  getParentRoute: () => settings,
+  path: '/teams/$teamId',
+  component: lazyRouteComponent(() => import('./workspaces/team-screen.tsx'), 'TeamScreen'),
+})
+const agentApps = createRoute({
+  getParentRoute: () => settings,
+  path: '/agent-apps',
+  component: lazyRouteComponent(() => import('./agent-apps/agent-apps-screen.tsx'), 'AgentAppsScreen'),
+})
+const registerApp = createRoute({
+  getParentRoute: () => settings,
+  path: '/agent-apps/new',
+  component: lazyRouteComponent(() => import('./agent-apps/register-screen.tsx'), 'RegisterScreen'),
+})
+const agentApp = createRoute({
+  getParentRoute: () => settings,
+  path: '/agent-apps/$appId',
+  component: lazyRouteComponent(() => import('./agent-apps/agent-app-screen.tsx'), 'AgentAppScreen'),
+})
+const appDeliveries = createRoute({
+  getParentRoute: () => settings,
+  path: '/agent-apps/$appId/deliveries',
+  component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveriesScreen'),
+})
+const appDelivery = createRoute({
+  getParentRoute: () => settings,
+  path: '/agent-apps/$appId/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveryScreen'),
+})
+const webhooks = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-screen.tsx'), 'WebhooksScreen'),
+})
+const webhook = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks/$webhookId',
+  component: lazyRouteComponent(() => import('./webhooks/webhook-screen.tsx'), 'WebhookScreen'),
+})
+const webhookDeliveries = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks/$webhookId/deliveries',
+  component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
+})
+const webhookDelivery = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks/$webhookId/deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveryScreen'),
+})
+const auditLog = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit-log',
+  component: lazyRouteComponent(() => import('./audit/audit-screen.tsx'), 'AuditScreen'),
+})
+const apiReference = createRoute({
+  getParentRoute: () => settings,
+  path: '/api',
+  component: lazyRouteComponent(() => import('./settings/api-screen.tsx'), 'ApiScreen'),
+})
+
+const routeTree = root.addChildren([
+  signIn,
+  signUp,
+  person.addChildren([
+    acceptInvitation,
+    newWorkspace,
+    consent,
+    inside.addChildren([
+      home,
+      issues,
+      issue,
+      projects,
+      project,
+      agents,
+      agentSession,
+      inbox,
+      settings.addChildren([
+        settingsHome,
+        account,
+        workspace,
+        members,
+        teams,
+        team,
+        agentApps,
+        registerApp,
+        agentApp,
+        appDeliveries,
+        appDelivery,
+        webhooks,
+        webhook,
+        webhookDeliveries,
+        webhookDelivery,
+        auditLog,
+        apiReference,
+      ]),
+    ]),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultPendingComponent: Skeletons,
+  defaultErrorComponent: ({ error, reset }) => <Failed error={error} onRetry={reset} />,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

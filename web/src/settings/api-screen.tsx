@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const ApiScreen = () => <Page title="API">{null}</Page>

@@ -1,0 +1,45 @@
+import { Link, Outlet } from '@tanstack/react-router'
+import { useMe } from '../login/me.ts'
+
+const places = [
+  { to: '/settings/account', title: 'Your account', forManagers: false },
+  { to: '/settings/workspace', title: 'Workspace', forManagers: true },
+  { to: '/settings/members', title: 'Members', forManagers: false },
+  { to: '/settings/teams', title: 'Teams', forManagers: false },
+  { to: '/settings/agent-apps', title: 'Agent apps', forManagers: false },
+  { to: '/settings/webhooks', title: 'Webhooks', forManagers: true },
+  { to: '/settings/audit-log', title: 'Audit log', forManagers: true },
+  { to: '/settings/api', title: 'API', forManagers: false },
+] as const
+
+/** The settings, with the way between them. */
+export function Settings() {
+  const { isManager } = useMe()
+  return (
+    <div className="flex h-full max-lg:flex-col">
+      <nav
+        aria-label="Settings"
+        className="shrink-0 overflow-x-auto border-b bg-canvas lg:w-48 lg:border-r lg:border-b-0 lg:p-3"
+      >
+        <p className="hidden px-2 pt-1 pb-2 text-base font-semibold lg:block">Settings</p>
+        <ul className="flex gap-px max-lg:h-12 max-lg:items-center max-lg:pr-3 max-lg:pl-13 md:max-lg:pl-3 lg:flex-col">
+          {places
+            .filter(({ forManagers }) => isManager || !forManagers)
+            .map(({ to, title }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  className="block rounded px-2 py-1 whitespace-nowrap text-ink-2 hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink"
+                >
+                  {title}
+                </Link>
+              </li>
+            ))}
+        </ul>
+      </nav>
+      <div className="min-h-0 min-w-0 flex-1">
+        <Outlet />
+      </div>
+    </div>
+  )
+}

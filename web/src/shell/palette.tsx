@@ -1,0 +1,153 @@
+import type { Issue } from '@baton/protocol'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { api } from '../api.ts'
+import { useIssues } from '../issues/store.ts'
+import { StatusIcon } from '../issues/words.tsx'
+import { useCommandList } from '../shortcuts.ts'
+import { cx } from '../ui/class-names.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Kbd } from '../ui/kbd.tsx'
+import { showOverlay, useOverlay } from './overlay.ts'
+
+interface Entry {
+  id: string
+  section: string
+  title: string
+  icon?: ReactNode
+  keys?: string | undefined
+  run: () => void
+}
+
+/** Finds issues and everything that can be done here. */
+export function Palette() {
+  const open = useOverlay()?.name === 'palette'
+  return (
+    <Dialog open={open} onClose={() => showOverlay(null)} title="Search and commands" bare>
+      {open && <Finding />}
+    </Dialog>
+  )
+}
+
+const matches = (wanted: string, title: string) =>
+  wanted.split(/\s+/).every((word) => title.toLowerCase().includes(word))
+
+/** Those at hand at once; those only the server knows a moment later. */
+function useFoundIssues(wanted: string): Issue[] {
+  const { issues, complete } = useIssues()
+  const [answered, setAnswered] = useState<Issue[]>([])
+  useEffect(() => {
+    setAnswered([])
+    if (wanted.length < 2) return
+    let current = true
+    const timer = setTimeout(
+      async () => {
+        const found = await api.listIssues({ query: wanted, limit: 20 }).catch(() => ({ data: [] }))
+        if (current) setAnswered(found.data)
+      },
+      complete ? 250 : 100,
+    )
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [wanted, complete])
+  return useMemo(() => {
+    if (!wanted) return []
+    const here = issues.filter(({ code, title }) => matches(wanted, `${code} ${title}`)).slice(0, 12)
+    const known = new Set(here.map(({ id }) => id))
+    return [...here, ...answered.filter(({ id }) => !known.has(id))].slice(0, 20)
+  }, [wanted, issues, answered])
+}
+
+function Finding() {
+  const navigate = useNavigate()
+  const commands = useCommandList()
+  const [query, setQuery] = useState('')
+  const [at, setAt] = useState(0)
+  const wanted = query.trim().toLowerCase()
+  const issues = useFoundIssues(wanted)
+  const listId = useId()
+  const listRef = useRef<HTMLDivElement>(null)
+  const entries: Entry[] = [
+    ...issues.map((issue) => ({
+      id: issue.id,
+      section: 'Issues',
+      title: `${issue.code}  ${issue.title}`,
+      icon: <StatusIcon status={issue.status} />,
+      run: () => void navigate({ to: '/issue/$code', params: { code: issue.code } }),
+    })),
+    ...commands.filter(({ hidden, title, section }) => !hidden && matches(wanted, `${section} ${title}`)),
+  ]
+  const active = entries[Math.min(at, entries.length - 1)]
+
+  useEffect(() => {
+    if (active) listRef.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+
+  const run = (entry: Entry | undefined) => {
+    if (!entry) return
+    showOverlay(null)
+    // The dialog has to be gone before what it started can take the focus.
+    setTimeout(entry.run)
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(1, entries.length))
+    else if (event.key === 'ArrowUp') setAt((at - 1 + entries.length) % Math.max(1, entries.length))
+    else if (event.key === 'Enter') run(active)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div className="flex max-h-[60dvh] flex-col">
+      <input
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-activedescendant={active ? `${listId}-${active.id}` : undefined}
+        aria-label="Search issues and commands"
+        placeholder="Search issues, or type a command…"
+        value={query}
+        onChange={(event) => {
+          setQuery(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={pressed}
+        className="h-12 shrink-0 border-b bg-transparent px-4 text-lg outline-none placeholder:text-ink-3"
+      />
+      <div
+        ref={listRef}
+        id={listId}
+        role="listbox"
+        aria-label="Results"
+        className="min-h-0 flex-1 overflow-y-auto p-1.5"
+      >
+        {entries.length === 0 && <p className="px-3 py-4 text-ink-3">Nothing matches “{query}”.</p>}
+        {entries.map((entry, index) => (
+          <div key={entry.id} role="presentation">
+            {entry.section !== entries[index - 1]?.section && (
+              <div role="presentation" className="px-2.5 pt-2 pb-1 text-2xs font-medium text-ink-3">
+                {entry.section}
+              </div>
+            )}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's above */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the combobox */}
+            <div
+              id={`${listId}-${entry.id}`}
+              role="option"
+              aria-selected={entry === active}
+              data-active={entry === active ? '' : undefined}
+              onPointerMove={() => setAt(index)}
+              onClick={() => run(entry)}
+              className={cx('flex h-8 items-center gap-2.5 rounded px-2.5', entry === active && 'bg-hover')}
+            >
+              {entry.icon}
+              <span className="min-w-0 flex-1 truncate">{entry.title}</span>
+              {entry.keys && <Kbd keys={entry.keys} />}
+            </div>
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}

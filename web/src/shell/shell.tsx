@@ -1,0 +1,72 @@
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { Menu as MenuIcon } from 'lucide-react'
+import { Suspense, useEffect, useState } from 'react'
+import { currentWorkspaceId } from '../api.ts'
+import { CreateIssue } from '../issues/create-issue.tsx'
+import { goLive } from '../live.ts'
+import { IconButton } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { Skeletons } from '../ui/states.tsx'
+import { followChanges } from '../updates.ts'
+import { GlobalCommands } from './commands.tsx'
+import { ConnectionBanner } from './connection-banner.tsx'
+import { Palette } from './palette.tsx'
+import { ShortcutHelp } from './shortcut-help.tsx'
+import { Sidebar } from './sidebar.tsx'
+
+let begun = false
+/** Once for each time the app is loaded, however often this is drawn. */
+function beginFollowing() {
+  const workspaceId = currentWorkspaceId()
+  if (begun || !workspaceId) return
+  begun = true
+  goLive(workspaceId)
+  followChanges()
+}
+
+/** What stands around every screen of a workspace. */
+export function Shell() {
+  const [drawer, setDrawer] = useState(false)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  useEffect(beginFollowing, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the drawer
+  useEffect(() => setDrawer(false), [path])
+  return (
+    <div className="flex h-full">
+      <a
+        href="#main"
+        className="sr-only z-60 rounded bg-ink px-3 py-2 text-on-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the content
+      </a>
+      {drawer && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: a way to close for the pointer; the keyboard has Escape
+        // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+        <div className="fixed inset-0 z-30 bg-black/35 md:hidden" onClick={() => setDrawer(false)} />
+      )}
+      <div
+        className={cx(
+          'z-30 w-60 shrink-0 border-r bg-sunken max-md:fixed max-md:inset-y-0 max-md:left-0 max-md:w-68 max-md:transition-transform max-md:duration-150',
+          !drawer && 'max-md:invisible max-md:-translate-x-full',
+        )}
+      >
+        <Sidebar />
+      </div>
+      <div className="fixed top-2.5 left-3 z-20 md:hidden">
+        <IconButton label="Menu" icon={MenuIcon} aria-expanded={drawer} onClick={() => setDrawer(true)} />
+      </div>
+      <main id="main" tabIndex={-1} className="flex min-w-0 flex-1 flex-col bg-canvas outline-none">
+        <ConnectionBanner />
+        <div className="min-h-0 flex-1">
+          <Suspense fallback={<Skeletons />}>
+            <Outlet />
+          </Suspense>
+        </div>
+      </main>
+      <GlobalCommands closeDrawer={drawer ? () => setDrawer(false) : undefined} />
+      <Palette />
+      <ShortcutHelp />
+      <CreateIssue />
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { useCommandList } from '../shortcuts.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Kbd } from '../ui/kbd.tsx'
+import { showOverlay, useOverlay } from './overlay.ts'
+
+/** Every key that does something on this screen. */
+export function ShortcutHelp() {
+  const open = useOverlay()?.name === 'help'
+  const commands = useCommandList().filter(({ keys }) => keys)
+  const sections = [...new Set(commands.map(({ section }) => section))]
+  return (
+    <Dialog
+      open={open}
+      onClose={() => showOverlay(null)}
+      title="Keyboard shortcuts"
+      description="What works on this screen."
+      size="lg"
+    >
+      <div className="columns-1 gap-8 pb-4 sm:columns-2">
+        {sections.map((section) => (
+          <section key={section} className="mb-4 break-inside-avoid">
+            <h3 className="pb-1 text-xs font-medium text-ink-3">{section}</h3>
+            <dl>
+              {commands
+                .filter((command) => command.section === section)
+                .map(({ id, title, keys = '' }) => (
+                  <div key={id} className="flex h-7 items-center justify-between gap-4">
+                    <dt>{title}</dt>
+                    <dd>
+                      <Kbd keys={keys} />
+                      <span className="sr-only">{keys.replace('mod', 'Control or Command')}</span>
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}

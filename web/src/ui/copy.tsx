@@ -1,0 +1,64 @@
+import { Check, Copy } from 'lucide-react'
+import { useState } from 'react'
+import { Button, IconButton } from './button.tsx'
+import { say } from './toast.tsx'
+
+const copy = async (text: string) => {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    say('The browser did not allow copying. Select the text and copy it by hand.', { tone: 'bad' })
+    return false
+  }
+}
+
+function useCopied(text: string) {
+  const [copied, setCopied] = useState(false)
+  const run = async () => {
+    if (!(await copy(text))) return
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return { copied, run }
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const { copied, run } = useCopied(text)
+  return <IconButton label={copied ? 'Copied' : label} icon={copied ? Check : Copy} onClick={() => void run()} />
+}
+
+/** Something to be taken elsewhere, letter by letter. */
+export const Copyable = ({ text, label }: { text: string; label: string }) => (
+  <div className="flex items-center gap-1 rounded border bg-sunken pl-2.5">
+    <code className="min-w-0 flex-1 truncate font-mono text-xs">{text}</code>
+    <CopyButton text={text} label={`Copy ${label}`} />
+  </div>
+)
+
+export function CopyTextButton({ text, children }: { text: string; children: string }) {
+  const { copied, run } = useCopied(text)
+  return (
+    <Button icon={copied ? Check : Copy} onClick={() => void run()}>
+      {copied ? 'Copied' : children}
+    </Button>
+  )
+}
+
+/** A block of text as it is, such as a request's body. */
+export const Block = ({ text, label }: { text: string; label: string }) => (
+  <div className="relative rounded border bg-sunken">
+    <div className="absolute top-1 right-1">
+      <CopyButton text={text} label={`Copy ${label}`} />
+    </div>
+    <pre
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-4.5 whitespace-pre-wrap wrap-anywhere"
+    >
+      {text}
+    </pre>
+  </div>
+)

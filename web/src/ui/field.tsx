@@ -1,0 +1,123 @@
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react'
+import { cx } from './class-names.ts'
+
+interface About {
+  id: string
+  describedBy: string | undefined
+  invalid: boolean
+}
+const FieldContext = createContext<About | null>(null)
+
+interface Props {
+  label: ReactNode
+  hint?: ReactNode
+  /** What is wrong with it; read out when it appears. */
+  error?: string | undefined
+  optional?: boolean
+  children: ReactNode
+  className?: string
+}
+
+/** A labelled place to type. What stands inside is tied to its label, hint and error. */
+export function Field({ label, hint, error, optional, children, className }: Props) {
+  const id = useId()
+  const describedBy = error ? `${id}-error` : hint ? `${id}-hint` : undefined
+  return (
+    <div className={cx('space-y-1', className)}>
+      <label htmlFor={id} className="flex items-baseline gap-2 font-medium">
+        {label}
+        {optional && <span className="text-xs font-normal text-ink-3">optional</span>}
+      </label>
+      <FieldContext value={{ id, describedBy, invalid: Boolean(error) }}>{children}</FieldContext>
+      {error ? (
+        <p id={`${id}-error`} role="alert" className="text-xs text-bad-ink">
+          {error}
+        </p>
+      ) : (
+        hint && (
+          <p id={`${id}-hint`} className="text-xs text-ink-3">
+            {hint}
+          </p>
+        )
+      )}
+    </div>
+  )
+}
+
+function useTied() {
+  const about = useContext(FieldContext)
+  return about
+    ? { id: about.id, 'aria-describedby': about.describedBy, 'aria-invalid': about.invalid || undefined }
+    : {}
+}
+
+const box =
+  'w-full rounded border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 ' +
+  'focus:border-accent focus:outline-1 focus:outline-accent aria-invalid:border-bad disabled:opacity-60'
+
+export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
+  <input {...useTied()} {...rest} className={cx(box, 'h-8', className)} />
+)
+
+/** Grows with what is typed. */
+export const Textarea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
+  <textarea rows={3} {...useTied()} {...rest} className={cx(box, 'field-sizing-content py-1.5 leading-5', className)} />
+)
+
+export const Select = ({ className, ...rest }: ComponentProps<'select'>) => (
+  <select {...useTied()} {...rest} className={cx(box, 'h-8', className)} />
+)
+
+export const Checkbox = ({
+  label,
+  hint,
+  className,
+  ...rest
+}: ComponentProps<'input'> & { label: ReactNode; hint?: ReactNode }) => (
+  <label className={cx('flex items-start gap-2', className)}>
+    <input type="checkbox" {...rest} className="mt-0.5 size-4 shrink-0 accent-(--accent-ink)" />
+    <span>
+      {label}
+      {hint && <span className="block text-xs text-ink-3">{hint}</span>}
+    </span>
+  </label>
+)
+
+interface Choice<Value extends string> {
+  value: Value
+  label: ReactNode
+  hint?: ReactNode
+}
+
+/** One of few, each with a word about what it means. */
+export function Choices<Value extends string>(props: {
+  label: string
+  name: string
+  value: Value
+  onChange: (value: Value) => void
+  choices: Choice<Value>[]
+}) {
+  return (
+    <fieldset className="space-y-1.5">
+      <legend className="mb-1 font-medium">{props.label}</legend>
+      {props.choices.map(({ value, label, hint }) => (
+        <label
+          key={value}
+          className="flex items-start gap-2.5 rounded border bg-surface px-3 py-2 has-checked:border-accent has-checked:bg-accent-wash"
+        >
+          <input
+            type="radio"
+            name={props.name}
+            checked={props.value === value}
+            onChange={() => props.onChange(value)}
+            className="mt-0.5 size-4 shrink-0 accent-(--accent-ink)"
+          />
+          <span>
+            <span className="font-medium">{label}</span>
+            {hint && <span className="block text-xs text-ink-2">{hint}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,196 @@
+import { Check } from 'lucide-react'
+import {
+  createContext,
+  type KeyboardEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { cx } from './class-names.ts'
+import { Layer } from './layer.tsx'
+
+export interface Option {
+  value: string
+  label: string
+  icon?: ReactNode
+  /** To the right, quietly. */
+  hint?: ReactNode
+  /** Cannot be picked, and why, in plain words. */
+  unavailable?: ReactNode
+  /** A heading above the first of its kind. */
+  group?: string
+}
+
+export interface Question {
+  /** What is being chosen; also what the search field says. */
+  title: string
+  options: Option[] | ((query: string) => Promise<Option[]>)
+  selected?: string[]
+  /** Several can be chosen; each choice is told at once. */
+  multiple?: boolean
+  onPick: (value: string, option: Option) => void
+  /** Told when nothing matches. */
+  empty?: ReactNode
+  footer?: ReactNode
+}
+
+type Ask = (anchor: Element | null, question: Question) => void
+const PickerContext = createContext<Ask>(() => {})
+
+/** Opens the one menu of the page beside an element: rows have no menus of their own, however many there are. */
+export const usePicker = () => useContext(PickerContext)
+
+export function PickerHost({ children }: { children: ReactNode }) {
+  const [asked, setAsked] = useState<{ anchor: Element | null; question: Question } | null>(null)
+  const ask = useMemo<Ask>(() => (anchor, question) => setAsked({ anchor, question }), [])
+  return (
+    <PickerContext value={ask}>
+      {children}
+      <Layer
+        open={asked !== null}
+        onClose={() => setAsked(null)}
+        anchor={asked?.anchor ?? null}
+        label={asked?.question.title ?? ''}
+        className="flex max-h-88 w-72 max-w-[calc(100vw-16px)] flex-col animate-[pop-in_90ms_ease-out]"
+      >
+        {asked && <Choosing key={asked.question.title} question={asked.question} close={() => setAsked(null)} />}
+      </Layer>
+    </PickerContext>
+  )
+}
+
+/** Options that match, at once if they are at hand. */
+function useOptions({ options }: Question, query: string): Option[] | null {
+  const [found, setFound] = useState<Option[] | null>(null)
+  useEffect(() => {
+    if (typeof options !== 'function') return
+    let current = true
+    const timer = setTimeout(
+      () =>
+        options(query).then(
+          (answer) => current && setFound(answer),
+          () => current && setFound([]),
+        ),
+      query ? 120 : 0,
+    )
+    return () => {
+      current = false
+      clearTimeout(timer)
+    }
+  }, [options, query])
+  if (typeof options === 'function') return found
+  const wanted = query.trim().toLowerCase()
+  return wanted ? options.filter(({ label }) => label.toLowerCase().includes(wanted)) : options
+}
+
+function Choosing({ question, close }: { question: Question; close: () => void }) {
+  const { title, multiple, onPick, empty = 'Nothing matches.', footer } = question
+  const [query, setQuery] = useState('')
+  const [selected, setSelected] = useState(question.selected ?? [])
+  const options = useOptions(question, query)
+  const [at, setAt] = useState(() =>
+    Array.isArray(question.options)
+      ? Math.max(
+          0,
+          question.options.findIndex(({ value }) => question.selected?.includes(value)),
+        )
+      : 0,
+  )
+  const listId = useId()
+  const listRef = useRef<HTMLDivElement>(null)
+  const active = options?.[Math.min(at, options.length - 1)]
+
+  useEffect(() => {
+    if (active) listRef.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+
+  const pick = (option: Option | undefined) => {
+    if (!option || option.unavailable) return
+    onPick(option.value, option)
+    if (!multiple) return close()
+    setSelected((now) =>
+      now.includes(option.value) ? now.filter((value) => value !== option.value) : [...now, option.value],
+    )
+  }
+  const pressed = (event: KeyboardEvent) => {
+    const last = (options?.length ?? 1) - 1
+    const moves: Record<string, () => void> = {
+      ArrowDown: () => setAt(at >= last ? 0 : at + 1),
+      ArrowUp: () => setAt(at <= 0 ? last : at - 1),
+      Home: () => setAt(0),
+      End: () => setAt(last),
+      Enter: () => pick(active),
+    }
+    const move = moves[event.key]
+    if (!move) return
+    event.preventDefault()
+    move()
+  }
+
+  return (
+    <>
+      <input
+        role="combobox"
+        aria-expanded
+        aria-controls={listId}
+        aria-activedescendant={active ? `${listId}-${active.value}` : undefined}
+        aria-label={title}
+        placeholder={`${title}…`}
+        value={query}
+        onChange={(event) => {
+          setQuery(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={pressed}
+        className="h-9 shrink-0 border-b bg-transparent px-3 outline-none placeholder:text-ink-3"
+      />
+      <div
+        ref={listRef}
+        id={listId}
+        role="listbox"
+        aria-label={title}
+        aria-multiselectable={multiple || undefined}
+        className="min-h-0 flex-1 overflow-y-auto p-1"
+      >
+        {options === null && <div className="m-2 skeleton h-4 w-40" />}
+        {options?.length === 0 && <p className="px-2 py-1.5 text-ink-3">{empty}</p>}
+        {options?.map((option, index) => (
+          <div key={option.value} role="presentation">
+            {option.group && option.group !== options[index - 1]?.group && (
+              <div role="presentation" className="px-2 pt-2 pb-0.5 text-2xs font-medium text-ink-3">
+                {option.group}
+              </div>
+            )}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's above */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the combobox; aria-activedescendant tells where it is */}
+            <div
+              id={`${listId}-${option.value}`}
+              role="option"
+              aria-selected={selected.includes(option.value)}
+              aria-disabled={option.unavailable ? true : undefined}
+              data-active={option === active ? '' : undefined}
+              onPointerMove={() => setAt(index)}
+              onClick={() => pick(option)}
+              className={cx('flex min-h-7 items-center gap-2 rounded px-2 py-1', option === active && 'bg-hover')}
+            >
+              {option.icon && (
+                <span className={cx('flex shrink-0', option.unavailable && 'opacity-50 grayscale')}>{option.icon}</span>
+              )}
+              <span className="min-w-0 flex-1">
+                <span className={cx('block truncate', option.unavailable && 'text-ink-3')}>{option.label}</span>
+                {option.unavailable && <span className="block text-xs text-ink-2">{option.unavailable}</span>}
+              </span>
+              {option.hint && <span className="shrink-0 text-xs text-ink-3">{option.hint}</span>}
+              {selected.includes(option.value) && <Check size={14} aria-hidden className="shrink-0" />}
+            </div>
+          </div>
+        ))}
+      </div>
+      {footer && <div className="border-t px-3 py-2 text-xs text-ink-2">{footer}</div>}
+    </>
+  )
+}

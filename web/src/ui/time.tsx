@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'react'
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['week', 604_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' })
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
+const dayWithYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric' })
+
+export function ago(moment: string, now = Date.now()): string {
+  const ms = Date.parse(moment) - now
+  const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? []
+  return unit && size ? relative.format(Math.round(ms / size), unit) : 'just now'
+}
+
+export const exactly = (moment: string) => exact.format(new Date(moment))
+
+export const dayOf = (moment: string) => {
+  const date = new Date(moment)
+  return (date.getFullYear() === new Date().getFullYear() ? day : dayWithYear).format(date)
+}
+
+/** 95 s is "1m 35s". */
+export function lasted(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h ${Math.floor((seconds % 3600) / 60)}m`
+  return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`
+}
+
+/** The time, every so often, for what counts. */
+export function useNow(everyMs: number, running = true): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (!running) return
+    setNow(Date.now())
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs, running])
+  return now
+}
+
+/** When something happened, in words; exactly when it is pointed at. */
+export const Time = ({ at, className }: { at: string; className?: string }) => {
+  const now = useNow(30_000)
+  return (
+    <time dateTime={at} title={exactly(at)} className={className}>
+      {ago(at, now)}
+    </time>
+  )
+}

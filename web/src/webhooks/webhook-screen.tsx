@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const WebhookScreen = () => <Page title="Webhook">{null}</Page>

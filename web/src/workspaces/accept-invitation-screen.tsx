@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const AcceptInvitationScreen = () => <Page title="Invitation">{null}</Page>

@@ -1,0 +1,32 @@
+import type { Choice } from '@baton/protocol'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { all, api } from '../api.ts'
+
+export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => api.getWorkspace() })
+
+export const membersQuery = queryOptions({
+  queryKey: ['workspace', 'members'],
+  queryFn: () => all((cursor) => api.listMembers({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+export const teamsQuery = queryOptions({
+  queryKey: ['workspace', 'teams'],
+  queryFn: async () => {
+    const teams = await all((cursor) => api.listTeams({ limit: 100, ...(cursor && { cursor }) }))
+    return teams.sort((a, b) => a.name.localeCompare(b.name))
+  },
+})
+
+/** Everybody who can be named: people and agents. */
+export const peopleQuery = queryOptions({
+  queryKey: ['workspace', 'people'],
+  queryFn: () => all((cursor) => api.selectUsers({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+const nobody = new Map<string, Choice>()
+const byId = (people: Choice[]) => new Map(people.map((person) => [person.id, person]))
+
+/** People and agents by their id. */
+export const usePeople = () => useQuery({ ...peopleQuery, select: byId }).data ?? nobody
+
+export const useTeams = () => useQuery(teamsQuery).data ?? []

@@ -1,0 +1,3 @@
+import { Page } from '../ui/layout.tsx'
+
+export const TeamsScreen = () => <Page title="Teams">{null}</Page>

@@ -1,0 +1,40 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig, type Plugin } from 'vite'
+
+/** Compressed once here, so that no server has to do it at every request. */
+const compressed = (): Plugin => ({
+  name: 'compressed',
+  apply: 'build',
+  async writeBundle({ dir }) {
+    const assets = join(dir ?? 'dist', 'assets')
+    for (const name of await readdir(assets)) {
+      if (!/\.(js|css|svg)$/.test(name)) continue
+      const bytes = await readFile(join(assets, name))
+      await writeFile(join(assets, `${name}.gz`), gzipSync(bytes, { level: 9 }))
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
+      await writeFile(join(assets, `${name}.br`), brotliCompressSync(bytes, { params }))
+    }
+  },
+})
+
+const server = process.env.BATON_ROOT_URL ?? 'http://localhost:3000'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), tailwindcss(), compressed()],
+  // The sources of protocol and sdk, not their builds.
+  resolve: { conditions: ['source', 'module', 'browser', 'development|production'] },
+  build: {
+    target: 'es2023',
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+    manifest: true,
+    // Nothing is inlined: the policy allows no data: scripts, and styles come as files.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { '/api': server, '/docs': server } },
+})
