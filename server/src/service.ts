@@ -5,6 +5,8 @@ import { ApiError } from './http/errors.ts'
 import type { Metrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
+import type { WebFiles } from './web/files.ts'
+import { appPage } from './web/web.ts'
 
 /** Set when the process has been asked to stop, so that nobody sends it new work. */
 export interface Lifecycle {
@@ -12,10 +14,11 @@ export interface Lifecycle {
 }
 
 /** What a process says about itself. */
-export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifecycle) {
+export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifecycle, web: WebFiles | null) {
   const description = openApi(api, config) as { openapi: string }
+  const home = web ? appHome(web) : new Reply(plainHome(config), { 'content-type': 'text/html; charset=utf-8' })
   return [
-    route(api.getHome, () => new Reply(home(config), { 'content-type': 'text/html; charset=utf-8' })),
+    route(api.getHome, () => home),
 
     route(api.getHealth, () => ({ status: 'ok' })),
 
@@ -40,12 +43,18 @@ export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifec
 /** The operations that a process without the API answers too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]
 
-const home = ({ baseUrl }: Config) => `<!doctype html>
+function appHome(web: WebFiles) {
+  const { body, headers } = appPage(web)
+  return new Reply(body.toString(), headers)
+}
+
+const plainHome = ({ baseUrl }: Config) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Baton</title></head>
 <body>
 <h1>Baton</h1>
 <p>A work tracker whose teammates include agents. This instance is running.</p>
+<p>Its web app has not been built here. To have it, run <code>npm run build --workspace web</code> and start again.</p>
 <p>Read <a href="/docs">its documentation</a>; its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
 </body>
 </html>

@@ -19,6 +19,7 @@ import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { Relay } from './relay/relay.ts'
+import { readWebFiles } from './web/files.ts'
 
 /** How long requests under way may take once the process has been asked to stop. */
 const drainMs = 10_000
@@ -72,7 +73,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     if (config.demo) await createDemo(ctx)
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
-    const http = await createApp(ctx, lifecycle, metrics)
+    const http = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen(http, config)
     const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
 
