@@ -36,7 +36,7 @@ export async function createApp(
 ): Promise<FastifyInstance> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
-    ...serviceRoutes(ctx.config, metrics, lifecycle, web),
+    ...serviceRoutes(ctx, metrics, lifecycle, web),
     ...docsRoutes(),
     ...loginRoutes,
     ...workspaceRoutes,

@@ -12,7 +12,8 @@ import { openPostgres } from './db/open-postgres.ts'
 import { Doorbell } from './delivery/doorbell.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
-import { createDemo, hasDemo } from './demo/create.ts'
+import { createDemo } from './demo/create.ts'
+import { demoLoginOf } from './demo/login.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
@@ -25,8 +26,8 @@ import { readWebFiles } from './web/files.ts'
 const drainMs = 10_000
 
 export interface Running {
-  /** The database holds the demo workspace. */
-  demo: boolean
+  /** Opens the demo workspace, if there is one. */
+  demo: { email: string; password: string } | null
   stop(): Promise<void>
 }
 
@@ -78,7 +79,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
 
     return {
-      demo: config.demo && (await hasDemo(db)),
+      demo: await demoLoginOf(ctx)(),
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()
