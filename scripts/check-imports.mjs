@@ -30,6 +30,7 @@ const order = [
   ['oauth'],
   ['mcp'],
   ['demo'],
+  ['web'],
   ['service', 'docs', 'key-check', 'housekeeping'],
   ['app'],
   ['start'],

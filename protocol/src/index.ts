@@ -93,6 +93,7 @@ export {
   projectFields,
 } from './projects.ts'
 export * from './routes.ts'
+export type { Instance } from './service.ts'
 export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
 export type { Priority } from './tracker.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'

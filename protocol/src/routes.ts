@@ -65,6 +65,7 @@ export const routes = {
   getReadiness: { method: 'GET', path: '/readyz', at: 'root', caller: 'anyone' },
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
+  getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
 
   // How to use it, in its own words
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },

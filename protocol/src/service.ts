@@ -1,9 +1,22 @@
-import { Type } from 'typebox'
-import { closed } from './common.ts'
+import { type Static, Type } from 'typebox'
+import { closed, nullable } from './common.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
 const Status = Type.Object({ status: Type.String() }, closed)
+
+export const Instance = Type.Object(
+  {
+    name: Type.Literal('Baton'),
+    version: Type.String(),
+    /** Whether somebody without an invitation can sign up at the moment. */
+    sign_up: Type.Boolean(),
+    /** A login that everybody may use: only while the demo company is here and its password has not been changed. */
+    demo: nullable(Type.Object({ email: Type.String(), password: Type.String() }, closed)),
+  },
+  { ...closed, title: 'Instance' },
+)
+export type Instance = Static<typeof Instance>
 
 export const service = {
   getHome: operation(routes.getHome, {
@@ -28,5 +41,9 @@ export const service = {
   getOpenApi: operation(routes.getOpenApi, {
     summary: 'This description of the API',
     returns: { 200: Type.Object({ openapi: Type.String() }) },
+  }),
+  getInstance: operation(routes.getInstance, {
+    summary: 'What a person meets who comes here for the first time: which version, and how to get in',
+    returns: { 200: Instance },
   }),
 }

@@ -22,14 +22,21 @@ import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import type { WebFiles } from './web/files.ts'
+import { webPage } from './web/web.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
 /** Every feature, in one visible list. */
-export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = new Metrics()): Promise<FastifyInstance> {
+export async function createApp(
+  ctx: Context,
+  lifecycle: Lifecycle,
+  metrics = new Metrics(),
+  web: WebFiles | null = null,
+): Promise<FastifyInstance> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
-    ...serviceRoutes(ctx.config, metrics, lifecycle),
+    ...serviceRoutes(ctx, metrics, lifecycle, web),
     ...docsRoutes(),
     ...loginRoutes,
     ...workspaceRoutes,
@@ -49,8 +56,15 @@ export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = ne
     ...mcpRoutes(() => door),
   ])
   metrics.watching(() => live.watching)
-  const operations = ctx.config.role === 'worker' ? serviceOperations : Object.values(api)
-  const http = await createHttpServer(ctx, door, operations, metrics, (...asked) => resolveCaller(ctx, ...asked))
+  const worker = ctx.config.role === 'worker'
+  const http = await createHttpServer(
+    ctx,
+    door,
+    worker ? serviceOperations : Object.values(api),
+    metrics,
+    (...asked) => resolveCaller(ctx, ...asked),
+    (asked) => (web && !worker ? webPage(web, asked) : undefined),
+  )
   http.addHook('onClose', () => live.stop())
   return http
 }

@@ -1,5 +1,4 @@
 import { ConfigError, readConfig } from './config.ts'
-import { demoLogin } from './demo/create.ts'
 import { createLog } from './log.ts'
 import { start } from './start.ts'
 
@@ -11,7 +10,8 @@ try {
   const running = await start(config, log, console.log)
   console.log(`Baton is ready at ${config.rootUrl}`)
   console.log(`The API is described at ${config.baseUrl}/openapi.json`)
-  if (running.demo) console.log(`Sign in to the demo as ${demoLogin.email} with the password ${demoLogin.password}`)
+  const { demo } = running
+  if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
 
   let askedAt: number | undefined
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

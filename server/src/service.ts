@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { api } from '@baton/protocol'
 import type { Config } from './config.ts'
+import type { Context } from './context.ts'
 import { sql } from './db/sql.ts'
+import { demoLoginOf } from './demo/login.ts'
 import { ApiError } from './http/errors.ts'
 import type { Metrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
+import { signUpIsOpen } from './login/sign-up.ts'
+import type { WebFiles } from './web/files.ts'
+import { appPage } from './web/web.ts'
 
 /** Set when the process has been asked to stop, so that nobody sends it new work. */
 export interface Lifecycle {
@@ -12,10 +18,14 @@ export interface Lifecycle {
 }
 
 /** What a process says about itself. */
-export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifecycle) {
+export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lifecycle, web: WebFiles | null) {
+  const { config } = context
+  // On a database that others may share, the demo's login is for its operator's terminal alone.
+  const demoLogin = config.database.kind === 'embedded' ? demoLoginOf(context) : async () => null
   const description = openApi(api, config) as { openapi: string }
+  const home = web ? appHome(web) : new Reply(plainHome(config), { 'content-type': 'text/html; charset=utf-8' })
   return [
-    route(api.getHome, () => new Reply(home(config), { 'content-type': 'text/html; charset=utf-8' })),
+    route(api.getHome, () => home),
 
     route(api.getHealth, () => ({ status: 'ok' })),
 
@@ -34,18 +44,33 @@ export function serviceRoutes(config: Config, metrics: Metrics, lifecycle: Lifec
     ),
 
     route(api.getOpenApi, () => description),
+
+    route(api.getInstance, async ({ ctx }) => ({
+      name: 'Baton' as const,
+      version,
+      sign_up: await signUpIsOpen(ctx),
+      demo: await demoLogin(),
+    })),
   ]
 }
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
 /** The operations that a process without the API answers too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]
 
-const home = ({ baseUrl }: Config) => `<!doctype html>
+function appHome(web: WebFiles) {
+  const { body, headers } = appPage(web)
+  return new Reply(body.toString(), headers)
+}
+
+const plainHome = ({ baseUrl }: Config) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Baton</title></head>
 <body>
 <h1>Baton</h1>
 <p>A work tracker whose teammates include agents. This instance is running.</p>
+<p>Its web app has not been built here. To have it, run <code>npm run build --workspace web</code> and start again.</p>
 <p>Read <a href="/docs">its documentation</a>; its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
 </body>
 </html>

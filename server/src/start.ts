@@ -12,20 +12,22 @@ import { openPostgres } from './db/open-postgres.ts'
 import { Doorbell } from './delivery/doorbell.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
-import { createDemo, hasDemo } from './demo/create.ts'
+import { createDemo } from './demo/create.ts'
+import { demoLoginOf } from './demo/login.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
 import { Relay } from './relay/relay.ts'
+import { readWebFiles } from './web/files.ts'
 
 /** How long requests under way may take once the process has been asked to stop. */
 const drainMs = 10_000
 
 export interface Running {
-  /** The database holds the demo workspace. */
-  demo: boolean
+  /** Opens the demo workspace, if there is one. */
+  demo: { email: string; password: string } | null
   stop(): Promise<void>
 }
 
@@ -72,12 +74,12 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     if (config.demo) await createDemo(ctx)
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
-    const http = await createApp(ctx, lifecycle, metrics)
+    const http = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen(http, config)
     const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
 
     return {
-      demo: config.demo && (await hasDemo(db)),
+      demo: await demoLoginOf(ctx)(),
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()

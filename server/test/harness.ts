@@ -17,6 +17,7 @@ import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
 import { Relay } from '../src/relay/relay.ts'
+import { readWebFiles } from '../src/web/files.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { Contract } from './contract.ts'
@@ -61,8 +62,8 @@ export class TestApp {
     this.stop = stop
   }
 
-  /** `beside` another on the same database, as a second process is. */
-  static async start(env: Record<string, string> = {}, beside?: TestApp): Promise<TestApp> {
+  /** `beside` another on the same database, as a second process is; with the web app that is built in `webDir`. */
+  static async start(env: Record<string, string> = {}, beside?: TestApp, webDir?: string): Promise<TestApp> {
     const clock = beside?.clock ?? new TestClock()
     // Receivers of tests listen on localhost.
     const config: Config = readConfig({ BATON_WEBHOOK_ALLOW: 'localhost', ...env })
@@ -71,7 +72,7 @@ export class TestApp {
     const [keys, log] = [beside?.ctx.keys ?? new Keyring(randomBytes(32)), createLog('silent')]
     const relay = new Relay(db, clock, log)
     const ctx = { config, clock, keys, log, db, outbound, relay }
-    const http = await createApp(ctx, { stopping: false })
+    const http = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     const contract = new Contract(openApi(api, config) as never)
@@ -208,7 +209,7 @@ export function within(person: TestPerson, workspaceId: string): TestPerson {
  */
 export const test = base.extend<{
   app: TestApp
-  startApp: (env?: Record<string, string>, beside?: TestApp) => Promise<TestApp>
+  startApp: (env?: Record<string, string>, beside?: TestApp, webDir?: string) => Promise<TestApp>
   receiver: Receiver
 }>({
   app: [
@@ -229,8 +230,8 @@ export const test = base.extend<{
   // biome-ignore lint/correctness/noEmptyPattern: as above
   startApp: async ({}, use) => {
     const started: TestApp[] = []
-    await use(async (env, beside) => {
-      const app = await TestApp.start(env, beside)
+    await use(async (...how) => {
+      const app = await TestApp.start(...how)
       started.push(app)
       return app
     })

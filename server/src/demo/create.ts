@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
-import type { Db } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
@@ -13,8 +12,6 @@ import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
-
-export const demoLogin = { email: `ada@${content.demoDomain}`, password: content.demoPassword }
 
 /**
  * Fills an empty database with a company at work, by the same verbs as anybody would, over the six weeks before today.
@@ -31,9 +28,6 @@ export async function createDemo(ctx: Context): Promise<boolean> {
   await ctx.db.run(sql`update settings set value = 'done' where name = 'demo'`)
   return true
 }
-
-export const hasDemo = async (db: Db) =>
-  (await db.row(sql`select 1 from settings where name = 'demo' and value = 'done'`)) !== undefined
 
 async function removeUnfinished({ db }: Context) {
   await db.tx(async (tx) => {

@@ -1,7 +1,9 @@
-import { expect } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
-import { createDemo, demoLogin } from './create.ts'
+import { createDemo } from './create.ts'
+import { demoLogin } from './login.ts'
 
 const signIn = async (app: TestApp) => {
   const { body } = await app.nobody.post('/auth/sign-in', demoLogin)
@@ -62,4 +64,52 @@ test('a demo that was cut off half-way is made anew', async ({ startApp }) => {
   expect(await createDemo(app.ctx)).toBe(true)
   expect(await app.ctx.db.rows(sql`select 1 from workspaces`)).toHaveLength(1)
   expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(5)
+})
+
+describe('GET /instance', () => {
+  const instance = async (app: TestApp) => (await app.nobody.get('/instance')).body
+
+  test('says what it is, and tells the demo login until its password changes', async ({ startApp }) => {
+    const app = await startApp()
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect(await instance(app)).toEqual({ name: 'Baton', version, sign_up: true, demo: null })
+    await createDemo(app.ctx)
+    expect(await instance(app)).toMatchObject({ demo: demoLogin })
+
+    const ada = await signIn(app)
+    const change = { current_password: demoLogin.password, new_password: 'known to me alone' }
+    expect((await ada.post('/auth/password', change)).status).toBe(204)
+    expect(await instance(app)).toMatchObject({ demo: null })
+    await ada.post('/auth/password', {
+      current_password: change.new_password,
+      new_password: demoLogin.password,
+    })
+    expect(await instance(app)).toMatchObject({ demo: demoLogin })
+  })
+
+  test('tells no login where this instance made no demo, whoever has its name', async ({ startApp }) => {
+    const app = await startApp()
+    await app.nobody.post('/auth/sign-up', { ...demoLogin, name: 'Ada' })
+    expect(await instance(app)).toMatchObject({ demo: null })
+  })
+
+  test('tells no login of a demo that is not this deployment’s to show', async ({ startApp }) => {
+    for (const env of [
+      { BATON_DEMO: '0' },
+      { BATON_ROOT_URL: 'https://baton.example' },
+      { BATON_DEMO: '1', DATABASE_URL: 'postgres://db.example/baton', BATON_SECRET_KEY: 'A'.repeat(43) },
+    ]) {
+      const app = await startApp(env)
+      await createDemo(app.ctx)
+      expect((await app.nobody.post('/auth/sign-in', demoLogin)).status).toBe(200)
+      expect({ env, demo: (await instance(app)).demo }).toEqual({ env, demo: null })
+    }
+  })
+
+  test('says whether one needs an invitation', async ({ startApp }) => {
+    const app = await startApp({ BATON_SIGNUP: 'invite' })
+    expect(await instance(app)).toMatchObject({ sign_up: true })
+    await app.nobody.post('/auth/sign-up', { email: 'first@example.com', password: 'correct horse', name: 'First' })
+    expect(await instance(app)).toMatchObject({ sign_up: false })
+  })
 })

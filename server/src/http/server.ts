@@ -15,11 +15,13 @@ import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
+import { type FindPage, type Page, pageRequest } from './page.ts'
 import { textProblem } from './validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
+    page: Page | undefined
   }
   interface FastifyContextConfig {
     oauthErrors?: boolean
@@ -56,6 +58,7 @@ export async function createHttpServer(
   operations: readonly Operation[],
   metrics: Metrics,
   resolveCaller: ResolveCaller,
+  findPage: FindPage = () => undefined,
 ): Promise<FastifyInstance> {
   const { config, log } = ctx
   const app = fastify({
@@ -102,17 +105,21 @@ export async function createHttpServer(
   })
 
   app.decorateRequest('caller')
+  app.decorateRequest('page')
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     if (!request.headers.host) throw new ApiError('INVALID_REQUEST')
-    if (request.is404) throw notThere(request)
+    if (request.is404) {
+      request.page = findPage(pageRequest(request))
+      if (!request.page) throw notThere(request)
+    }
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   app.addHook('onSend', async (_request, reply) => {
     if (drain.stopping) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'unknown'
+    const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
     // How long somebody watched says nothing about how fast we answer.
     if (!isStream(reply)) metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
     const user = request.caller?.kind === 'person' ? request.caller.id : undefined
@@ -126,7 +133,11 @@ export async function createHttpServer(
     })
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(request, reply, error))
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, notThere(request)))
+  app.setNotFoundHandler((request, reply) =>
+    request.page
+      ? reply.code(200).headers(request.page.headers).send(request.page.body)
+      : sendError(request, reply, notThere(request)),
+  )
 
   for (const operation of operations) mount(operation)
   return app

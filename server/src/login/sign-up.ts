@@ -46,10 +46,16 @@ export async function createAccount(ctx: Context, account: { email: string; name
   }
 }
 
+const nobodyYet = sql`not exists (select 1 from users where user_kind = 'human')`
+
+/** Whether somebody without an invitation could sign up now. */
+export const signUpIsOpen = async ({ config, db }: Context) =>
+  config.signup === 'open' || (await db.row(sql`select 1 where ${nobodyYet}`)) !== undefined
+
 /** decisions 1: with BATON_SIGNUP=invite only the first account and invited people can sign up. */
 async function refuseUninvited(db: Queryable, email: string, now: Date) {
   const allowed = await db.row(sql`
-    select 1 where not exists (select 1 from users where user_kind = 'human')
+    select 1 where ${nobodyYet}
       or exists (select 1 from invitations where email = ${email} and expires_at > ${now})`)
   if (!allowed) throw new ApiError('FORBIDDEN', {}, { message: 'You need an invitation to sign up here.' })
 }
