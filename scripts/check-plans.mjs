@@ -121,6 +121,12 @@ async function check(url) {
     ),
     '/agent-sessions',
     `/agent-sessions?issue_id=${issue.id}`,
+    `/agent-sessions?project_id=${project.id}`,
+    '/agent-sessions?agent_id=usr_0agent',
+    '/agent-sessions?agent_id=usr_0agent&state=active',
+    '/agent-sessions?agent_id=usr_0agent&open=false',
+    '/agent-sessions?open=true',
+    '/agent-sessions?open=false',
     ...['pending', 'active', 'awaitingInput', 'error', 'complete', 'stale', 'stopping'].map(
       (state) => `/agent-sessions?state=${state}`,
     ),
@@ -205,9 +211,10 @@ async function loadSessions(admin, workspaceId, userId) {
   )
   await admin.query(
     `insert into agent_sessions (id, workspace_id, agent_id, issue_id, creator_id, opened_by_agent, state, quiet_since,
-       stopping_since, answered_at, created_at, updated_at, last_seq)
+       stopping_since, answered_at, ended_at, created_at, updated_at, last_seq)
      select 'sess_0' || lpad(n::text, 25, '0'), i.workspace_id, 'usr_0agent', i.id, $1, false, s.state, now(),
-       case when s.state = 'stopping' then now() end, now(), now(), now(), 3
+       case when s.state = 'stopping' then now() end, now(), case when s.state = 'complete' and n % 7 > 0 then now() end,
+       now(), now(), 3
      from (select id, workspace_id, right(id, 7)::int as n from issues limit ${sessionCount}) i,
        lateral (select case n / 2 % 100 when 0 then 'pending' when 1 then 'active' when 2 then 'awaitingInput'
          when 3 then 'error' when 4 then 'stale' when 5 then 'stopping' else 'complete' end as state) s`,

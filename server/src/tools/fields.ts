@@ -8,6 +8,7 @@ export const paramHints: Record<string, string> = {
 
 export const fieldHints: Record<string, string> = {
   cursor: 'The next_cursor of the page before; leave it out for the first page',
+  agent_id: 'The id (usr_…) of the agent whose sessions are meant',
   after_seq: 'Only activities after this seq',
   assignee_id: 'The id (usr_…) of the person who is accountable',
   delegate_id: 'The id (usr_…) of the agent that the issue is delegated to',
