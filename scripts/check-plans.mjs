@@ -85,7 +85,12 @@ async function check(url) {
   await loadDeliveries(admin, workspace.id, webhook.id)
   await loadSessions(admin, workspace.id, person.user.id)
   await admin.query('vacuum analyze')
-  const [issue] = (await call('GET', '/issues?limit=1', undefined, headers)).data
+  const [issue, parent] = (await call('GET', '/issues?limit=2', undefined, headers)).data
+  await admin.query(
+    `update issues set parent_id = $2 where workspace_id = $1 and id in (select id from issues where workspace_id = $1 and id < $2 limit 300)`,
+    [workspace.id, parent.id],
+  )
+  await admin.query('analyze issues')
   const sessionId = (await call('GET', '/agent-sessions?limit=1', undefined, headers)).data[0].id
 
   const lists = [
@@ -93,6 +98,10 @@ async function check(url) {
     `/issues?team_id=${team.id}`,
     `/issues?project_id=${project.id}`,
     '/issues?status=qa',
+    `/issues?parent_id=${parent.id}`,
+    ...['no_priority', 'low', 'urgent'].map((priority) => `/issues?priority=${priority}`),
+    ...['bug', 'story'].map((type) => `/issues?type=${type}`),
+    `/issues?team_id=${team.id}&priority=urgent&type=story`,
     `/issues?assignee_id=${person.user.id}`,
     '/issues?delegate_id=usr_nobody',
     `/issues?label_id=${label.id}`,
@@ -258,7 +267,9 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
        reporter_id, assignee_id, delegation_revision, personal, sort_order, created_at, updated_at)
      select ${id('iss', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'ENG-' || n,
        'Issue number ' || n || case when n % 5000 = 0 then ' needle' else '' end, repeat('Some words about it. ', 10),
-       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1], 'low', 'bug',
+       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1],
+       case n / 2 % 200 when 0 then 'urgent' when 1 then 'high' else 'low' end,
+       case n / 2 % 50 when 0 then 'story' else 'bug' end,
        case when n % 4 = 0 then $2 end, case when n % 10 = 0 then $3 end, $4, case when n % 20 = 0 then $4 end, 0,
        n % 50 = 0 and n % 4 <> 0, n, now(), now()
      from generate_series(1, ${issueCount}) n`,

@@ -12,6 +12,7 @@ export const fieldHints: Record<string, string> = {
   after_seq: 'Only activities after this seq',
   assignee_id: 'The id (usr_…) of the person who is accountable',
   delegate_id: 'The id (usr_…) of the agent that the issue is delegated to',
+  parent_id: 'The id (iss_…) of the issue that it is a part of',
   description: 'Markdown',
   text: 'Markdown',
   target_id: 'The id of the issue or project',
