@@ -115,6 +115,7 @@ async function check(url) {
     `/milestones?project_id=${project.id}`,
     `/cycles?team_id=${team.id}`,
     '/initiatives',
+    '/views',
     '/inbox',
     '/inbox?unread=true',
     '/audit-log',
@@ -309,6 +310,10 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      select ${id('inb', 'row_number() over ()')}, i.workspace_id, m.user_id, 'assignment', i.id, $1, now(), case when right(i.id, 1) < '8' then now() end
      from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
     [userId],
+  )
+  await run(
+    `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
+     from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,
   )
   await run(
     `insert into audit_entries select ${id('aud', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end,

@@ -22,6 +22,7 @@ import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { viewRoutes } from './views/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
@@ -37,6 +38,7 @@ export async function createApp(ctx: Context, lifecycle: Lifecycle, metrics = ne
     ...inboxRoutes,
     ...liveRoutes(live),
     ...planningRoutes,
+    ...viewRoutes,
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,
