@@ -13,6 +13,7 @@ const order = [
   ['login'],
   ['live'],
   ['audit'],
+  ['views'],
   ['workspaces'],
   ['inbox'],
   ['delivery'],

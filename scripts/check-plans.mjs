@@ -85,7 +85,12 @@ async function check(url) {
   await loadDeliveries(admin, workspace.id, webhook.id)
   await loadSessions(admin, workspace.id, person.user.id)
   await admin.query('vacuum analyze')
-  const [issue] = (await call('GET', '/issues?limit=1', undefined, headers)).data
+  const [issue, parent] = (await call('GET', '/issues?limit=2', undefined, headers)).data
+  await admin.query(
+    `update issues set parent_id = $2 where workspace_id = $1 and id in (select id from issues where workspace_id = $1 and id < $2 limit 300)`,
+    [workspace.id, parent.id],
+  )
+  await admin.query('analyze issues')
   const sessionId = (await call('GET', '/agent-sessions?limit=1', undefined, headers)).data[0].id
 
   const lists = [
@@ -93,6 +98,10 @@ async function check(url) {
     `/issues?team_id=${team.id}`,
     `/issues?project_id=${project.id}`,
     '/issues?status=qa',
+    `/issues?parent_id=${parent.id}`,
+    ...['no_priority', 'low', 'urgent'].map((priority) => `/issues?priority=${priority}`),
+    ...['bug', 'story'].map((type) => `/issues?type=${type}`),
+    `/issues?team_id=${team.id}&priority=urgent&type=story`,
     `/issues?assignee_id=${person.user.id}`,
     '/issues?delegate_id=usr_nobody',
     `/issues?label_id=${label.id}`,
@@ -106,6 +115,7 @@ async function check(url) {
     `/milestones?project_id=${project.id}`,
     `/cycles?team_id=${team.id}`,
     '/initiatives',
+    '/views',
     '/inbox',
     '/inbox?unread=true',
     '/audit-log',
@@ -121,6 +131,12 @@ async function check(url) {
     ),
     '/agent-sessions',
     `/agent-sessions?issue_id=${issue.id}`,
+    `/agent-sessions?project_id=${project.id}`,
+    '/agent-sessions?agent_id=usr_0agent',
+    '/agent-sessions?agent_id=usr_0agent&state=active',
+    '/agent-sessions?agent_id=usr_0agent&open=false',
+    '/agent-sessions?open=true',
+    '/agent-sessions?open=false',
     ...['pending', 'active', 'awaitingInput', 'error', 'complete', 'stale', 'stopping'].map(
       (state) => `/agent-sessions?state=${state}`,
     ),
@@ -205,9 +221,10 @@ async function loadSessions(admin, workspaceId, userId) {
   )
   await admin.query(
     `insert into agent_sessions (id, workspace_id, agent_id, issue_id, creator_id, opened_by_agent, state, quiet_since,
-       stopping_since, answered_at, created_at, updated_at, last_seq)
+       stopping_since, answered_at, ended_at, created_at, updated_at, last_seq)
      select 'sess_0' || lpad(n::text, 25, '0'), i.workspace_id, 'usr_0agent', i.id, $1, false, s.state, now(),
-       case when s.state = 'stopping' then now() end, now(), now(), now(), 3
+       case when s.state = 'stopping' then now() end, now(), case when s.state = 'complete' and n % 7 > 0 then now() end,
+       now(), now(), 3
      from (select id, workspace_id, right(id, 7)::int as n from issues limit ${sessionCount}) i,
        lateral (select case n / 2 % 100 when 0 then 'pending' when 1 then 'active' when 2 then 'awaitingInput'
          when 3 then 'error' when 4 then 'stale' when 5 then 'stopping' else 'complete' end as state) s`,
@@ -251,7 +268,9 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
        reporter_id, assignee_id, delegation_revision, personal, sort_order, created_at, updated_at)
      select ${id('iss', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'ENG-' || n,
        'Issue number ' || n || case when n % 5000 = 0 then ' needle' else '' end, repeat('Some words about it. ', 10),
-       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1], 'low', 'bug',
+       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1],
+       case n / 2 % 200 when 0 then 'urgent' when 1 then 'high' else 'low' end,
+       case n / 2 % 50 when 0 then 'story' else 'bug' end,
        case when n % 4 = 0 then $2 end, case when n % 10 = 0 then $3 end, $4, case when n % 20 = 0 then $4 end, 0,
        n % 50 = 0 and n % 4 <> 0, n, now(), now()
      from generate_series(1, ${issueCount}) n`,
@@ -291,6 +310,10 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      select ${id('inb', 'row_number() over ()')}, i.workspace_id, m.user_id, 'assignment', i.id, $1, now(), case when right(i.id, 1) < '8' then now() end
      from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
     [userId],
+  )
+  await run(
+    `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
+     from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,
   )
   await run(
     `insert into audit_entries select ${id('aud', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end,

@@ -227,7 +227,16 @@ export const NewSession = Type.Object({ issue_id: Type.Optional(Ref), comment_id
 export type NewSession = Static<typeof NewSession>
 
 export const SessionFilter = Type.Object(
-  { ...paging, issue_id: Type.Optional(Ref), state: Type.Optional(SessionState) },
+  {
+    ...paging,
+    issue_id: Type.Optional(Ref),
+    project_id: Type.Optional(Ref),
+    /** The agent's user: `app_user_id` of a session. */
+    agent_id: Type.Optional(Ref),
+    state: Type.Optional(SessionState),
+    /** True for those that go on, false for those that have ended. */
+    open: Type.Optional(Type.Boolean({ 'x-message': 'must be true or false' })),
+  },
   closed,
 )
 export type SessionFilter = Static<typeof SessionFilter>

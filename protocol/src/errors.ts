@@ -43,6 +43,7 @@ export const errors = {
     status: 409,
     message: 'The agent session has ended, or is about to; details.end_reason says why.',
   },
+  VIEW_LIMIT_REACHED: { status: 409, message: 'You have as many views as you may; delete one you no longer need.' },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
     message: 'The workspace has as many webhooks as it may; delete one it no longer needs.',

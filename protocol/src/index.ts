@@ -18,6 +18,7 @@ import { projects } from './projects.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { teams } from './teams.ts'
+import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -96,6 +97,7 @@ export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
 export type { Priority } from './tracker.ts'
+export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
 
@@ -110,6 +112,7 @@ export const api = {
   ...projects,
   ...comments,
   ...planning,
+  ...views,
   ...webhooks,
   ...agentApps,
   ...listening,

@@ -96,7 +96,11 @@ export const IssueFilter = Type.Object(
     ...paging,
     team_id: Type.Optional(Ref),
     project_id: Type.Optional(Ref),
+    /** Its sub-issues. */
+    parent_id: Type.Optional(Ref),
     status: Type.Optional(IssueStatus),
+    priority: Type.Optional(Priority),
+    type: Type.Optional(IssueType),
     assignee_id: Type.Optional(Ref),
     delegate_id: Type.Optional(Ref),
     label_id: Type.Optional(Ref),

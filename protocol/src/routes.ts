@@ -145,6 +145,12 @@ export const routes = {
   updateInitiative: { method: 'PUT', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
   deleteInitiative: { method: 'DELETE', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
 
+  // What people keep of the issues screen
+  listViews: { method: 'GET', path: '/views', caller: 'member' },
+  createView: { method: 'POST', path: '/views', caller: 'member' },
+  updateView: { method: 'PUT', path: '/views/:view_id', caller: 'member' },
+  deleteView: { method: 'DELETE', path: '/views/:view_id', caller: 'member' },
+
   // Workspace webhooks
   listWebhooks: { method: 'GET', path: '/webhooks', caller: 'manager' },
   createWebhook: { method: 'POST', path: '/webhooks', caller: 'manager' },

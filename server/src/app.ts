@@ -22,6 +22,7 @@ import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
 import { webPage } from './web/web.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -44,6 +45,7 @@ export async function createApp(
     ...inboxRoutes,
     ...liveRoutes(live),
     ...planningRoutes,
+    ...viewRoutes,
     ...issueRoutes,
     ...projectRoutes,
     ...commentRoutes,

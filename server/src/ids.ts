@@ -6,7 +6,7 @@ const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 export type IdPrefix =
   | 'req' | 'aud' | 'inb'
   | 'usr' | 'wsp' | 'inv' | 'team'
-  | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini'
+  | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act'
 

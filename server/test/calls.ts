@@ -72,6 +72,9 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   createInitiative: { name: 'Growth', description: '' },
   updateInitiative: { name: 'Growth', description: '' },
   deleteInitiative: null,
+  createView: { name: 'Mine', query: 'status=todo&group=assignee', shared: false },
+  updateView: { name: 'Mine', query: 'status=todo', shared: true },
+  deleteView: null,
   createWebhook: {
     label: 'Chat',
     url: 'https://hooks.example.com/x',
@@ -138,6 +141,7 @@ export async function makeScene(app: TestApp) {
   const { body: milestone } = await owner.post('/milestones', { project_id: project.id, name: 'Alpha' })
   const { body: cycle } = await owner.post('/cycles', { team_id: team.id, name: 'Week 0' })
   const { body: initiative } = await owner.post('/initiatives', { name: 'Growth' })
+  const { body: view } = await owner.post('/views', { name: 'Todo', query: 'status=todo', shared: true })
   const { body: webhook } = await owner.post('/webhooks', {
     label: 'Chat',
     url: 'http://localhost:9',
@@ -172,6 +176,7 @@ export async function makeScene(app: TestApp) {
     milestone_id: milestone.id,
     cycle_id: cycle.id,
     initiative_id: initiative.id,
+    view_id: view.id,
     entry_id: inbox.data[0].id,
     webhook_id: webhook.id,
     app_id: registered.app.id,

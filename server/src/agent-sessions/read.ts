@@ -40,6 +40,9 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
       const now = ctx.clock.now()
       const condition = sql`${inSight(caller)}
         ${filter.issue_id ? sql`and s.issue_id = ${filter.issue_id}` : none}
+        ${filter.project_id ? sql`and s.project_id = ${filter.project_id}` : none}
+        ${filter.agent_id ? sql`and s.agent_id = ${filter.agent_id}` : none}
+        ${filter.open === undefined ? none : thatIs(filter.open, now, ctx.config)}
         ${filter.state ? inState(filter.state, now, ctx.config) : none}
         ${after ? sql`and s.id < ${after[0]}` : none}
         order by s.id desc limit ${count}`
@@ -50,7 +53,7 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
 /** As `advance` has it: what was last written, unless time has moved it on since. */
 function inState(state: SessionState, now: Date, { staleAfterMs, stoppingTimeoutMs }: TimeRules): Sql {
   const gone = sql`s.quiet_since <= ${plus(now, -staleAfterMs)}`
-  const over = sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`
+  const over = isOver(now, stoppingTimeoutMs)
   switch (state) {
     case 'pending':
     case 'active':
@@ -65,3 +68,11 @@ function inState(state: SessionState, now: Date, { staleAfterMs, stoppingTimeout
       return sql`and s.state = ${state}`
   }
 }
+
+/** Whether it goes on; one whose time to stop has run out does not, though nobody may have written that down yet. */
+function thatIs(open: boolean, now: Date, { stoppingTimeoutMs }: TimeRules): Sql {
+  const over = sql`s.state = 'stopping' and ${isOver(now, stoppingTimeoutMs)}`
+  return open ? sql`and s.ended_at is null and not (${over})` : sql`and (s.ended_at is not null or ${over})`
+}
+
+const isOver = (now: Date, stoppingTimeoutMs: number) => sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`

@@ -73,6 +73,45 @@ describe('the list of sessions', () => {
     }
   })
 
+  test('is filtered by agent, project and whether it goes on', async ({ app }) => {
+    const { robot, owner, member, newIssue, newProject, begun, mentioned } = await sessionScene(app)
+    const [plan, other] = [await newProject(), await newProject()]
+    const about = await mentioned(plan)
+    const ended = await mentioned(other)
+    await ended.stop()
+    await ended.say('response')
+    const mine = await begun()
+    const another = await app.installed(owner)
+    const theirs = (await another.post('/agent-sessions', { issue_id: (await newIssue()).id })).body.id
+    const listOf = (client: Client) => async (query: string) => ids((await pages(client, `${query}&limit=1`)).flat())
+
+    const list = listOf(member)
+    expect(await list(`agent_id=${robot.userId}`)).toEqual([mine.id, ended.id, about.id])
+    expect(await list(`agent_id=${another.userId}`)).toEqual([theirs])
+    expect(await list(`project_id=${plan.id}`)).toEqual([about.id])
+    expect(await list('open=true')).toEqual([theirs, mine.id, about.id])
+    expect(await list('open=false')).toEqual([ended.id])
+    expect(await list(`agent_id=${robot.userId}&project_id=${other.id}&open=true`)).toEqual([])
+    expect(await list(`agent_id=${robot.userId}&project_id=${other.id}&open=false&state=complete`)).toEqual([ended.id])
+    for (const query of ['open=yes', 'open=', 'agent_id=', 'project_id=', `agent_id=${'x'.repeat(101)}`]) {
+      expect(await member.get(`/agent-sessions?${query}`), query).toMatchObject(invalid)
+    }
+
+    // An app asks in vain for what is another's.
+    expect(await listOf(robot)(`agent_id=${another.userId}`)).toEqual([])
+    expect(await listOf(another)(`project_id=${plan.id}`)).toEqual([])
+    expect(await listOf(another)('open=true')).toEqual([theirs])
+    expect(await listOf(robot)('open=false')).toEqual([ended.id])
+    // So does somebody from elsewhere, and whoever may not see what it is about.
+    const { owner: stranger } = await app.workspace()
+    for (const query of [`agent_id=${robot.userId}`, `project_id=${plan.id}`, 'open=true', 'open=false']) {
+      expect(await listOf(stranger)(query), query).toEqual([])
+    }
+    await owner.put(`/projects/${plan.id}`, { personal: true })
+    expect(await list(`project_id=${plan.id}`)).toEqual([])
+    expect(await listOf(owner)(`project_id=${plan.id}`)).toEqual([about.id])
+  })
+
   test('by state agrees with each session at every moment', verifies('session.list-filters'), async ({ startApp }) => {
     const app = await startApp()
     const { delegated, member, robot, owner } = await sessionScene(app)
@@ -104,6 +143,11 @@ describe('the list of sessions', () => {
               const { body } = await client.get(`/agent-sessions?state=${state}&limit=100`)
               const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
               expect(listed).toEqual(shown.filter((one) => one.state === state).reverse())
+            }
+            for (const open of [true, false]) {
+              const { body } = await client.get(`/agent-sessions?open=${open}&limit=100`)
+              const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
+              expect(listed).toEqual(shown.filter((one) => (one.ended_at === null) === open).reverse())
             }
           }
         }

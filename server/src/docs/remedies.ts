@@ -43,6 +43,8 @@ export const remedies: Record<ErrorCode, string> = {
   REDELIVERY_LIMIT_REACHED: 'Read what the delivery carried from its record, or read the item itself through the API.',
   SESSION_ENDED:
     'Stop working on it; nothing more can be said in this session. If the work is still wanted, somebody delegates the issue again.',
+  VIEW_LIMIT_REACHED:
+    'Delete one (`DELETE /views/{view_id}`), or change one that you have instead. Those that others share do not count.',
   WEBHOOK_LIMIT_REACHED: 'Delete one, or ask the operator of the instance to raise `BATON_WEBHOOK_LIMIT`.',
 
   BODY_TOO_LARGE: `Send at most ${limits.bodyBytes.toLocaleString('en')} bytes; split lists over several calls.`,

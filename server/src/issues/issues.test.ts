@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { Client } from '../../test/client.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, type TestWorkspace, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
@@ -259,6 +260,42 @@ describe('reading', () => {
       expect((await member.get('/issues?status=lost')).status).toBe(422)
     },
   )
+
+  test('by parent, priority and type', async ({ app }) => {
+    const workspace = await scene(app)
+    const { owner, member, team, other } = workspace
+    const parent = await make(workspace, { title: 'Whole', priority: 'high', type: 'story' })
+    const one = await make(workspace, { title: 'Part', parent_id: parent.id, priority: 'urgent', type: 'bug' })
+    const two = await make(workspace, { title: 'Part', parent_id: parent.id, priority: 'urgent', team_id: other.id })
+    const below = await make(workspace, { title: 'Part of a part', parent_id: one.id, type: 'bug' })
+    const listOf = (client: Client) => async (query: string) => {
+      const { status, body } = await client.get(`/issues?${query}`)
+      expect(status).toBe(200)
+      return body.data.map((issue: { id: string }) => issue.id)
+    }
+    const list = listOf(member)
+    expect(await list(`parent_id=${parent.id}`)).toEqual([two.id, one.id])
+    expect(await list(`parent_id=${one.id}`)).toEqual([below.id])
+    expect(await list(`parent_id=${two.id}`)).toEqual([])
+    expect(await list('priority=urgent')).toEqual([two.id, one.id])
+    expect(await list('priority=high')).toEqual([parent.id])
+    expect(await list('type=bug')).toEqual([below.id, one.id])
+    expect(await list('type=story')).toEqual([parent.id])
+    expect(await list(`parent_id=${parent.id}&priority=urgent&type=bug&status=${one.status}`)).toEqual([one.id])
+    const { body: first } = await member.get(`/issues?parent_id=${parent.id}&limit=1`)
+    expect(await list(`parent_id=${parent.id}&limit=1&cursor=${first.next_cursor}`)).toEqual([one.id])
+    for (const query of ['priority=top', 'priority=', 'type=epic', 'parent_id=', `parent_id=${'x'.repeat(101)}`]) {
+      expect((await member.get(`/issues?${query}`)).status, query).toBe(422)
+    }
+
+    const robot = await app.installed(owner, { teamIds: [team.id] })
+    expect(await listOf(robot)(`parent_id=${parent.id}`)).toEqual([one.id])
+    expect(await listOf(robot)('priority=urgent')).toEqual([one.id])
+    const { owner: stranger } = await app.workspace()
+    for (const query of [`parent_id=${parent.id}`, 'priority=urgent', 'type=bug']) {
+      expect(await listOf(stranger)(query), query).toEqual([])
+    }
+  })
 })
 
 describe('changing', () => {

@@ -8,9 +8,11 @@ export const paramHints: Record<string, string> = {
 
 export const fieldHints: Record<string, string> = {
   cursor: 'The next_cursor of the page before; leave it out for the first page',
+  agent_id: 'The id (usr_…) of the agent whose sessions are meant',
   after_seq: 'Only activities after this seq',
   assignee_id: 'The id (usr_…) of the person who is accountable',
   delegate_id: 'The id (usr_…) of the agent that the issue is delegated to',
+  parent_id: 'The id (iss_…) of the issue that it is a part of',
   description: 'Markdown',
   text: 'Markdown',
   target_id: 'The id of the issue or project',

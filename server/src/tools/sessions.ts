@@ -10,7 +10,7 @@ export const sessionTools = [
   tool(
     'list_agent_sessions',
     api.listAgentSessions,
-    'List agent sessions, newest first: an app its own, a person all they can see. Filter by issue_id or state.',
+    'List agent sessions, newest first: an app its own, a person all they can see. Filter by issue_id, project_id, agent_id or state, or with open: true for those that go on, false for those that ended.',
   ),
   tool(
     'get_agent_session',

@@ -7,6 +7,7 @@ import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { endGrantsOf } from '../login/tokens.ts'
+import { releaseViews } from '../views/views.ts'
 
 const columns = sql`u.id, u.display_name, u.email, m.role, m.joined_at`
 
@@ -72,6 +73,7 @@ export const removeMember = (ctx: Context, admitted: Member, userId: string) =>
     await guardOwners(tx, caller, member.role, null)
     await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
     await withdrawBeyond(tx, caller.workspaceId, userId, 'member')
+    await releaseViews(tx, caller.workspaceId, userId)
     await endGrantsOf(tx, ctx.clock.now(), userId, caller.workspaceId)
     await recordAudit(tx, ctx.clock.now(), {
       workspaceId: caller.workspaceId,
