@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
+import { writeResults } from './results.ts'
 
-/** Writes what a run has shown: how many tests passed, and which requirements they cite. */
+/** Writes what a run of vitest has shown. The browser tests have one of their own in web/e2e. */
 export class ConformanceReporter implements Reporter {
   readonly #file: string
 
@@ -11,24 +10,14 @@ export class ConformanceReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]) {
-    const tests = modules.flatMap((module) => [...module.children.allTests()])
-    const inState = (state: string) => tests.filter((test) => test.result().state === state)
-    const brokenModules = modules.filter((module) => module.errors().length > 0)
-    const cited = tests
-      .filter((test) => {
+    const tests = modules
+      .flatMap((module) => [...module.children.allTests()])
+      .flatMap((test) => {
         const { state } = test.result()
-        return state === 'passed' || (state === 'skipped' && test.meta().needs === 'postgres')
+        const { verifies = [], needs } = test.meta()
+        return state === 'pending' ? [] : [{ state, verifies, elsewhere: needs === 'postgres' }]
       })
-      .flatMap((test) => test.meta().verifies ?? [])
-    mkdirSync(dirname(this.#file), { recursive: true })
-    writeFileSync(
-      this.#file,
-      JSON.stringify({
-        passed: inState('passed').length,
-        failed: inState('failed').length + brokenModules.length + errors.length,
-        skipped: inState('skipped').length,
-        cited: [...new Set(cited)].sort(),
-      }),
-    )
+    const brokenModules = modules.filter((module) => module.errors().length > 0)
+    writeResults(this.#file, tests, brokenModules.length + errors.length)
   }
 }

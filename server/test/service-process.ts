@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+// Nothing of a test runner in here: every suite starts whole processes with it.
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+
+export const newDataDir = () => mkdtempSync(join(tmpdir(), 'baton-process-'))
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as { port: number }
+  probe.close()
+  return port
+}
+
+/** The service as its users run it: a process of its own, from the build. */
+export class ServiceProcess {
+  readonly child: ChildProcess
+  readonly url: string
+  output = ''
+  readonly #ended: Promise<unknown>
+
+  constructor(port: number, env: Record<string, string>) {
+    const { DATABASE_URL: _, ...inherited } = process.env
+    this.url = `http://127.0.0.1:${port}`
+    this.child = spawn(process.execPath, [main], {
+      env: { ...inherited, PORT: String(port), BATON_DEMO: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#ended = once(this.child, 'close')
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (text) => {
+        this.output += text
+      })
+    }
+  }
+
+  static async start(env: Record<string, string>): Promise<ServiceProcess> {
+    const service = new ServiceProcess(await freePort(), env)
+    try {
+      await service.ready()
+    } catch (error) {
+      await service.kill('SIGKILL')
+      throw error
+    }
+    return service
+  }
+
+  async ready() {
+    for (let tries = 0; tries < 600; tries++) {
+      if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.output}`)
+      const response = await fetch(`${this.url}/readyz`).catch(() => undefined)
+      if (response?.ok) return
+      await sleep(50)
+    }
+    throw new Error(`the service did not become ready: ${this.output}`)
+  }
+
+  /** Its exit code, once it has ended by itself. */
+  async ended(): Promise<number | null> {
+    await this.#ended
+    return this.child.exitCode
+  }
+
+  async kill(signal: 'SIGTERM' | 'SIGKILL') {
+    this.child.kill(signal)
+    return this.ended()
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers freely
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<any> {
+    const response = await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return response.status === 204 ? undefined : response.json()
+  }
+}

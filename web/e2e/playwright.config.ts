@@ -1,0 +1,49 @@
+import { defineConfig } from '@playwright/test'
+import { findBrowser } from '../../scripts/browser.mjs'
+import { wide } from './viewports.ts'
+
+const results = process.env.BATON_TEST_RESULTS
+const executablePath = findBrowser()
+const withoutBrowser = executablePath === null
+
+export const browserArgs = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--metrics-recording-only',
+]
+
+export default defineConfig({
+  testDir: '.',
+  globalSetup: './template.ts',
+  testMatch: '**/*.spec.ts',
+  outputDir: './results',
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env.CI),
+  workers: 2,
+  // What passes only sometimes is a fault, ours or the test's.
+  retries: 0,
+  timeout: 45_000,
+  expect: { timeout: 7000 },
+  reporter: [['list'], ...(results ? [['./reporter.ts', { file: results, withoutBrowser }] as const] : [])].map(
+    (entry) => entry as ['list'],
+  ),
+  projects: [{ name: 'chromium' }],
+  use: {
+    browserName: 'chromium',
+    viewport: wide,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    contextOptions: { reducedMotion: 'reduce' },
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    launchOptions: { args: browserArgs, ...(executablePath ? { executablePath } : {}) },
+  },
+})
