@@ -1,7 +1,7 @@
 // What both commands need before anything of ours can run. Node's own modules only: nothing is installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -75,6 +75,36 @@ export async function install() {
 
 /** The compiler looks for itself what is stale. */
 export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
+
+const webSources = [
+  'web/src',
+  'web/public',
+  'web/index.html',
+  'web/vite.config.ts',
+  'protocol/src',
+  'sdk/src',
+  'package-lock.json',
+]
+
+/** The web app, if anything it is made of changed since. */
+export async function buildWeb() {
+  const stamp = join(root, 'web', 'dist', '.sources')
+  const sources = createHash('sha256')
+  for (const path of webSources.flatMap((name) => filesIn(join(root, name))).sort()) {
+    sources.update(`${path}\0`).update(readFileSync(path))
+  }
+  const digest = sources.digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return
+  await step('Building the web app', bin('vite'), ['build', 'web'])
+  writeFileSync(stamp, digest)
+}
+
+const filesIn = (path) =>
+  statSync(path).isDirectory()
+    ? readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => join(parentPath, name))
+    : [path]
 
 export const freePort = () =>
   new Promise((resolve) => {

@@ -1,9 +1,10 @@
 // npm start: installs and builds what is needed, then runs the service in this process.
-import { build, install, main } from './setup.mjs'
+import { build, buildWeb, install, main } from './setup.mjs'
 
 await main(async () => {
   await install()
   // The examples run with the SDK, and agents begin with the command.
   await build('Building', 'server', 'sdk', 'cli')
+  await buildWeb()
   await import('../server/dist/main.js')
 })

@@ -35,11 +35,6 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
       image: ({ text }) => escapeHtml(text),
-      // What is wider than the page scrolls by itself, and keys must reach it.
-      code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
-      table(token) {
-        return `<div class="wide" tabindex="0">${tables.table.call(this, token)}</div>\n`
-      },
       heading({ tokens, depth, text }) {
         const inner = this.parser.parseInline(tokens)
         if (depth === 1) return `<h1>${inner}</h1>\n`
