@@ -9,6 +9,10 @@ export const ResourceType = Type.Enum(['Issue', 'Comment', 'Project'], {
 })
 export type ResourceType = Static<typeof ResourceType>
 
+/** 6.3: what an agent app is told of while its webhook is enabled, whatever it asks for. */
+export const appEventTypes = ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'] as const
+export type AppEventType = (typeof appEventTypes)[number]
+
 /** 3.3: `failing` was disabled by the service itself. */
 export const EndpointState = Type.Enum(['enabled', 'disabled', 'failing'])
 export type EndpointState = Static<typeof EndpointState>

@@ -54,16 +54,18 @@ export {
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'
-export type {
-  Attempt,
-  Delivery,
-  DeliveryDetail,
-  DeliveryQuery,
-  DeliveryStatus,
-  EndpointState,
-  FailureReason,
-  PingResult,
-  ResourceType,
+export {
+  type AppEventType,
+  type Attempt,
+  appEventTypes,
+  type Delivery,
+  type DeliveryDetail,
+  type DeliveryQuery,
+  type DeliveryStatus,
+  type EndpointState,
+  type FailureReason,
+  type PingResult,
+  type ResourceType,
 } from './deliveries.ts'
 export * from './errors.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'

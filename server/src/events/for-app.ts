@@ -1,3 +1,4 @@
+import type { AppEventType } from '@baton/protocol'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { isUnattempted } from '../delivery/claim.ts'
@@ -8,7 +9,7 @@ import type { Actor } from './record.ts'
 export const systemActor: Actor = { id: '', type: 'system', name: '' }
 
 export interface AppEvent {
-  type: 'AgentSessionEvent' | 'PermissionChange' | 'OAuthApp'
+  type: AppEventType
   action: string
   actor: Actor | null
   url: string
