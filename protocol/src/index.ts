@@ -21,7 +21,7 @@ import { teams } from './teams.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, Manifest } from './agent-apps.ts'
+export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
   type AgentActivity,
@@ -54,6 +54,7 @@ export {
 } from './comments.ts'
 export type { Role } from './common.ts'
 export {
+  type AppDeliveryQuery,
   type AppEventType,
   type Attempt,
   appEventTypes,
@@ -61,6 +62,7 @@ export {
   type DeliveryDetail,
   type DeliveryQuery,
   type DeliveryStatus,
+  type EndpointHealth,
   type EndpointState,
   type FailureReason,
   type PingResult,
