@@ -22,7 +22,7 @@ import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, Manifest } from './agent-apps.ts'
+export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
   type AgentActivity,
@@ -55,6 +55,7 @@ export {
 } from './comments.ts'
 export type { Role } from './common.ts'
 export {
+  type AppDeliveryQuery,
   type AppEventType,
   type Attempt,
   appEventTypes,
@@ -62,6 +63,7 @@ export {
   type DeliveryDetail,
   type DeliveryQuery,
   type DeliveryStatus,
+  type EndpointHealth,
   type EndpointState,
   type FailureReason,
   type PingResult,

@@ -162,6 +162,7 @@ export const routes = {
   testWebhook: { method: 'POST', path: '/webhooks/:webhook_id/test', caller: 'manager' },
   enableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/enable', caller: 'manager' },
   disableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/disable', caller: 'manager' },
+  getWebhookHealth: { method: 'GET', path: '/webhooks/:webhook_id/health', caller: 'manager' },
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/:webhook_id/deliveries', caller: 'manager' },
   getWebhookDelivery: { method: 'GET', path: '/webhooks/:webhook_id/deliveries/:delivery_id', caller: 'manager' },
   redeliverToWebhook: {
@@ -180,6 +181,7 @@ export const routes = {
   createAgentApp: { method: 'POST', path: '/agent-apps', caller: 'member' },
   listAgentApps: { method: 'GET', path: '/agent-apps', caller: 'member' },
   getAgentApp: { method: 'GET', path: '/agent-apps/:app_id', caller: 'member' },
+  getAppSetup: { method: 'GET', path: '/agent-apps/:app_id/setup', caller: 'member' },
   replaceAgentApp: { method: 'PUT', path: '/agent-apps/:app_id', caller: 'manager' },
   deleteAgentApp: { method: 'DELETE', path: '/agent-apps/:app_id', caller: 'manager' },
   rotateClientSecret: { method: 'POST', path: '/agent-apps/:app_id/secret', caller: 'member' },
@@ -187,6 +189,7 @@ export const routes = {
   testAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/test', caller: 'member' },
   enableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/enable', caller: 'member' },
   disableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/disable', caller: 'member' },
+  getAppWebhookHealth: { method: 'GET', path: '/agent-apps/:app_id/webhook/health', caller: 'member' },
   listAppDeliveries: { method: 'GET', path: '/agent-apps/:app_id/deliveries', caller: 'member' },
   getAppDelivery: { method: 'GET', path: '/agent-apps/:app_id/deliveries/:delivery_id', caller: 'member' },
   redeliverToApp: {

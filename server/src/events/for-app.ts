@@ -14,6 +14,8 @@ export interface AppEvent {
   actor: Actor | null
   url: string
   data: { event_id: string } & Record<string, unknown>
+  /** That it happened in. */
+  sessionId?: string
 }
 
 /**
@@ -24,7 +26,7 @@ export async function recordForApp(
   tx: Tx,
   now: Date,
   installation: { id: string; workspace_id: string; endpointId: string },
-  { type, action, actor, url, data }: AppEvent,
+  { type, action, actor, url, data, sessionId }: AppEvent,
   { attemptedAfter = null as string | null } = {},
 ): Promise<string> {
   const eventId = newId('evt')
@@ -32,8 +34,9 @@ export async function recordForApp(
   const body = { action, type, actor, created_at: now.toISOString(), data, url, workspace_id: workspaceId }
   const told = await tx.run(sql`
     with recorded as (
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now}
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
+      select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now},
+        ${sessionId ?? null}
       from endpoints where id = ${endpointId} and state = 'enabled' and deleted_at is null
       returning *
     )
