@@ -94,7 +94,16 @@ export {
   projectFields,
 } from './projects.ts'
 export * from './routes.ts'
-export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
+export type {
+  GuidanceDraft,
+  GuidancePreview,
+  NewTeam,
+  Repository,
+  Team,
+  TeamChange,
+  TeamChoice,
+  TeamMember,
+} from './teams.ts'
 export type { Priority } from './tracker.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'

@@ -28,6 +28,11 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   acceptInvitation: { token: 'a token' },
   createTeam: { name: 'Design', key: 'DES' },
   updateTeam: { name: 'Design', guidance: 'Draw.', repositories: [{ repository: 'acme/design' }] },
+  previewGuidance: {
+    workspace_guidance: 'Be kind.',
+    team_guidance: 'Draw.',
+    repositories: [{ repository: 'acme/design' }],
+  },
   addTeamMember: null,
   removeTeamMember: null,
   createIssue: {
