@@ -79,6 +79,10 @@ export const routes = {
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
 
+  // Programs that act for a person
+  listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
+  endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
+
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
