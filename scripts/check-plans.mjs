@@ -126,6 +126,7 @@ async function check(url) {
     `/cycles?team_id=${team.id}`,
     '/initiatives',
     '/views',
+    '/auth/programs',
     '/inbox',
     '/inbox?unread=true',
     '/audit-log',
@@ -359,6 +360,20 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
     [userId],
   )
+  await run(
+    `insert into oauth_clients (id, name, redirect_uris, created_at, used_at) values ('cli_0', 'Editor', '{}', now(), now())`,
+  )
+  await run(
+    `insert into grants (id, workspace_id, client_id, user_id, scopes, created_at, expires_at, ended_at)
+     select ${id('grt', 'n')}, $1, 'cli_0', case when n % 100 = 0 then $2 else ${id('usr', 'n % 5000 + 1')} end, '{read}', now(),
+       now() + interval '1 year', case when n % 3 = 0 then now() end from generate_series(1, 20000) n`,
+    [workspaceId, userId],
+  )
+  await run(
+    `insert into refresh_tokens select sha256((id || n)::bytea), id, now() + interval '90 days', case when n > 1 then now() end
+     from grants, generate_series(1, 5) n`,
+  )
+  await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
   await run(
     `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
      from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,

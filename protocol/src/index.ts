@@ -87,7 +87,7 @@ export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, TokenResponse } from './oauth.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {
@@ -99,7 +99,16 @@ export {
 } from './projects.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
-export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
+export type {
+  GuidanceDraft,
+  GuidancePreview,
+  NewTeam,
+  Repository,
+  Team,
+  TeamChange,
+  TeamChoice,
+  TeamMember,
+} from './teams.ts'
 export type { Priority } from './tracker.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { closed, id, nullable } from './common.ts'
+import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
 import { appEventTypes, ResourceType } from './deliveries.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
@@ -119,6 +119,21 @@ const RegisteredClient = Type.Object(
   { ...closed, title: 'RegisteredClient' },
 )
 
+/** A program that a person connected, such as an MCP client: it acts for them in one workspace. */
+export const Program = Type.Object(
+  {
+    id: id('grt'),
+    client_name: Type.String(),
+    workspace: Type.Object({ id: id('wsp'), name: Type.String() }, closed),
+    scopes: Type.Array(Type.String()),
+    created_at: Timestamp,
+    /** To the minute; null if it never called. */
+    last_used_at: nullable(Timestamp),
+  },
+  { ...closed, title: 'Program' },
+)
+export type Program = Static<typeof Program>
+
 export const oauth = {
   authorize: operation(routes.authorize, {
     summary: 'Begin an authorization; leads to sign-in, to consent, or back with an error',
@@ -170,5 +185,14 @@ export const oauth = {
   denyConsent: operation(routes.denyConsent, {
     summary: 'Refuse; answers where to send the browser',
     returns: { 200: Redirect },
+  }),
+  listPrograms: operation(routes.listPrograms, {
+    summary: 'Programs that act for you, such as MCP clients, newest first, in all your workspaces',
+    query: Page,
+    returns: { 200: list(Program) },
+  }),
+  endProgram: operation(routes.endProgram, {
+    summary: 'Disconnect a program of yours; its tokens stop at once',
+    returns: { 204: null },
   }),
 }

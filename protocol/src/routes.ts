@@ -80,6 +80,10 @@ export const routes = {
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
 
+  // Programs that act for a person
+  listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
+  endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
+
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
@@ -100,6 +104,7 @@ export const routes = {
   selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  previewGuidance: { method: 'POST', path: '/teams/:team_id/guidance-preview', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
   removeTeamMember: { method: 'DELETE', path: '/teams/:team_id/members/:user_id', caller: 'member' },
