@@ -1,5 +1,5 @@
 import { test as base, type Page } from '@playwright/test'
-import type { RequirementId } from '../../conformance/requirements.ts'
+import type { RequirementId } from '../../conformance/ids.ts'
 import { Receiver } from '../../server/test/receiver.ts'
 import { type AgentOptions, ExampleAgent, ScriptedAgent } from './agents.ts'
 import { type Company, createCompany, type Person, signedIn } from './company.ts'
@@ -58,7 +58,12 @@ export const test = base.extend<ForTheTest, ForTheWorker>({
       return agent
     })
     await Promise.all(agents.map((agent) => agent.close()))
-    base.expect(agents.flatMap((agent) => agent.errors), 'errors in the agents').toEqual([])
+    base
+      .expect(
+        agents.flatMap((agent) => agent.errors),
+        'errors in the agents',
+      )
+      .toEqual([])
   },
 
   agent: async ({ company, registeredAgent }, use) => {
