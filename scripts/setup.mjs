@@ -76,6 +76,12 @@ export async function install() {
 /** The compiler looks for itself what is stale. */
 export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
 
+/** The pages, once there are any in this clone. */
+export async function buildWeb() {
+  if (!existsSync(join(root, 'web', 'package.json'))) return
+  await step('Building the web app', 'npm', ['run', '--silent', 'build', '--workspace', 'web'])
+}
+
 export const freePort = () =>
   new Promise((resolve) => {
     const probe = createServer().listen(0, '127.0.0.1', () => {

@@ -34,7 +34,7 @@ interface ForTheWorker {
 export const test = base.extend<ForTheTest, ForTheWorker>({
   settings: [{}, { scope: 'worker', option: true }],
 
-  service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 60_000 }],
+  service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 90_000 }],
 
   baseURL: ({ service }, use) => use(service.url),
 
