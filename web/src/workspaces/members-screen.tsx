@@ -69,7 +69,7 @@ function Members({ members }: { members: Member[] }) {
         {members.map((member) => (
           <li key={member.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
             <Avatar name={member.display_name} size={24} />
-            <div className="min-w-40 flex-1">
+            <div className="min-w-0 flex-1 basis-48">
               <p className="truncate font-medium">
                 {member.display_name}
                 {member.id === user.id && <span className="font-normal text-ink-3"> (you)</span>}
