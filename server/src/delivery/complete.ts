@@ -3,6 +3,7 @@ import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { notifyManagers } from '../inbox/notify.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
@@ -102,9 +103,11 @@ const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
 
 async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
-  for (const { id, workspaceId } of await disableFailing(tx, endpointIds, now)) {
+  for (const { id, workspaceId, appId } of await disableFailing(tx, endpointIds, now)) {
     await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
     await notifyManagers(tx, now, workspaceId, null, 'webhook_failing', { endpointId: id })
+    // Nobody can give work to the app any more.
+    if (appId) tellLive(tx, [hintOfLists(workspaceId, 'Agents')])
   }
 }
 

@@ -320,12 +320,14 @@ describe('who watches', () => {
     await owner.delete(`/workspaces/me/members/${admin.user.id}`)
     await owner.post('/auth/password', { current_password: owner.password, new_password: 'another horse' })
     app.clock.advance({ seconds: 15 })
+    // That a member left is the last they hear.
+    const left = change('Workspace', id, 'update')
     for (const watch of [signedOut, removed, elsewhere]) {
-      expect(await watch.take(2)).toEqual([beat, undefined])
+      expect(await watch.take(3)).toEqual([left, beat, undefined])
       expect(watch.end).toBe('whole')
     }
     const marked = await mark(owner)
-    expect(await stays.take(2)).toEqual([beat, marked])
+    expect(await stays.take(3)).toEqual([left, beat, marked])
     expect(await watchers(app)).toBe(1)
   })
 
