@@ -31,14 +31,10 @@ export async function withService(settings: Settings, work: (service: Service) =
       BATON_WEBHOOK_ALLOW: 'localhost',
       ...settings,
     })
-    // A runner that is killed never gets to the end of this.
-    const abandon = () => service.child.kill('SIGKILL')
-    process.once('exit', abandon)
     try {
       await work({ url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
     } finally {
       await service.kill('SIGTERM')
-      process.off('exit', abandon)
     }
   } finally {
     rmSync(dir, { recursive: true, force: true })
