@@ -3,15 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleSlash } from 'lucide-react'
 import { useCallback } from 'react'
-import { api, isBatonError, messageOf, queries } from '../api.ts'
+import { queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { type Option, usePicker } from '../ui/picker.tsx'
-import { say } from '../ui/toast.tsx'
 import { teamMembersQuery } from '../workspaces/queries.ts'
 import { agentsForIssueQuery, installationsQuery, reasonWords, remedyWords } from './available-agents.ts'
-import { whileHandingOver } from './handing-over.ts'
-import { putIssue } from './store.ts'
+import { handOver } from './hand-over.ts'
 
 const nobody = 'nobody'
 
@@ -64,8 +62,11 @@ export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void
   return useCallback(
     (anchor, issues) => {
       if (issues.length === 0) return
-      const hand = (agent: Pick<Option, 'value' | 'label'>, assigneeId?: string) =>
-        void handOver(issues, agent, assigneeId, {
+      const hand = ({ value, label }: Option, assigneeId?: string) =>
+        void handOver({
+          issues,
+          agent: value === nobody ? null : { id: value, name: label },
+          assigneeId,
           me: user.id,
           askAssignee: (issue) => {
             ask(anchor, {
@@ -73,7 +74,7 @@ export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void
               options: (query) => teammates(issue, user.id, query),
               empty: 'Nobody in this team matches.',
               footer: `${issue.code} has no assignee. A person of its team answers for what the agent does.`,
-              onPick: (id) => hand(agent, id),
+              onPick: (id) => hand({ value, label }, id),
             })
           },
         })
@@ -134,73 +135,4 @@ async function teammates(issue: Issue, me: string, query: string): Promise<Optio
       icon: <Avatar name={display_name} size={16} />,
       ...(id === me && { hint: 'you' }),
     }))
-}
-
-interface Asking {
-  me: string
-  /** Asks who stays accountable for this one, then begins anew with the answer. */
-  askAssignee: (issue: Issue) => void
-}
-
-/** Without an assignee the one who delegates becomes it, if they are in the team (3.4.2, 3.4.3). */
-async function needsAssignee(issue: Issue, me: string) {
-  if (issue.assignee_id || !issue.team_id) return false
-  const members = await queries.fetchQuery(teamMembersQuery(issue.team_id))
-  return !members.some(({ id }) => id === me)
-}
-
-/** Each by itself, so that one refusal does not keep the others; said when all have been answered. */
-async function handOver(
-  issues: Issue[],
-  agent: Pick<Option, 'value' | 'label'>,
-  assigneeId: string | undefined,
-  { me, askAssignee }: Asking,
-) {
-  const takeBack = agent.value === nobody
-  const delegate_id = takeBack ? null : agent.value
-  const wanted = issues.filter((issue) => issue.delegate_id !== delegate_id)
-  const [only] = wanted
-  if (!only) return
-  const outcomes = await Promise.allSettled(
-    wanted.map((issue) =>
-      whileHandingOver(issue.id, takeBack ? 'Taking back…' : 'Handing over…', async () => {
-        if (!takeBack && !assigneeId && (await needsAssignee(issue, me).catch(() => false)))
-          throw new NeedsAssignee(issue)
-        const assignee_id = issue.assignee_id ? undefined : assigneeId
-        const change = { issue_id: issue.id, delegate_id, ...(assignee_id && !takeBack && { assignee_id }) }
-        putIssue(
-          await api.updateIssue(change).catch((error) => {
-            throw isBatonError(error, 'DELEGATION_REQUIRES_ASSIGNEE') ? new NeedsAssignee(issue) : error
-          }),
-        )
-      }),
-    ),
-  )
-  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
-  report(wanted.length - refused.length, only, takeBack ? null : agent.label)
-  const other = refused.find((reason) => !(reason instanceof NeedsAssignee))
-  if (other)
-    say(
-      wanted.length === 1
-        ? messageOf(other)
-        : `${refused.length} of ${wanted.length} could not be handed over: ${messageOf(other)}`,
-      { tone: 'bad' },
-    )
-  if (unowned && !assigneeId) askAssignee(unowned.issue)
-  else if (unowned) say(messageOf(unowned), { tone: 'bad' })
-}
-
-class NeedsAssignee extends Error {
-  readonly issue: Issue
-  constructor(issue: Issue) {
-    super(`${issue.code} needs an assignee from its team. Choose one, then delegate it.`)
-    this.issue = issue
-  }
-}
-
-function report(done: number, first: Issue, agent: string | null) {
-  if (done === 0) return
-  const what = done === 1 ? first.code : `${done} issues`
-  say(agent ? `${what} is with ${agent} now.`.replace('issues is', 'issues are') : `Took ${what} back.`)
 }
