@@ -58,7 +58,12 @@ export const test = base.extend<ForTheTest, ForTheWorker>({
       return agent
     })
     await Promise.all(agents.map((agent) => agent.close()))
-    base.expect(agents.flatMap((agent) => agent.errors), 'errors in the agents').toEqual([])
+    base
+      .expect(
+        agents.flatMap((agent) => agent.errors),
+        'errors in the agents',
+      )
+      .toEqual([])
   },
 
   agent: async ({ company, registeredAgent }, use) => {

@@ -75,9 +75,18 @@ export async function createCompany(url: string, name = 'Acme'): Promise<Company
   return { id, name, owner, admin, member, engineering, design, ...tracker }
 }
 
-async function fill({ owner, member, engineering, design }: Pick<Company, 'owner' | 'member' | 'engineering' | 'design'>) {
+async function fill({
+  owner,
+  member,
+  engineering,
+  design,
+}: Pick<Company, 'owner' | 'member' | 'engineering' | 'design'>) {
   const { api } = owner
-  const project = await api.createProject({ title: 'Spring release', status: 'in_progress', team_ids: [engineering.id] })
+  const project = await api.createProject({
+    title: 'Spring release',
+    status: 'in_progress',
+    team_ids: [engineering.id],
+  })
   const eng = { team_id: engineering.id, project_id: project.id }
   // One after another, so that their codes are known.
   const issues: Company['issues'] = [

@@ -7,7 +7,9 @@ for (const path of ['/docs', '/docs/api', '/docs/agent-sessions', '/docs/referen
     await checkAxe(page)
     await page.setViewportSize(narrow)
     await checkAxe(page)
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    )
     expect(overflow, 'pixels to scroll sideways').toBe(0)
   })
 }

@@ -1,0 +1,3 @@
+import type { Issue } from '@baton/protocol'
+
+export const useDelegate = () => (_anchor: Element | null, _issues: Issue[]) => {}
