@@ -43,7 +43,14 @@ export function groupsOf({ paths }: OpenApi): { name: string; operations: Descri
       groups.set(name, [...(groups.get(name) ?? []), described(method, path, operation)])
     }
   }
-  return [...groups].map(([name, operations]) => ({ name: name.replaceAll('-', ' '), operations }))
+  // What stands alone is about the service itself, and comes last.
+  const alone = [...groups.values()].filter(({ length }) => length === 1).flat()
+  return [
+    ...[...groups]
+      .filter(([, { length }]) => length > 1)
+      .map(([name, operations]) => ({ name: name.replaceAll('-', ' '), operations })),
+    { name: 'the service itself', operations: alone },
+  ]
 }
 
 function described(method: string, path: string, operation: Operation): Described {
