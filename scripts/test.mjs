@@ -47,7 +47,9 @@ async function check(title, work) {
   }
 }
 
-const vitest = (name, files, env) => suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
+function vitest(name, files, env) {
+  return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
+}
 
 /** In a browser that is found or installed. Without one they are only listed, which fails where CI is set. */
 async function browserTests() {
