@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { done, teamwork } from '../../test/delegation.ts'
 import { type TestApp, type TestPerson, test } from '../../test/harness.ts'
@@ -115,6 +116,32 @@ describe('the health of a webhook', () => {
     expect(await health()).toMatchObject({ failing_since: null, held: 0 })
     await done(owner.post(`${path}/disable`))
     expect(await health()).toMatchObject({ failing_since: null, held: 1 })
+  })
+
+  test('of before it was counted is counted alike by the migration', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { owner, robot, delegated } = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
+    const { heard } = await scene(app, receiver)
+    await heard(200, 2)
+    await heard(503)
+    receiver.answer = 200
+    app.clock.advance({ days: 1 })
+    const { session } = await delegated()
+    await app.deliver()
+    await done(owner.post(`/agent-apps/${robot.app.id}/webhook/test`))
+    const { db } = app.ctx
+    const counted = () => db.rows(sql`select * from endpoint_days order by endpoint_id, day`)
+    const told = () => owner.get(`/agent-apps/${robot.app.id}/deliveries?agent_session_id=${session.id}`)
+    const [before, toldBefore] = [await counted(), await told()]
+    expect(before).toHaveLength(3)
+    const migration = readFileSync(new URL('../../migrations/0008_track_records.sql', import.meta.url), 'utf8')
+    const filling = migration.split(/;\n/).filter((part) => /^\s*(insert|update) /m.test(part))
+    expect(filling).toHaveLength(2)
+    await db.run(sql`delete from endpoint_days`)
+    await db.run(sql`update events set agent_session_id = null`)
+    await db.tx((tx) => tx.script(filling.join(';')))
+    expect(await counted()).toEqual(before)
+    expect((await told()).body).toEqual(toldBefore.body)
   })
 
   test('is for managers, of their own webhooks', async ({ app, receiver }) => {
