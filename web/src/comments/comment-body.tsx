@@ -31,7 +31,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
   const ref = useRef<HTMLElement>(null)
   const [editing, setEditing] = useState(false)
   const author = people.get(comment.author_id ?? '')
-  const name = author?.display_name ?? 'Somebody who left'
+  const name = author?.display_name ?? (people.size > 0 ? 'Somebody who left' : '…')
 
   useEffect(() => {
     if (addressed) ref.current?.scrollIntoView({ block: 'center' })

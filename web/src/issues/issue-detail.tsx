@@ -2,7 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Failed } from '../ui/states.tsx'
-import { Time } from '../ui/time.tsx'
+import { dayOf, Time } from '../ui/time.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { IssueFeed } from './issue-feed.tsx'
 import { IssueHeader } from './issue-header.tsx'
@@ -108,8 +108,10 @@ function Origin({ issue }: { issue: Issue }) {
   const reporter = usePeople().get(issue.reporter_id ?? '')?.display_name
   return (
     <p className="mt-4 border-t pt-3 text-xs text-ink-3">
-      {reporter ? `Reported by ${reporter} ` : 'Reported '}
-      <Time at={issue.created_at} />, changed <Time at={issue.updated_at} />
+      {reporter && `Reported by ${reporter}, `}
+      {dayOf(issue.created_at)}
+      {' · changed '}
+      <Time at={issue.updated_at} />
     </p>
   )
 }

@@ -36,21 +36,13 @@ export function IssueLine({ id, onRemove, removeLabel }: { id: string; onRemove?
   )
 }
 
-/** A kind of relation, with what adds one. */
-export const Group = ({ title, count, action, children }: GroupProps) => (
-  <section aria-label={title} className="py-1">
-    <div className="flex h-8 items-center gap-2">
+/** Issues that stand in the same relation. */
+export const Group = ({ title, count, children }: { title: string; count?: ReactNode; children: ReactNode }) => (
+  <section aria-label={title} className="border-t pt-1">
+    <div className="flex h-7 items-center gap-2">
       <h3 className="text-xs font-medium text-ink-2">{title}</h3>
-      {count && <span className="tabular text-xs text-ink-3">{count}</span>}
-      <span className="flex-1" />
-      {action}
+      {count}
     </div>
-    {children}
+    <ul className="-mx-2">{children}</ul>
   </section>
 )
-interface GroupProps {
-  title: string
-  count?: ReactNode
-  action?: ReactNode
-  children?: ReactNode
-}

@@ -44,18 +44,21 @@ export interface Property {
 
 const Mark = ({ icon: Icon }: { icon: LucideIcon }) => <Icon size={14} aria-hidden className="shrink-0 text-ink-3" />
 
+/** Until it is known who there is, nobody has left. */
+const absent = (known: number, otherwise: string) => (known > 0 ? otherwise : '…')
+
+const named = (list: { id: string; name: string }[] | undefined, id: string | null, otherwise: string) =>
+  id ? (list?.find((one) => one.id === id)?.name ?? '…') : otherwise
+
 /** Everything about an issue that is chosen from a menu, in the order in which it is shown. */
 export function useProperties(issue: Issue): Property[] {
   const choose = useChoose(issue)
   const people = usePeople()
   const teams = useTeams()
-  const projects = useQuery(projectsQuery).data ?? []
-  const milestones = useQuery(milestonesQuery).data ?? []
-  const cycles = useQuery(cyclesQuery).data ?? []
+  const projects = useQuery(projectsQuery).data?.map(({ id, title }) => ({ id, name: title }))
+  const milestones = useQuery(milestonesQuery).data
+  const cycles = useQuery(cyclesQuery).data
   const assignee = people.get(issue.assignee_id ?? '')
-  const named = (list: { id: string; name: string }[], id: string | null) => list.find((one) => one.id === id)?.name
-  const team = named(teams, issue.team_id)
-  const project = projects.find(({ id }) => id === issue.project_id)?.title
   const { due_date, time_estimate } = issue
   return [
     {
@@ -92,7 +95,7 @@ export function useProperties(issue: Issue): Property[] {
       label: 'Assignee',
       keys: 'a',
       icon: assignee ? <Avatar name={assignee.display_name} size={16} /> : <Mark icon={UserRound} />,
-      value: issue.assignee_id ? (assignee?.display_name ?? 'Somebody who left') : 'Nobody',
+      value: issue.assignee_id ? (assignee?.display_name ?? absent(people.size, 'Somebody who left')) : 'Nobody',
       isEmpty: !issue.assignee_id,
       chip: true,
       change: choose.assignee,
@@ -104,7 +107,7 @@ export function useProperties(issue: Issue): Property[] {
       label: 'Project',
       keys: 'shift+p',
       icon: <Mark icon={Folder} />,
-      value: project ?? 'No project',
+      value: named(projects, issue.project_id, 'No project'),
       isEmpty: !issue.project_id,
       change: choose.project,
     },
@@ -115,7 +118,7 @@ export function useProperties(issue: Issue): Property[] {
             label: 'Milestone',
             keys: 'shift+m',
             icon: <Mark icon={Flag} />,
-            value: named(milestones, issue.milestone_id) ?? 'No milestone',
+            value: named(milestones, issue.milestone_id, 'No milestone'),
             isEmpty: !issue.milestone_id,
             change: choose.milestone,
           },
@@ -128,7 +131,7 @@ export function useProperties(issue: Issue): Property[] {
             label: 'Cycle',
             keys: 'shift+c',
             icon: <Mark icon={RefreshCw} />,
-            value: named(cycles, issue.cycle_id) ?? 'No cycle',
+            value: named(cycles, issue.cycle_id, 'No cycle'),
             isEmpty: !issue.cycle_id,
             change: choose.cycle,
           },
@@ -156,7 +159,7 @@ export function useProperties(issue: Issue): Property[] {
       id: 'team',
       label: 'Team',
       icon: <Mark icon={Users} />,
-      value: team ?? 'No team',
+      value: named(teams, issue.team_id, 'No team'),
       isEmpty: !issue.team_id,
       change: choose.team,
     },
@@ -174,7 +177,8 @@ export function useProperties(issue: Issue): Property[] {
 function useDelegateProperty(issue: Issue): Property {
   const delegate = useDelegate()
   const underWay = useHandingOver(issue.id)
-  const agent = usePeople().get(issue.delegate_id ?? '')
+  const people = usePeople()
+  const agent = people.get(issue.delegate_id ?? '')
   return {
     id: 'delegate',
     label: 'Delegate',
@@ -184,7 +188,8 @@ function useDelegateProperty(issue: Issue): Property {
     ) : (
       <Mark icon={CircleDashed} />
     ),
-    value: underWay ?? (issue.delegate_id ? (agent?.display_name ?? 'An agent that left') : 'No agent'),
+    value:
+      underWay ?? (issue.delegate_id ? (agent?.display_name ?? absent(people.size, 'An agent that left')) : 'No agent'),
     isEmpty: !issue.delegate_id,
     chip: true,
     hint: 'The assignee stays accountable.',

@@ -1,9 +1,10 @@
 import type { Issue } from '@baton/protocol'
 import { Plus } from 'lucide-react'
+import { type MouseEvent, useState } from 'react'
 import { api } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
-import { IconButton } from '../ui/button.tsx'
 import { type Option, usePicker } from '../ui/picker.tsx'
+import { Tip } from '../ui/tip.tsx'
 import { editIssues } from './edit.ts'
 import { Group, IssueLine } from './issue-line.tsx'
 import { knownIssue, putIssue } from './store.ts'
@@ -42,86 +43,103 @@ export function Relations({ issue }: { issue: Issue }) {
       options: findIssues([issue.id]),
       onPick: (parent_id) => void editIssues([issue.id], { parent_id }, 'Parent changed.'),
     })
-  const anchor = (id: string) => document.querySelector(`[data-relation="${id}"]`)
+  const anchorOf = (id: string) => document.querySelector(`[data-relation="${id}"]`)
   useCommands([
-    { id: 'issue.parent', title: 'Set parent…', section: 'Issue', run: () => setParent(anchor('parent')) },
+    { id: 'issue.parent', title: 'Set parent…', section: 'Issue', run: () => setParent(anchorOf('parent')) },
     {
       id: 'issue.blocked-by',
       title: 'Mark as blocked by…',
       section: 'Issue',
       keys: 'b',
-      run: () => add('blocked_by_ids', 'Blocked by', anchor('blocked_by_ids')),
+      run: () => add('blocked_by_ids', 'Blocked by', anchorOf('blocked_by_ids')),
     },
     {
       id: 'issue.blocks',
       title: 'Mark as blocking…',
       section: 'Issue',
       keys: 'shift+b',
-      run: () => add('blocks_ids', 'Blocks', anchor('blocks_ids')),
+      run: () => add('blocks_ids', 'Blocks', anchorOf('blocks_ids')),
     },
   ])
   const blocking = [
-    { field: 'blocked_by_ids', title: 'Blocked by' },
-    { field: 'blocks_ids', title: 'Blocks' },
+    { field: 'blocked_by_ids', title: 'Blocked by', command: 'issue.blocked-by' },
+    { field: 'blocks_ids', title: 'Blocks', command: 'issue.blocks' },
   ] as const
+  const [adding, setAdding] = useState(false)
+  useCommands([
+    { id: 'issue.sub-issue', title: 'Add sub-issue', section: 'Issue', keys: 'shift+n', run: () => setAdding(true) },
+  ])
   return (
-    <div className="divide-y border-y">
-      <SubIssues issue={issue} />
-      <Group
-        title="Parent"
-        action={
-          <IconButton
-            label={issue.parent_id ? 'Change parent' : 'Set parent'}
-            icon={Plus}
-            data-relation="parent"
-            onClick={(event) => setParent(event.currentTarget)}
+    <div className="space-y-1">
+      <SubIssues issue={issue} adding={adding} onAdded={() => setAdding(false)} />
+      {issue.parent_id && (
+        <Group title="Parent">
+          <IssueLine
+            id={issue.parent_id}
+            removeLabel="Leave"
+            onRemove={() => void editIssues([issue.id], { parent_id: null }, 'Parent removed.')}
           />
-        }
-      >
-        {issue.parent_id && (
-          <ul>
-            <IssueLine
-              id={issue.parent_id}
-              removeLabel="Leave"
-              onRemove={() => void editIssues([issue.id], { parent_id: null }, 'Parent removed.')}
-            />
-          </ul>
-        )}
-      </Group>
-      {blocking.map(({ field, title }) => (
-        <Group
-          key={field}
-          title={title}
-          action={
-            <IconButton
-              label={`Add: ${title.toLowerCase()}`}
-              icon={Plus}
-              data-relation={field}
-              command={field === 'blocks_ids' ? 'issue.blocks' : 'issue.blocked-by'}
-              onClick={(event) => add(field, title, event.currentTarget)}
-            />
-          }
-        >
-          {issue[field].length > 0 && (
-            <ul>
-              {issue[field].map((id) => (
-                <IssueLine
-                  key={id}
-                  id={id}
-                  removeLabel="Remove"
-                  onRemove={() =>
-                    change(
-                      field,
-                      issue[field].filter((one) => one !== id),
-                      'Removed.',
-                    )
-                  }
-                />
-              ))}
-            </ul>
-          )}
         </Group>
-      ))}
+      )}
+      {blocking
+        .filter(({ field }) => issue[field].length > 0)
+        .map(({ field, title }) => (
+          <Group key={field} title={title}>
+            {issue[field].map((id) => (
+              <IssueLine
+                key={id}
+                id={id}
+                removeLabel="Remove"
+                onRemove={() =>
+                  change(
+                    field,
+                    issue[field].filter((one) => one !== id),
+                    'Removed.',
+                  )
+                }
+              />
+            ))}
+          </Group>
+        ))}
+      <div className="-ml-2 flex flex-wrap gap-x-1">
+        <Add command="issue.sub-issue" onClick={() => setAdding(true)}>
+          Add sub-issue
+        </Add>
+        {blocking.map(({ field, title, command }) => (
+          <Add
+            key={field}
+            command={command}
+            relation={field}
+            onClick={(event) => add(field, title, event.currentTarget)}
+          >
+            {title}
+          </Add>
+        ))}
+        <Add command="issue.parent" relation="parent" onClick={(event) => setParent(event.currentTarget)}>
+          {issue.parent_id ? 'Change parent' : 'Set parent'}
+        </Add>
+      </div>
     </div>
   )
 }
+
+interface AddProps {
+  children: string
+  command: string
+  relation?: string
+  onClick: (event: MouseEvent<HTMLButtonElement>) => void
+}
+
+const Add = ({ children, command, relation, onClick }: AddProps) => (
+  <Tip label={children} command={command}>
+    <button
+      type="button"
+      data-relation={relation}
+      onClick={onClick}
+      className="flex h-7 items-center gap-1 rounded px-2 text-xs text-ink-3 hover:bg-hover hover:text-ink"
+    >
+      <Plus size={13} aria-hidden />
+      {children}
+    </button>
+  </Tip>
+)

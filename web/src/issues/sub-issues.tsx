@@ -1,17 +1,13 @@
 import type { Issue } from '@baton/protocol'
-import { Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { all, api, messageOf } from '../api.ts'
-import { useCommands } from '../shortcuts.ts'
-import { IconButton } from '../ui/button.tsx'
 import { say } from '../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 import { putIssue, useIssuesWhere } from './store.ts'
 
 /** The parts of an issue, and how many are done. */
-export function SubIssues({ issue }: { issue: Issue }) {
+export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: boolean; onAdded: () => void }) {
   const { issues } = useIssuesWhere(({ parent_id }) => parent_id === issue.id, [issue.id])
-  const [adding, setAdding] = useState(false)
   useEffect(() => {
     // The store may not hold all of a large workspace.
     all((cursor) => api.listIssues({ parent_id: issue.id, limit: 100, ...(cursor && { cursor }) })).then(
@@ -19,9 +15,6 @@ export function SubIssues({ issue }: { issue: Issue }) {
       () => {},
     )
   }, [issue.id])
-  useCommands([
-    { id: 'issue.sub-issue', title: 'Add sub-issue', section: 'Issue', keys: 'shift+n', run: () => setAdding(true) },
-  ])
   const done = issues.filter(({ status }) => status === 'done').length
   const create = async (title: string) => {
     const { id, team_id, project_id, personal } = issue
@@ -40,37 +33,29 @@ export function SubIssues({ issue }: { issue: Issue }) {
       return false
     }
   }
+  if (issues.length === 0 && !adding) return null
   return (
-    <Group
-      title="Sub-issues"
-      count={
-        issues.length > 0 && (
-          <span className="flex items-center gap-2">
-            {`${done} of ${issues.length} done`}
-            <progress
-              aria-label="Sub-issues done"
-              value={done}
-              max={issues.length}
-              className="h-1 w-16 appearance-none overflow-hidden rounded-full bg-hover [&::-moz-progress-bar]:bg-ok [&::-webkit-progress-bar]:bg-hover [&::-webkit-progress-value]:bg-ok"
-            />
-          </span>
-        )
-      }
-      action={
-        <IconButton label="Add sub-issue" icon={Plus} command="issue.sub-issue" onClick={() => setAdding(true)} />
-      }
-    >
-      {issues.length > 0 && (
-        <ul>
-          {[...issues].reverse().map(({ id }) => (
-            <IssueLine key={id} id={id} />
-          ))}
-        </ul>
+    <Group title="Sub-issues" count={issues.length > 0 && <Progress done={done} of={issues.length} />}>
+      {[...issues].reverse().map(({ id }) => (
+        <IssueLine key={id} id={id} />
+      ))}
+      {adding && (
+        <li className="px-2">
+          <NewSubIssue onCreate={create} onClose={onAdded} />
+        </li>
       )}
-      {adding && <NewSubIssue onCreate={create} onClose={() => setAdding(false)} />}
     </Group>
   )
 }
+
+const Progress = ({ done, of }: { done: number; of: number }) => (
+  <span className="tabular flex items-center gap-2 text-xs text-ink-3">
+    {`${done} of ${of} done`}
+    <span aria-hidden className="h-1 w-16 overflow-hidden rounded-full bg-hover">
+      <span className="block h-full rounded-full bg-ok" style={{ width: `${(done / of) * 100}%` }} />
+    </span>
+  </span>
+)
 
 /** Enter creates it and waits for the next. */
 function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promise<boolean>; onClose: () => void }) {
