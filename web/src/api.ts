@@ -1,6 +1,6 @@
 import { BatonClient } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
-import { QueryClient } from '@tanstack/react-query'
+import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
@@ -40,6 +40,10 @@ export const queries = new QueryClient({
     },
   },
 })
+
+/** What is known of it at once, looked at again in the background; read first if nothing is. */
+export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
+  queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
 /** What to tell a person about something that failed. */
 export function messageOf(error: unknown): string {

@@ -3,5 +3,5 @@ import { IssueDetail } from './issue-detail.tsx'
 
 export function IssueScreen() {
   const { code } = useParams({ from: '/person/inside/issue/$code' })
-  return <IssueDetail key={code} code={code} />
+  return <IssueDetail code={code} />
 }

@@ -143,7 +143,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
         role="combobox"
         aria-expanded
         aria-controls={listId}
-        aria-activedescendant={active ? `${listId}-${active.value}` : undefined}
+        aria-activedescendant={active ? `${listId}-${options.indexOf(active)}` : undefined}
         aria-label={title}
         placeholder={`${title}…`}
         value={query}
@@ -174,7 +174,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
             {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's above */}
             {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the combobox; aria-activedescendant tells where it is */}
             <div
-              id={`${listId}-${option.value}`}
+              id={`${listId}-${index}`}
               role="option"
               aria-selected={selected.includes(option.value)}
               aria-disabled={option.unavailable ? true : undefined}
