@@ -1,4 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { appQuery } from '../agent-apps/queries.ts'
+import { Crumbs } from '../ui/crumbs.tsx'
 import { Page } from '../ui/layout.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { DeliveryDetail } from './delivery-detail.tsx'
+import { DeliveryFilters, DeliveryList } from './delivery-list.tsx'
+import { appEndpoint } from './endpoint.ts'
 
-export const AppDeliveriesScreen = () => <Page title="Deliveries">{null}</Page>
-export const AppDeliveryScreen = () => <Page title="Delivery">{null}</Page>
+const above = (appId: string, name = 'App') => [
+  <Link key="apps" to="/settings/agent-apps">
+    Agent apps
+  </Link>,
+  <Link key="app" to="/settings/agent-apps/$appId" params={{ appId }}>
+    {name}
+  </Link>,
+]
+
+export function AppDeliveriesScreen() {
+  const { appId } = useParams({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
+  const search = useSearch({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
+  const app = useQuery(appQuery(appId))
+  const endpoint = appEndpoint(appId)
+  return (
+    <Page
+      title={<Crumbs above={above(appId, app.data?.name)}>Deliveries</Crumbs>}
+      below={<DeliveryFilters endpoint={endpoint} search={search} />}
+    >
+      <DeliveryList endpoint={endpoint} search={search} />
+    </Page>
+  )
+}
+
+export function AppDeliveryScreen() {
+  const { appId, deliveryId } = useParams({
+    from: '/person/inside/settings/agent-apps/$appId/deliveries/$deliveryId',
+  })
+  const app = useQuery(appQuery(appId))
+  const places = [
+    ...above(appId, app.data?.name),
+    <Link key="deliveries" to="/settings/agent-apps/$appId/deliveries" params={{ appId }}>
+      Deliveries
+    </Link>,
+  ]
+  return (
+    <Page title={<Crumbs above={places}>Delivery</Crumbs>} width="reading">
+      <Loaded query={app}>
+        {({ webhook }) => (
+          <DeliveryDetail
+            endpoint={appEndpoint(appId)}
+            url={webhook.url}
+            state={webhook.state}
+            deliveryId={deliveryId}
+          />
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Endpoint } from './endpoint.ts'
+
+type Of = Pick<Endpoint, 'kind' | 'id'>
+
+/** The way to one delivery of an app or a webhook. */
+export const DeliveryLink = ({
+  of,
+  deliveryId,
+  children,
+  ...rest
+}: {
+  of: Of
+  deliveryId: string
+  children: ReactNode
+  className?: string
+}) =>
+  of.kind === 'agent-apps' ? (
+    <Link {...rest} data-row to="/settings/agent-apps/$appId/deliveries/$deliveryId" params={{ appId: of.id, deliveryId }}>
+      {children}
+    </Link>
+  ) : (
+    <Link
+      {...rest}
+      data-row
+      to="/settings/webhooks/$webhookId/deliveries/$deliveryId"
+      params={{ webhookId: of.id, deliveryId }}
+    >
+      {children}
+    </Link>
+  )
+
+/** The way to all of them. */
+export const DeliveriesLink = ({ of, children, ...rest }: { of: Of; children: ReactNode; className?: string }) =>
+  of.kind === 'agent-apps' ? (
+    <Link {...rest} to="/settings/agent-apps/$appId/deliveries" params={{ appId: of.id }}>
+      {children}
+    </Link>
+  ) : (
+    <Link {...rest} to="/settings/webhooks/$webhookId/deliveries" params={{ webhookId: of.id }}>
+      {children}
+    </Link>
+  )

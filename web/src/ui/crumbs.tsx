@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react'
+
+/** Where a screen stands: the places above it as links, itself last. For the title of a page. */
+export const Crumbs = ({ above, children }: { above: ReactNode[]; children: ReactNode }) => (
+  <span className="flex min-w-0 items-center gap-1.5 [&_a]:font-normal [&_a]:text-ink-2 [&_a:hover]:text-ink [&_a:hover]:underline">
+    {above.map((place, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the places above a screen do not move
+      <span key={index} className="flex min-w-0 shrink items-center gap-1.5 max-sm:not-last:hidden">
+        <span className="min-w-0 truncate">{place}</span>
+        <span aria-hidden className="text-ink-3">
+          /
+        </span>
+      </span>
+    ))}
+    <span className="min-w-0 truncate">{children}</span>
+  </span>
+)
