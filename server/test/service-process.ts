@@ -54,7 +54,7 @@ export class ServiceProcess {
   }
 
   async ready() {
-    for (let tries = 0; tries < 600; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.output}`)
       const response = await fetch(`${this.url}/readyz`).catch(() => undefined)
       if (response?.ok) return

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { newDataDir, ServiceProcess } from '../../server/test/service-process.ts'
+import { ServiceProcess } from '../../server/test/service-process.ts'
 import { copyOfTemplate } from './template.ts'
 
 /** What a spec changes of the service's settings, by the names of docs/guides/running.md. */
@@ -22,7 +22,7 @@ export interface Service {
 
 /** A whole service in a process of its own, on an empty embedded database or the demo, for as long as `work` takes. */
 export async function withService(settings: Settings, work: (service: Service) => Promise<void>) {
-  const dir = settings.BATON_DEMO === '1' ? newDataDir() : copyOfTemplate()
+  const dir = copyOfTemplate()
   try {
     const service = await ServiceProcess.start({
       BATON_DATA_DIR: dir,
@@ -31,10 +31,14 @@ export async function withService(settings: Settings, work: (service: Service) =
       BATON_WEBHOOK_ALLOW: 'localhost',
       ...settings,
     })
+    // A runner that is killed never gets to the end of this.
+    const abandon = () => service.child.kill('SIGKILL')
+    process.once('exit', abandon)
     try {
       await work({ url: service.url.replace('127.0.0.1', 'localhost'), log: () => service.output })
     } finally {
       await service.kill('SIGTERM')
+      process.off('exit', abandon)
     }
   } finally {
     rmSync(dir, { recursive: true, force: true })
