@@ -4,20 +4,21 @@ import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-route
 import { Radio } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api.ts'
-import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { appEndpoint } from '../deliveries/endpoint.ts'
+import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { EndpointPill } from '../deliveries/words.tsx'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
+import { Block } from '../ui/copy.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
 import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { Installed, NotInstalled, WhatEnds } from './installation.tsx'
 import { listenUrl, manifestOf, written } from './manifest.ts'
@@ -164,10 +165,7 @@ function ManifestSection({ app }: { app: AgentApp }) {
         hint={isManager ? undefined : 'Owners and admins change it.'}
         actions={isManager && <Button onClick={() => setText(now)}>Edit manifest</Button>}
       >
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <pre tabIndex={0} role="region" aria-label="Manifest" className="max-h-80 overflow-auto rounded border bg-sunken p-3 font-mono text-xs leading-4.5">
-          {now}
-        </pre>
+        <Block label="manifest" text={now} />
       </Section>
     )
   }

@@ -5,8 +5,8 @@ import { useMe } from '../login/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
-import { say } from '../ui/toast.tsx'
 import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
@@ -165,8 +165,7 @@ export function NotInstalled({ app }: { app: AgentApp }) {
             <>
               <p>
                 The app starts its own installation, because it keeps the verifier that the tokens are fetched with.
-                Open the app's install page, or run this where its{' '}
-                <code className="font-mono text-xs">.env</code> is:
+                Open the app's install page, or run this where its <code className="font-mono text-xs">.env</code> is:
               </p>
               <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
                 baton apps install {app.id}

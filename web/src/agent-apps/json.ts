@@ -7,7 +7,7 @@ export interface Place {
   column: number
 }
 export type Read =
-  | { ok: true; value: Json; /** Where the value of each dotted path begins. */ at: Map<string, number> }
+  | { ok: true; value: Json /** Where the value of each dotted path begins. */; at: Map<string, number> }
   | { ok: false; message: string; offset: number }
 
 class Wrong extends Error {
@@ -35,7 +35,7 @@ export function placeOf(text: string, offset: number): Place {
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
 
-const stringToken = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y
+const stringToken = /"(?:[^"\\\r\n]|\\.)*"/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
 
@@ -101,9 +101,14 @@ class Reader {
   }
 
   #string(): string {
+    const begin = this.#offset
     const token = this.#take(stringToken)
-    if (token === undefined) this.#fail('This text has no end quote, or holds something that must be escaped')
-    return JSON.parse(token)
+    if (token === undefined) this.#fail('This text has no quote at its end')
+    try {
+      return JSON.parse(token)
+    } catch {
+      this.#fail('This text holds something that must be escaped', begin)
+    }
   }
 
   #space() {

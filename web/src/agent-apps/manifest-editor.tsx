@@ -28,9 +28,7 @@ function useRefusals(manifest: Json | undefined) {
     refused && manifest !== undefined
       ? Object.fromEntries(
           Object.entries(refused.fields)
-            .filter(
-              ([path]) => JSON.stringify(valueAt(manifest, path)) === JSON.stringify(valueAt(refused.sent, path)),
-            )
+            .filter(([path]) => JSON.stringify(valueAt(manifest, path)) === JSON.stringify(valueAt(refused.sent, path)))
             .map(([path, message]) => [path, sentence(message)]),
         )
       : {}

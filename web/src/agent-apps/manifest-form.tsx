@@ -32,7 +32,12 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         <Field label="Description" optional error={errors.description}>
           <Textarea {...optional('description')} rows={2} />
         </Field>
-        <Field label="Icon URL" optional hint="A square png, jpeg, webp or gif of 512 KB at most." error={errors.icon_url}>
+        <Field
+          label="Icon URL"
+          optional
+          hint="A square png, jpeg, webp or gif of 512 KB at most."
+          error={errors.icon_url}
+        >
           <Input {...optional('icon_url')} inputMode="url" placeholder="https://" />
         </Field>
         <div className="grid gap-3 sm:grid-cols-2">

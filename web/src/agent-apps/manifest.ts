@@ -5,9 +5,9 @@ import type { Json } from './json.ts'
 /** What each scope lets an app do. */
 export const scopes: Record<AppScope, string> = {
   read: 'Read what its teams can read',
-  write: 'Create, change and delete, but not read',
-  'issues:create': 'Create issues, nothing else',
-  'comments:create': 'Write comments, nothing else',
+  write: 'Create, change and delete what its teams have',
+  'issues:create': 'Create issues',
+  'comments:create': 'Write comments',
   'app:assignable': 'People can hand issues to it',
   'app:mentionable': 'People can mention it in comments',
 }

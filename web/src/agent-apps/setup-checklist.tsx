@@ -40,7 +40,7 @@ const steps: Step[] = [
   },
 ]
 
-/** How far the app has come; ticks itself while somebody looks. Gone once all is done. */
+/** How far the app has come; ticks itself while somebody looks. */
 export function SetupChecklist({ app }: { app: AgentApp }) {
   const { data: setup } = useQuery(setupQuery(app.id))
   if (!setup) return null

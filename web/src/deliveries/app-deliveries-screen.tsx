@@ -27,7 +27,11 @@ export function AppDeliveriesScreen() {
       title={<Crumbs above={above(appId, app.data?.name)}>Deliveries</Crumbs>}
       below={<DeliveryFilters endpoint={endpoint} search={search} />}
     >
-      <DeliveryList endpoint={endpoint} search={search} />
+      <DeliveryList
+        endpoint={endpoint}
+        search={search}
+        held={app.data !== undefined && app.data.webhook.state !== 'enabled'}
+      />
     </Page>
   )
 }

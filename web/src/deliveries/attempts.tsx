@@ -20,9 +20,13 @@ export function Attempts({ delivery: { attempts, status, next_attempt_at }, queu
   if (attempts.length === 0 && !waits && !queued) return <p className="text-ink-2">It was never attempted.</p>
   return (
     <ol aria-label="Attempts" className="relative ml-1.5 space-y-4 border-l pl-5">
-      {attempts.map((attempt) => (
+      {attempts.map((attempt, index) => (
         <Moment key={attempt.number} tone={attempt.reason === null ? 'ok' : 'bad'}>
-          <Tried attempt={attempt} />
+          <Tried
+            attempt={attempt}
+            explained={attempt.reason !== attempts[index + 1]?.reason}
+            isLast={index === attempts.length - 1}
+          />
         </Moment>
       ))}
       {queued && (
@@ -58,7 +62,14 @@ const Moment = ({ tone, children }: { tone: keyof typeof marks; children: ReactN
   </li>
 )
 
-const Tried = ({ attempt }: { attempt: Attempt }) => (
+interface TriedProps {
+  attempt: Attempt
+  /** What failed in the same way again is explained at the end. */
+  explained: boolean
+  isLast: boolean
+}
+
+const Tried = ({ attempt, explained, isLast }: TriedProps) => (
   <div className="space-y-1.5">
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span className="font-medium">
@@ -68,13 +79,13 @@ const Tried = ({ attempt }: { attempt: Attempt }) => (
         {exactly(attempt.started_at)} · {took(attempt.duration_ms)}
       </span>
     </p>
-    {attempt.reason && (
+    {attempt.reason && explained && (
       <p className="text-ink-2">
         {reasons[attempt.reason].meaning} <span className="text-ink">{reasons[attempt.reason].check}</span>
       </p>
     )}
     {attempt.response_excerpt && (
-      <details>
+      <details open={isLast}>
         <summary className="w-fit rounded text-ink-2 hover:text-ink">What it answered</summary>
         <div className="mt-1.5">
           <Block label={`answer to attempt ${attempt.number}`} text={attempt.response_excerpt} />

@@ -9,8 +9,8 @@ import { Block, Copyable, CopyTextButton } from '../ui/copy.tsx'
 import { Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
 import { exactly } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl.ts'
 import { deliveryQuery, type Endpoint } from './endpoint.ts'
@@ -41,7 +41,7 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
     <Loaded query={query}>
       {(delivery) => (
         <>
-          <Summary delivery={delivery} />
+          <Summary delivery={delivery} held={state !== 'enabled'} />
           <Actions
             endpoint={endpoint}
             url={url}
@@ -59,11 +59,11 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
   )
 }
 
-const Summary = ({ delivery }: { delivery: Detail }) => (
+const Summary = ({ delivery, held }: { delivery: Detail; held: boolean }) => (
   <dl className="grid grid-cols-[max-content_minmax(0,1fr)] items-center gap-x-6 gap-y-1.5 [&_dt]:text-ink-3">
     <dt>Status</dt>
     <dd>
-      <DeliveryPill status={delivery.status} attempts={delivery.attempts} />
+      <DeliveryPill status={delivery.status} attempts={delivery.attempts} held={held} />
     </dd>
     <dt>Event</dt>
     <dd>

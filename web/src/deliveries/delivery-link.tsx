@@ -17,7 +17,12 @@ export const DeliveryLink = ({
   className?: string
 }) =>
   of.kind === 'agent-apps' ? (
-    <Link {...rest} data-row to="/settings/agent-apps/$appId/deliveries/$deliveryId" params={{ appId: of.id, deliveryId }}>
+    <Link
+      {...rest}
+      data-row
+      to="/settings/agent-apps/$appId/deliveries/$deliveryId"
+      params={{ appId: of.id, deliveryId }}
+    >
       {children}
     </Link>
   ) : (

@@ -68,7 +68,14 @@ export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; sear
   )
 }
 
-export function DeliveryList({ endpoint, search }: { endpoint: Endpoint; search: DeliverySearch }) {
+interface Props {
+  endpoint: Endpoint
+  search: DeliverySearch
+  /** Nothing is sent by itself until the endpoint is enabled. */
+  held: boolean
+}
+
+export function DeliveryList({ endpoint, search, held }: Props) {
   const { data, error, isError, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     deliveriesQuery(endpoint, search),
   )
@@ -81,7 +88,7 @@ export function DeliveryList({ endpoint, search }: { endpoint: Endpoint; search:
       <ul ref={list} aria-label="Deliveries" className="divide-y border-b">
         {deliveries.map((delivery) => (
           <li key={delivery.id}>
-            <Row endpoint={endpoint} delivery={delivery} />
+            <Row endpoint={endpoint} delivery={delivery} held={held} />
           </li>
         ))}
       </ul>
@@ -108,7 +115,7 @@ const NoDeliveries = ({ filtered }: { filtered: boolean }) =>
     </Empty>
   )
 
-function Row({ endpoint, delivery }: { endpoint: Endpoint; delivery: Delivery }) {
+function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Delivery; held: boolean }) {
   const { id, status, attempts, created_at, next_attempt_at } = delivery
   const last = attempts.at(-1)
   return (
@@ -118,7 +125,7 @@ function Row({ endpoint, delivery }: { endpoint: Endpoint; delivery: Delivery })
       className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
     >
       <span className="w-24 shrink-0">
-        <DeliveryPill status={status} attempts={attempts} />
+        <DeliveryPill status={status} attempts={attempts} held={held} />
       </span>
       <span className="min-w-0 flex-1 truncate">
         <span className="font-medium">{eventInWords(delivery)}</span>{' '}
@@ -128,7 +135,7 @@ function Row({ endpoint, delivery }: { endpoint: Endpoint; delivery: Delivery })
       </span>
       <span className="w-52 shrink-0 truncate text-ink-2 max-lg:hidden">{last ? outcomeInWords(last) : ''}</span>
       <span className="w-32 shrink-0 truncate text-right text-ink-2 max-md:hidden">
-        {status === 'pending' && next_attempt_at ? <NextAttempt at={next_attempt_at} /> : ''}
+        {status === 'pending' && next_attempt_at && !held ? <NextAttempt at={next_attempt_at} /> : ''}
       </span>
       <span className="tabular w-20 shrink-0 text-right text-ink-2 max-sm:hidden">
         {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}

@@ -76,39 +76,47 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
       <Card className="space-y-4 p-4">
         {health ? <Health health={health} /> : <div aria-hidden className="skeleton h-12 w-2/3" />}
         <div className="flex flex-wrap gap-2">
-          <Button icon={Zap} command="endpoint.test" busy={busy === 'test'} onClick={() => void actions.test()}>
-            Send a test
-          </Button>
-          {state === 'enabled' ? (
-            <Button icon={CirclePause} busy={busy === 'switch'} onClick={() => void actions.disable()}>
-              Disable
-            </Button>
-          ) : (
-            <Button icon={CirclePlay} busy={busy === 'switch'} onClick={() => void actions.enable()}>
-              Enable
-            </Button>
+          {/* The banner has these two as its steps. */}
+          {state !== 'failing' && (
+            <>
+              <Button icon={Zap} command="endpoint.test" busy={busy === 'test'} onClick={() => void actions.test()}>
+                Send a test
+              </Button>
+              {state === 'enabled' ? (
+                <Button icon={CirclePause} busy={busy === 'switch'} onClick={() => void actions.disable()}>
+                  Disable
+                </Button>
+              ) : (
+                <Button icon={CirclePlay} busy={busy === 'switch'} onClick={() => void actions.enable()}>
+                  Enable
+                </Button>
+              )}
+            </>
           )}
           <DeliveriesLink of={endpoint} className={buttonClass('plain')}>
             <List size={14} aria-hidden />
             Deliveries
           </DeliveriesLink>
         </div>
-        <div role="status">
-          {busy === 'test' && <p className="text-ink-2">The receiver has 5 seconds to answer…</p>}
-          {ping && <Pinged ping={ping} />}
-        </div>
-        {problem && (
-          <Notice tone="bad" title="That did not work">
-            {problem}
-          </Notice>
-        )}
       </Card>
+      <div role="status">
+        {busy === 'test' && <p className="text-ink-2">The receiver has 5 seconds to answer…</p>}
+        {ping && <Pinged ping={ping} />}
+      </div>
+      {problem && (
+        <Notice tone="bad" title="That did not work">
+          {problem}
+        </Notice>
+      )}
     </div>
   )
 }
 
 const Pinged = ({ ping }: { ping: PingResult }) => (
-  <div className="space-y-1 rounded-lg border-l-3 border-bad bg-bad-wash px-3 py-2 data-ok:border-ok data-ok:bg-ok-wash" data-ok={ping.ok ? '' : undefined}>
+  <div
+    className="space-y-1 rounded-lg border-l-3 border-bad bg-bad-wash px-3 py-2 data-ok:border-ok data-ok:bg-ok-wash"
+    data-ok={ping.ok ? '' : undefined}
+  >
     <p className="font-semibold">{ping.ok ? 'The test arrived' : 'The test failed'}</p>
     <p>{pingInWords(ping)}</p>
   </div>

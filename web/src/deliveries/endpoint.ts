@@ -73,8 +73,7 @@ export const deliveriesQuery = (endpoint: Endpoint, { status, type, agent_sessio
       }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? soonMs : laterMs,
+    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? soonMs : laterMs),
   })
 
 export const deliveryQuery = (endpoint: Endpoint, id: string, awaited: boolean) =>

@@ -48,7 +48,10 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
           ? `${heldInWords(held)} and will be sent as soon as you enable it again.`
           : 'Nothing is held; what happens meanwhile is not sent.'}
       </p>
-      <ol aria-label="How to start it again" className="mt-2.5 flex flex-col gap-2 sm:flex-row sm:items-center sm:gap-3">
+      <ol
+        aria-label="How to start it again"
+        className="mt-2.5 flex flex-col gap-2 sm:flex-row sm:items-center sm:gap-3"
+      >
         <li className="flex items-center gap-2">
           <Step number={1} />
           Fix your receiver

@@ -6,8 +6,7 @@ import { type Endpoint, healthQuery } from './endpoint.ts'
 import { outcomeInWords } from './words.tsx'
 
 /** 0.996 is "99.6%"; nothing but all is 100. */
-export const percent = (rate: number) =>
-  rate === 1 ? '100%' : `${Math.min(99.9, Math.round(rate * 1000) / 10)}%`
+export const percent = (rate: number) => (rate === 1 ? '100%' : `${Math.min(99.9, Math.round(rate * 1000) / 10)}%`)
 
 const sum = ({ days }: EndpointHealth, what: 'succeeded' | 'failed') =>
   days.reduce((total, day) => total + day[what], 0)
@@ -25,6 +24,13 @@ export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
   if (!data) return null
   return (
     <span className="flex items-center justify-end gap-3">
+      <span className="w-44 truncate text-ink-2 max-lg:hidden">
+        {data.last_failure && (
+          <>
+            {outcomeInWords(data.last_failure)}, <Time at={data.last_failure.at} />
+          </>
+        )}
+      </span>
       <span className="max-sm:hidden">
         <HealthLine health={data} />
       </span>

@@ -31,7 +31,11 @@ export function WebhookDeliveriesScreen() {
       title={<Crumbs above={above(webhookId, webhook.data?.label)}>Deliveries</Crumbs>}
       below={<DeliveryFilters endpoint={endpoint} search={search} />}
     >
-      <DeliveryList endpoint={endpoint} search={search} />
+      <DeliveryList
+        endpoint={endpoint}
+        search={search}
+        held={webhook.data !== undefined && webhook.data.state !== 'enabled'}
+      />
     </Page>
   )
 }

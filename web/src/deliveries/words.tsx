@@ -21,8 +21,15 @@ const statuses: Record<DeliveryStatus, { label: string; tone: Tone }> = {
 }
 export const statusLabel = (status: DeliveryStatus) => statuses[status].label
 
-/** Pending after a failure is another thing than pending at first. */
-export function DeliveryPill({ status, attempts }: Pick<Delivery, 'status' | 'attempts'>) {
+/** Pending after a failure is another thing than pending at first, and another while the endpoint is off. */
+export function DeliveryPill({ status, attempts, held }: Pick<Delivery, 'status' | 'attempts'> & { held: boolean }) {
+  if (held && status === 'pending') {
+    return (
+      <Pill tone="neutral" dot="still">
+        Held
+      </Pill>
+    )
+  }
   const retrying = status === 'pending' && attempts.length > 0
   return (
     <Pill tone={retrying ? 'warn' : statuses[status].tone} dot={status === 'pending' ? 'pulsing' : 'still'}>
@@ -55,11 +62,13 @@ export const reasons: Record<FailureReason, Reason> = {
   timeout: {
     short: 'no answer within 5 seconds',
     meaning: 'The receiver did not begin to answer within 5 seconds, finding its address and connecting included.',
-    check: 'Answer with 2xx first and do the slow work afterwards. Check that the receiver is running and not overloaded.',
+    check:
+      'Answer with 2xx first and do the slow work afterwards. Check that the receiver is running and not overloaded.',
   },
   blocked_destination: {
     short: 'the address is not allowed',
-    meaning: 'The URL leads to a place that webhooks may not reach: a private or local address, or another port than 443 and 8443.',
+    meaning:
+      'The URL leads to a place that webhooks may not reach: a private or local address, or another port than 443 and 8443.',
     check:
       'Use a public https address. For your own machine use baton listen, or have whoever runs this instance allow the address.',
   },
@@ -70,18 +79,21 @@ export const reasons: Record<FailureReason, Reason> = {
   },
   tls_error: {
     short: 'the certificate was not accepted',
-    meaning: 'The encrypted connection failed, because the certificate has expired, names another host, or is not signed by a known authority.',
+    meaning:
+      'The encrypted connection failed, because the certificate has expired, names another host, or is not signed by a known authority.',
     check: 'Renew the certificate and serve its whole chain. Self-signed certificates are not accepted.',
   },
   redirect: {
     short: 'it answered with a redirect',
-    meaning: 'The receiver sent the delivery on to another address. Redirects are not followed, because the body is signed for one receiver.',
+    meaning:
+      'The receiver sent the delivery on to another address. Redirects are not followed, because the body is signed for one receiver.',
     check: 'Set the URL to the final address, with the right scheme, host and slash at the end.',
   },
   http_error: {
     short: 'it answered with an error',
     meaning: 'The receiver was reached and answered with something other than 2xx.',
-    check: "Look at its answer below and in the receiver's own log. A 401 or 403 often means that the signature was checked with an old secret.",
+    check:
+      "Look at what it answered and at the receiver's own log. A 401 or 403 often means that the signature was checked with an old secret.",
   },
 }
 

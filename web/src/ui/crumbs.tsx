@@ -1,11 +1,15 @@
 import type { ReactNode } from 'react'
+import { cx } from './class-names.ts'
 
-/** Where a screen stands: the places above it as links, itself last. For the title of a page. */
+/** Where a screen stands: the places above it as links, itself last. For the title of a page; on a narrow one the nearest place stays. */
 export const Crumbs = ({ above, children }: { above: ReactNode[]; children: ReactNode }) => (
   <span className="flex min-w-0 items-center gap-1.5 [&_a]:font-normal [&_a]:text-ink-2 [&_a:hover]:text-ink [&_a:hover]:underline">
     {above.map((place, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: the places above a screen do not move
-      <span key={index} className="flex min-w-0 shrink items-center gap-1.5 max-sm:not-last:hidden">
+      <span
+        key={index}
+        className={cx('flex min-w-0 shrink items-center gap-1.5', index < above.length - 1 && 'max-sm:hidden')}
+      >
         <span className="min-w-0 truncate">{place}</span>
         <span aria-hidden className="text-ink-3">
           /

@@ -6,7 +6,7 @@ export function useRowKeys<List extends HTMLElement>(): RefObject<List | null> {
   const list = useRef<List>(null)
   const go = (step: 1 | -1) => {
     const rows = [...(list.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
-    const at = rows.findIndex((row) => row === document.activeElement)
+    const at = rows.findIndex((row) => row.contains(document.activeElement))
     const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, at + step))
     rows[next]?.focus()
   }

@@ -75,9 +75,11 @@ function List({ webhooks }: { webhooks: Webhook[] }) {
               <span className="font-medium">{webhook.label}</span>{' '}
               <span className="text-ink-3 max-sm:hidden">{new URL(webhook.url).host}</span>
             </span>
-            <span className="w-40 shrink-0 truncate text-ink-2 max-lg:hidden">{inWords(webhook)}</span>
-            <span className="w-44 shrink-0 truncate text-ink-2 max-lg:hidden">{webhook.resource_types.join(', ')}</span>
-            <span className="shrink-0 sm:w-40">
+            <span className="w-36 shrink-0 truncate text-ink-2 max-lg:hidden">{inWords(webhook)}</span>
+            <span className="w-44 shrink-0 truncate text-ink-2 max-lg:hidden">
+              {webhook.resource_types.map((type) => `${type}s`).join(', ')}
+            </span>
+            <span className="shrink-0">
               <HealthInRow endpoint={webhookEndpoint(webhook.id)} />
             </span>
           </Link>
