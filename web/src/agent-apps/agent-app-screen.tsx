@@ -23,7 +23,7 @@ import { usePeople } from '../workspaces/queries.ts'
 import { Installed, NotInstalled, WhatEnds } from './installation.tsx'
 import { listenUrl, manifestOf, written } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
-import { appQuery, refreshApps, useInstallation, useMayLookAfter } from './queries.ts'
+import { appQuery, refreshApps, useInstallation, useInstalledElsewhere, useMayLookAfter } from './queries.ts'
 import { Secrets } from './rotate.tsx'
 import { SetupChecklist } from './setup-checklist.tsx'
 
@@ -53,6 +53,7 @@ function AppPage({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
   const mine = useMayLookAfter(app)
   const installation = useInstallation(app.id)
+  useInstalledElsewhere(app.id, installation === null)
   const install = useRef<HTMLDivElement>(null)
   const { hash } = useLocation()
   const known = installation !== undefined

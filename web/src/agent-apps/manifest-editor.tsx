@@ -46,6 +46,9 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
   const [refusals, setRefusals] = useState(0)
   const form = useRef<HTMLFormElement>(null)
 
+  // Only at the beginning: the form also comes and goes while the JSON is being written.
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+
   // The first field that was refused, in whichever way is in use.
   useEffect(() => {
     if (refusals === 0) return

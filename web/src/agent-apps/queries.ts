@@ -1,5 +1,6 @@
 import type { AgentApp, AppSetup, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { all, api, queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 
@@ -37,6 +38,14 @@ export const setupQuery = (id: string) =>
     queryFn: () => api.getAppSetup({ app_id: id }),
     refetchInterval: ({ state }) => (state.data && isSetUp(state.data) ? false : 2000),
   })
+
+/** It is installed through OAuth, maybe in another browser: the set-up is the first to know. */
+export function useInstalledElsewhere(appId: string, unknownHere: boolean) {
+  const installed = Boolean(useQuery(setupQuery(appId)).data?.installed_at)
+  useEffect(() => {
+    if (installed && unknownHere) void queries.invalidateQueries({ queryKey: ['installations'] })
+  }, [installed, unknownHere])
+}
 
 /** Everything about apps is read again. */
 export const refreshApps = () =>

@@ -76,6 +76,7 @@ function Done({ registered: { app, settings }, onLeave }: { registered: Register
     <SecretsOnce title={`${app.name} is registered`} settings={settings}>
       <Button
         look="primary"
+        autoFocus
         onClick={() => {
           // Whoever says so needs not be asked again.
           onLeave()

@@ -38,7 +38,7 @@ export function Secrets({ app }: { app: AgentApp }) {
   if (fresh) {
     return (
       <SecretsOnce title="The new secret" settings={fresh}>
-        <Button look="primary" onClick={() => setFresh(null)}>
+        <Button look="primary" autoFocus onClick={() => setFresh(null)}>
           I have saved it
         </Button>
       </SecretsOnce>

@@ -5,8 +5,8 @@ import { cx } from './class-names.ts'
 export const Crumbs = ({ above, children }: { above: ReactNode[]; children: ReactNode }) => (
   <span className="flex min-w-0 items-center gap-1.5 [&_a]:font-normal [&_a]:text-ink-2 [&_a:hover]:text-ink [&_a:hover]:underline">
     {above.map((place, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the places above a screen do not move
       <span
+        // biome-ignore lint/suspicious/noArrayIndexKey: the places above a screen do not move
         key={index}
         className={cx('flex min-w-0 shrink items-center gap-1.5', index < above.length - 1 && 'max-sm:hidden')}
       >
