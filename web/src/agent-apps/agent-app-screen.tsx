@@ -19,7 +19,7 @@ import { Pill } from '../ui/pill.tsx'
 import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople } from '../workspaces/queries.ts'
+import { ForCaretakers } from './caretakers.tsx'
 import { Installed, NotInstalled, WhatEnds } from './installation.tsx'
 import { listenUrl, manifestOf, written } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
@@ -75,7 +75,9 @@ function AppPage({ app }: { app: AgentApp }) {
           <Secrets app={app} />
         </>
       ) : (
-        <OthersOnly app={app} />
+        <Notice tone="info" title="Secrets, webhook and deliveries">
+          <ForCaretakers app={app} />
+        </Notice>
       )}
       <ManifestSection app={app} />
       {isManager && <Danger app={app} />}
@@ -145,16 +147,6 @@ function AppWebhook({ app }: { app: AgentApp }) {
   )
 }
 
-function OthersOnly({ app }: { app: AgentApp }) {
-  const people = usePeople()
-  const owner = app.owner_user_id ? people.get(app.owner_user_id)?.display_name : undefined
-  return (
-    <Notice tone="info" title="Secrets, webhook and deliveries">
-      These are for {owner ? `${owner}, who registered the app, and for` : ''} owners and admins.
-    </Notice>
-  )
-}
-
 function ManifestSection({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
   const [text, setText] = useState<string | null>(null)
@@ -173,7 +165,9 @@ function ManifestSection({ app }: { app: AgentApp }) {
   return (
     <Section
       title="Manifest"
-      hint="Saving replaces the whole of it. A scope that is taken out is gone at once; one that is added needs a new consent."
+      hint={`Saving replaces the whole of it. A scope that is taken out is gone at once; one that is added needs a new consent.${
+        app.webhook.state === 'failing' ? ' With "enabled": true it also starts the failing webhook again.' : ''
+      }`}
     >
       <ManifestEditor
         text={text}

@@ -65,6 +65,11 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
           <p className="text-ink-2">Owners and admins change its teams and uninstall it.</p>
         )}
       </Card>
+      {missing.length > 0 && (
+        <Card>
+          <LinkBuilder app={app} />
+        </Card>
+      )}
       <Confirm
         open={leaving}
         onClose={() => setLeaving(false)}
@@ -176,16 +181,20 @@ export function NotInstalled({ app }: { app: AgentApp }) {
             <RequestInstall app={app} />
           )}
         </div>
-        <details className="p-4">
-          <summary className="w-fit rounded font-medium text-ink-2 hover:text-ink">Build an install link</summary>
-          <div className="pt-4">
-            <InstallLink app={app} />
-          </div>
-        </details>
+        <LinkBuilder app={app} />
       </Card>
     </Section>
   )
 }
+
+const LinkBuilder = ({ app }: { app: AgentApp }) => (
+  <details className="p-4">
+    <summary className="w-fit rounded font-medium text-ink-2 hover:text-ink">Build an install link</summary>
+    <div className="pt-4">
+      <InstallLink app={app} />
+    </div>
+  </details>
+)
 
 function RequestInstall({ app }: { app: AgentApp }) {
   const [state, setState] = useState<'idle' | 'busy' | 'asked'>('idle')

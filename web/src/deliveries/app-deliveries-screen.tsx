@@ -1,9 +1,14 @@
+import type { AgentApp } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
-import { appQuery } from '../agent-apps/queries.ts'
+import { ShieldAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { ForCaretakers } from '../agent-apps/caretakers.tsx'
+import { appQuery, useMayLookAfter } from '../agent-apps/queries.ts'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
+import { Empty } from '../ui/states.tsx'
 import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryFilters, DeliveryList } from './delivery-list.tsx'
 import { appEndpoint } from './endpoint.ts'
@@ -27,14 +32,26 @@ export function AppDeliveriesScreen() {
       title={<Crumbs above={above(appId, app.data?.name)}>Deliveries</Crumbs>}
       below={<DeliveryFilters endpoint={endpoint} search={search} />}
     >
-      <DeliveryList
-        endpoint={endpoint}
-        search={search}
-        held={app.data !== undefined && app.data.webhook.state !== 'enabled'}
-      />
+      <Loaded query={app}>
+        {(data) => (
+          <Caretaken app={data}>
+            <DeliveryList endpoint={endpoint} search={search} held={data.webhook.state !== 'enabled'} />
+          </Caretaken>
+        )}
+      </Loaded>
     </Page>
   )
 }
+
+/** For those who look after the app; others are told who does. */
+const Caretaken = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
+  useMayLookAfter(app) ? (
+    children
+  ) : (
+    <Empty icon={ShieldAlert} title="You cannot see these deliveries">
+      <ForCaretakers app={app} />
+    </Empty>
+  )
 
 export function AppDeliveryScreen() {
   const { appId, deliveryId } = useParams({
@@ -50,13 +67,15 @@ export function AppDeliveryScreen() {
   return (
     <Page title={<Crumbs above={places}>Delivery</Crumbs>} width="reading">
       <Loaded query={app}>
-        {({ webhook }) => (
-          <DeliveryDetail
-            endpoint={appEndpoint(appId)}
-            url={webhook.url}
-            state={webhook.state}
-            deliveryId={deliveryId}
-          />
+        {(data) => (
+          <Caretaken app={data}>
+            <DeliveryDetail
+              endpoint={appEndpoint(appId)}
+              url={data.webhook.url}
+              state={data.webhook.state}
+              deliveryId={deliveryId}
+            />
+          </Caretaken>
         )}
       </Loaded>
     </Page>

@@ -35,15 +35,3 @@ export const DeliveryLink = ({
       {children}
     </Link>
   )
-
-/** The way to all of them. */
-export const DeliveriesLink = ({ of, children, ...rest }: { of: Of; children: ReactNode; className?: string }) =>
-  of.kind === 'agent-apps' ? (
-    <Link {...rest} to="/settings/agent-apps/$appId/deliveries" params={{ appId: of.id }}>
-      {children}
-    </Link>
-  ) : (
-    <Link {...rest} to="/settings/webhooks/$webhookId/deliveries" params={{ webhookId: of.id }}>
-      {children}
-    </Link>
-  )

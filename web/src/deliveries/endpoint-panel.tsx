@@ -1,14 +1,14 @@
 import type { EndpointState, PingResult } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { CirclePause, CirclePlay, List, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { messageOf } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
-import { Button, buttonClass } from '../ui/button.tsx'
+import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
-import { DeliveriesLink } from './delivery-link.tsx'
 import { type Endpoint, healthQuery, refreshEndpoint } from './endpoint.ts'
 import { FailingBanner } from './failing-banner.tsx'
 import { Health } from './health.tsx'
@@ -60,8 +60,11 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
   const health = useQuery(healthQuery(endpoint)).data
   const actions = useEndpoint(endpoint)
   const { busy, ping, problem } = actions
+  const navigate = useNavigate()
+  const openDeliveries = () => void navigate({ to: `/settings/${endpoint.kind}/${endpoint.id}/deliveries` })
   useCommands([
     { id: 'endpoint.test', title: 'Send a test', section: 'View', keys: 't', run: () => void actions.test() },
+    { id: 'endpoint.deliveries', title: 'Deliveries', section: 'View', keys: 'd', run: openDeliveries },
   ])
   const held = health?.held ?? 0
   return (
@@ -93,10 +96,9 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
               )}
             </>
           )}
-          <DeliveriesLink of={endpoint} className={buttonClass('plain')}>
-            <List size={14} aria-hidden />
+          <Button icon={List} command="endpoint.deliveries" onClick={openDeliveries}>
             Deliveries
-          </DeliveriesLink>
+          </Button>
         </div>
       </Card>
       <div role="status">
