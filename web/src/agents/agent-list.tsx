@@ -66,7 +66,7 @@ function Row({ agent }: { agent: Choice }) {
   const installation = useQuery(installationsQuery).data?.find(({ app_user_id }) => app_user_id === agent.id)
   const { display_name, avatar_url, agent_kind, available, unavailable_reason } = agent
   return (
-    <li className="flex gap-2.5 py-2.5">
+    <li className="flex items-start gap-2.5 py-2.5">
       <Avatar agent name={display_name} src={avatar_url} size={32} />
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
