@@ -1,6 +1,6 @@
 import { BatonClient } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
-import { QueryClient } from '@tanstack/react-query'
+import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
@@ -16,12 +16,15 @@ export function enterWorkspace(id: string) {
   localStorage.setItem(rememberedWorkspace, id)
 }
 
+/** A call about another workspace than the one that was entered. */
+export const inWorkspace = (id: string) => ({ headers: { 'x-workspace-id': id } })
+
 /** The whole API, typed. The login travels as a cookie that scripts cannot read. */
 export const api = new BatonClient({
   baseUrl: location.origin,
   fetch: (input, init) => {
     const headers = new Headers(init?.headers)
-    if (workspaceId) headers.set('x-workspace-id', workspaceId)
+    if (workspaceId && !headers.has('x-workspace-id')) headers.set('x-workspace-id', workspaceId)
     return fetch(input, { ...init, headers })
   },
 })
@@ -37,6 +40,10 @@ export const queries = new QueryClient({
     },
   },
 })
+
+/** What is known of it at once, looked at again in the background; read first if nothing is. */
+export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
+  queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
 /** What to tell a person about something that failed. */
 export function messageOf(error: unknown): string {

@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { say } from './toast.tsx'
 
-const copy = async (text: string) => {
+/** Whether the browser allowed it; if not, the person is told. */
+export const copy = async (text: string) => {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -1,0 +1,108 @@
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, signedIn, test } from './baton.ts'
+
+const foreign = 'foreign.example.net'
+
+/** What a text may try. Each would leave a trace that is looked for below. */
+const hostile = (forgedId: string, unknownId: string) => `
+<script>window.ran = 'script'</script>
+<img src="https://${foreign}/pixel.png" onerror="window.ran = 'onerror'">
+<iframe src="https://${foreign}/frame"></iframe><svg onload="window.ran = 'svg'"><style>body{display:none}</style>
+<a href="javascript:window.ran='html link'" id="html-link">html link</a>
+
+[script link](javascript:window.ran='link') [spaced](java%0ascript:window.ran='spaced') [data link](data:text/html,<script>alert(1)</script>)
+<javascript:window.ran='auto'>
+
+![a picture](https://${foreign}/picture.png) ![data picture](data:image/svg+xml;base64,PHN2Zy8+) ![ref][ref]
+
+[ref]: https://${foreign}/by-reference.png "title"
+
+[https://bank.example.com/${foreign}](https://${foreign}/login) [//slashes](//${foreign}/x)
+
+@[The Owner of Everything](${forgedId}) and @[Nobody Known](${unknownId}) and [not a mention](${forgedId})
+
+- [x] done item
+`
+const nested = `${'> '.repeat(3000)}deep\n\n${'- '.repeat(3000)}deep\n\n${'*_'.repeat(20_000)}\n\n${'['.repeat(20_000)}`
+
+/** Everything that the page asked of somebody else, and every dialog. */
+function watched(page: Page, own: string) {
+  const seen: string[] = []
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url())
+    if (origin !== new URL(own).origin && protocol !== 'blob:') seen.push(request.url())
+  })
+  page.on('dialog', async (dialog) => {
+    seen.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on('popup', (popup) => seen.push(`popup: ${popup.url()}`))
+  return seen
+}
+
+async function expectHarmless(page: Page, seen: string[]) {
+  expect(await page.evaluate(() => (window as { ran?: string }).ran)).toBeUndefined()
+  expect(
+    await page.locator('main img[src*="foreign"], main iframe, main script, main style, main svg[onload]').count(),
+  ).toBe(0)
+  const addresses = await page
+    .locator('main a')
+    .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))
+  expect(addresses.filter((address) => !/^(https?|mailto):/.test(address))).toEqual([])
+  const handlers = await page
+    .locator('main *')
+    .evaluateAll((all) => all.flatMap((one) => one.getAttributeNames().filter((name) => name.startsWith('on'))))
+  expect(handlers).toEqual([])
+  expect(seen).toEqual([])
+}
+
+test('a hostile description and comment do nothing, and say where their links lead', async ({
+  page,
+  company,
+  service,
+}) => {
+  const { api } = company.owner
+  const [door, hinges] = company.issues
+  const text = hostile(company.member.id, 'usr_00000000000000000000000000')
+  await api.updateIssue({ issue_id: door.id, description: text })
+  await api.createComment({ target_type: 'issue', target_id: door.id, text })
+  const seen = watched(page, service.url)
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+  const comment = page.getByRole('article', { name: 'Comment by Olive Owner' })
+  for (const place of [page.getByRole('region', { name: 'Description' }), comment]) {
+    // Who is mentioned is who has that id, whatever the text calls them.
+    await expect(place.getByText('@Mona Member')).toBeVisible()
+    await expect(place).not.toContainText('The Owner of Everything')
+    await expect(place.getByText('@Nobody Known')).toBeVisible()
+    await expect(place.getByRole('link', { name: 'not a mention' })).toHaveCount(0)
+    await expect(place.getByRole('link', { name: `https://bank.example.com/${foreign} (${foreign})` })).toBeVisible()
+    await expect(place.getByRole('link', { name: `a picture (${foreign})` })).toBeVisible()
+    await expect(place.getByRole('link', { name: `//slashes (${foreign})` })).toHaveAttribute('rel', /noreferrer/)
+    await expect(place.getByRole('link', { name: /script link|data link|html link|spaced/ })).toHaveCount(0)
+    await expect(place.getByText('Done: done item')).toBeVisible()
+  }
+  await expectHarmless(page, seen)
+  await comment.getByText('script link').click()
+  await comment.getByText('data link').click()
+  await expectHarmless(page, seen)
+  await checkAxe(page)
+
+  await api.updateIssue({ issue_id: hinges.id, description: nested })
+  await page.goto(`/issue/${hinges.code}`)
+  await expect(page.getByRole('region', { name: 'Description' })).toContainText('deep')
+  await expect(page.getByRole('textbox', { name: 'Comment', exact: true })).toBeVisible()
+})
+
+test('what an agent says is as harmless', async ({ page, company, agent, service }) => {
+  const [door] = company.issues
+  const robot = await agent()
+  await company.owner.api.updateIssue({ issue_id: door.id, delegate_id: robot.userId })
+  const session = await robot.session()
+  const seen = watched(page, service.url)
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+  await session.respond(`The end.\n\n${hostile(company.member.id, 'usr_00000000000000000000000000')}`)
+  await expect(page.getByText('@Mona Member').first()).toBeVisible()
+  await expectHarmless(page, seen)
+})

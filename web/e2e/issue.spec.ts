@@ -1,0 +1,420 @@
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test, verifies } from './baton.ts'
+
+/** The open menu of the page. */
+const menu = (page: Page) => page.getByRole('dialog').last()
+const property = (page: Page, name: string) =>
+  page.getByRole('complementary', { name: 'Properties' }).getByRole('button', { name: new RegExp(`^${name}`) })
+const feed = (page: Page) => page.getByRole('region', { name: 'Activity' })
+const composer = (page: Page) => feed(page).getByRole('textbox', { name: 'Comment', exact: true })
+
+const pick = async (page: Page, name: string, option: string | RegExp) => {
+  await property(page, name).click()
+  await menu(page).getByRole('option', { name: option }).click()
+}
+
+test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
+  const { api } = company.owner
+  const [door, hinges, frame] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+
+  await page.getByRole('textbox', { name: 'Title' }).fill('The door sticks badly')
+  await page.keyboard.press('Enter')
+  await page.getByText('when it rains').click()
+  const description = page.getByRole('textbox', { name: 'Description' })
+  await description.fill('- [x] push\n- [ ] pull')
+  await description.press('Control+Enter')
+  await expect(page.getByText('To do: pull')).toBeVisible()
+
+  await pick(page, 'Status', 'QA')
+  await expect(property(page, 'Status')).toHaveText('QA')
+  await page.getByLabel('Messages').getByRole('button', { name: 'Undo' }).last().click()
+  await expect(property(page, 'Status')).toHaveText('Todo')
+
+  await property(page, 'Labels').click()
+  await menu(page).getByRole('combobox').fill('carpentry')
+  await menu(page).getByRole('option', { name: 'Create label “carpentry”' }).click()
+  await page.keyboard.press('Escape')
+  await expect(property(page, 'Labels')).toContainText('carpentry')
+  await pick(page, 'Due date', 'Tomorrow')
+  await property(page, 'Estimate').click()
+  await menu(page).getByRole('combobox').fill('6')
+  await menu(page).getByRole('option', { name: '6 hours' }).click()
+  await pick(page, 'Assignee', 'Mona Member')
+
+  await page.getByRole('button', { name: 'Add sub-issue' }).click()
+  await page.getByRole('textbox', { name: 'Title of the sub-issue' }).fill('Plane the edge')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'Sub-issues' })).toContainText('0 of 1 done')
+  await expect(page.getByRole('link', { name: /Plane the edge/ })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Blocked by' }).click()
+  await menu(page).getByRole('combobox').fill('frame')
+  await menu(page)
+    .getByRole('option', { name: /Measure the frame/ })
+    .click()
+  await expect(page.getByRole('region', { name: 'Blocked by' }).getByRole('link')).toContainText(frame.code)
+  await page.getByRole('button', { name: 'Set parent' }).click()
+  await menu(page)
+    .getByRole('option', { name: new RegExp(hinges.code) })
+    .click()
+  await expect(page.getByRole('region', { name: 'Parent' }).getByRole('link')).toContainText(hinges.code)
+
+  await expect(feed(page)).toContainText('Olive Owner renamed it to “The door sticks badly”')
+  await expect(feed(page)).toContainText(`marked it as blocked by ${frame.code}`)
+  await expect
+    .poll(() => api.getIssue({ issue_id: door.id }))
+    .toMatchObject({
+      title: 'The door sticks badly',
+      description: '- [x] push\n- [ ] pull',
+      status: 'todo',
+      time_estimate: 6,
+      assignee_id: company.member.id,
+      blocked_by_ids: [frame.id],
+      parent_id: hinges.id,
+    })
+  await checkAxe(page)
+})
+
+test('by keyboard alone: properties, text, a comment, and back', async ({ page, company }) => {
+  const { api } = company.owner
+  const [, , frame] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto('/issues')
+  await page.goto(`/issue/${frame.code}`)
+  await expect(property(page, 'Status')).toBeVisible()
+  keyboardOnly(page)
+  const { keyboard } = page
+  const choose = async (keys: string, words: string, title: string) => {
+    await keyboard.press(keys)
+    await expect(page.getByRole('combobox', { name: title })).toBeFocused()
+    await keyboard.type(words)
+    await expect(menu(page).getByRole('option')).toHaveCount(1)
+    await keyboard.press('Enter')
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  }
+  await choose('s', 'progress', 'Status')
+  await choose('p', 'urgent', 'Priority')
+  await choose('a', 'amir', 'Assignee')
+  await keyboard.press('e')
+  await expect(page.getByRole('textbox', { name: 'Description' })).toBeFocused()
+  await keyboard.type('With a **folding rule**.')
+  await keyboard.press('Control+Enter')
+  await expect(page.getByText('folding rule', { exact: true })).toBeVisible()
+  await keyboard.press('r')
+  await keyboard.type('Measure the frame twice')
+  await keyboard.press('Enter')
+  await keyboard.press('m')
+  await expect(composer(page)).toBeFocused()
+  await keyboard.type('Thanks @Amir')
+  await expect(page.getByRole('option', { name: 'Amir Admin' })).toBeVisible()
+  await keyboard.press('Enter')
+  await keyboard.type('for the rule')
+  await keyboard.press('Control+Enter')
+  await expect(feed(page).getByRole('article')).toContainText('Thanks @Amir Admin for the rule')
+  await expect(composer(page)).toHaveValue('')
+  await expect
+    .poll(() => api.getIssue({ issue_id: frame.id }))
+    .toMatchObject({
+      title: 'Measure the frame twice',
+      status: 'in_progress',
+      priority: 'urgent',
+      assignee_id: company.admin.id,
+      description: 'With a **folding rule**.',
+    })
+  const { data } = await api.listComments({ target_type: 'issue', target_id: frame.id })
+  expect(data).toMatchObject([{ mentioned_user_ids: [company.admin.id] }])
+
+  await keyboard.press('Escape')
+  await expect(page.locator('body')).not.toContainText('Esc to')
+  await keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/issues/)
+})
+
+test(
+  'an agent that cannot be given the issue is listed with the reason, and a manager is led to where to fix it',
+  verifies('delegation.picker-lists-unavailable-app', 'delegation.opens-session'),
+  async ({ page, company, agent, secondBrowser }) => {
+    const [door] = company.issues
+    const robot = await agent({ name: 'Robot' })
+    await agent({ name: 'Draughtsman', teamIds: [company.design.id] })
+    await signedIn(page, company.owner)
+    await page.goto(`/issue/${door.code}`)
+    await property(page, 'Delegate').click()
+    const draughtsman = menu(page).getByRole('option', { name: 'Draughtsman' })
+    await expect(draughtsman).toContainText('Not installed for this team')
+    await expect(draughtsman).toHaveAttribute('aria-disabled', 'true')
+    await expect(menu(page)).toContainText('The assignee stays accountable')
+    await checkAxe(page)
+    await draughtsman.click()
+    expect((await company.owner.api.getIssue({ issue_id: door.id })).delegate_id).toBeNull()
+
+    // Nothing is shown as done before the server says so.
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route(`**/api/v1/issues/${door.id}`, async (route) => {
+      if (route.request().method() === 'PUT') await held
+      await route.continue()
+    })
+    await menu(page).getByRole('option', { name: 'Robot' }).click()
+    await expect(property(page, 'Delegate')).toHaveText('Handing over…')
+    answer()
+    await expect(property(page, 'Delegate')).toHaveText('Robot')
+    await robot.session()
+    await expect(feed(page)).toContainText('delegated it to Robot')
+
+    await pick(page, 'Delegate', 'No delegate')
+    await expect(property(page, 'Delegate')).toHaveText('No agent')
+    await robot.stop()
+
+    const member = await secondBrowser(company.member)
+    await member.goto(`/issue/${door.code}`)
+    await property(member, 'Delegate').click()
+    await expect(menu(member).getByRole('option', { name: 'Draughtsman' })).toBeVisible()
+    await expect(menu(member).getByRole('link')).toHaveCount(0)
+
+    await property(page, 'Delegate').click()
+    await menu(page).getByRole('link', { name: 'Choose its teams' }).click()
+    await expect(page).toHaveURL(/\/settings\/agent-apps\/app_/)
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+  },
+)
+
+test(
+  'whoever is outside the team names an assignee in place, and delegates with both',
+  verifies('delegation.outsider-naming-teammate-accepted'),
+  async ({ page, company, agent }) => {
+    const colour = company.issues[4]
+    const robot = await agent()
+    await signedIn(page, company.member)
+    await page.goto(`/issue/${colour.code}`)
+    await expect(property(page, 'Delegate')).toBeVisible()
+    keyboardOnly(page)
+    await page.keyboard.press('d')
+    await expect(menu(page).getByRole('option', { name: 'Robot' })).toBeVisible()
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('combobox', { name: 'Who stays accountable' })).toBeFocused()
+    await expect(menu(page).getByRole('option', { name: 'Olive Owner' })).toBeVisible()
+    await expect(menu(page).getByRole('option', { name: 'Robot' })).toHaveCount(0)
+    expect((await company.owner.api.getIssue({ issue_id: colour.id })).delegate_id).toBeNull()
+    await page.keyboard.type('olive')
+    await expect(menu(page).getByRole('option')).toHaveCount(1)
+    await page.keyboard.press('Enter')
+    await expect(property(page, 'Delegate')).toHaveText('Robot')
+    await expect(property(page, 'Assignee')).toHaveText('Olive Owner')
+    await robot.session()
+  },
+)
+
+test('comments are answered, resolved, edited, linked to and deleted; one that is not sent stays', async ({
+  page,
+  company,
+  faults,
+}) => {
+  const { api } = company.owner
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+  await page.route('**/api/v1/comments', (route) => route.abort(), { times: 1 })
+  faults.expect(/ERR_FAILED/)
+  await composer(page).fill('Is it the *left* door?')
+  await composer(page).press('Control+Enter')
+  await expect(feed(page).getByRole('alert')).toContainText('Not sent')
+  await expect(composer(page)).toHaveValue('Is it the *left* door?')
+  await feed(page).getByRole('button', { name: 'Comment', exact: true }).click()
+  const comment = feed(page).getByRole('article', { name: 'Comment by Olive Owner' })
+  await expect(comment.getByText('left')).toBeVisible()
+  await expect(composer(page)).toHaveValue('')
+
+  await feed(page).getByRole('button', { name: 'Reply…' }).click()
+  await feed(page).getByRole('textbox', { name: 'Reply' }).fill('No, the right one.')
+  await page.keyboard.press('Control+Enter')
+  await expect(comment).toHaveCount(2)
+  await comment.nth(1).getByRole('button', { name: 'Comment actions' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await page.getByRole('textbox', { name: 'Edit comment' }).fill('No, both.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(comment.nth(1)).toContainText('edited')
+  await expect(comment.nth(1)).toContainText('No, both.')
+
+  await feed(page).getByRole('button', { name: 'Resolve the thread' }).click()
+  const folded = feed(page).getByRole('button', { name: /Resolved/ })
+  await expect(folded).toContainText('1 reply')
+  await expect(comment).toHaveCount(0)
+
+  const { data } = await api.listComments({ target_type: 'issue', target_id: door.id })
+  expect(data).toMatchObject([{ is_resolved: true }, { text: 'No, both.' }])
+  const reply = data[1]
+  await page.goto(`/issue/${door.code}#comment-${reply?.id}`)
+  await expect(page.locator(`#comment-${reply?.id}`)).toBeInViewport()
+  await feed(page).getByRole('button', { name: 'Open the thread again' }).click()
+  await expect(feed(page).getByRole('button', { name: 'Resolve the thread' })).toBeVisible()
+
+  await comment.first().getByRole('button', { name: 'Comment actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete…' }).click()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect(comment).toHaveCount(0)
+  expect((await api.listComments({ target_type: 'issue', target_id: door.id })).data).toEqual([])
+})
+
+test(
+  'a mention says that it opens a session and opens it; an internal comment tells no agent',
+  verifies('mention.opens-session', 'mention.internal-comment-opens-nothing'),
+  async ({ page, company, agent }) => {
+    const [door] = company.issues
+    const robot = await agent({ name: 'Robot' })
+    await agent({ name: 'Mute', scopes: ['read', 'app:assignable'] })
+    await signedIn(page, company.member)
+    await page.goto(`/issue/${door.code}`)
+
+    await feed(page).getByRole('button', { name: 'Internal', exact: true }).click()
+    await composer(page).pressSequentially('Say nothing, @Rob')
+    await expect(page.getByRole('option', { name: 'Robot' })).toContainText('agents do not see internal comments')
+    await page.keyboard.press('Tab')
+    await expect(feed(page)).toContainText('Robot will not be told')
+    await page.keyboard.press('Control+Enter')
+    const comments = feed(page).getByRole('article', { name: 'Comment by Mona Member' })
+    await expect(comments).toContainText('Internal: agents do not see this')
+
+    await composer(page).pressSequentially('Please look, @')
+    await expect(page.getByRole('option', { name: 'Mute' })).toContainText('may not be mentioned')
+    await expect(page.getByRole('option', { name: 'Robot' })).toContainText('opens a session')
+    await checkAxe(page)
+    await page.getByRole('option', { name: 'Robot' }).click()
+    await expect(composer(page)).toHaveValue('Please look, @Robot ')
+    await expect(feed(page)).toContainText('Sending opens a session with Robot')
+    await page.keyboard.press('Control+Enter')
+    await expect(comments).toHaveCount(2)
+    await expect(comments.nth(1)).toContainText('@Robot')
+    const session = await robot.session()
+    await session.thought('Looking at the door.')
+    const { data } = await company.owner.api.listAgentSessions({ issue_id: door.id })
+    expect(data).toHaveLength(1)
+    expect(data[0]?.comment?.body).toContain('Please look')
+  },
+)
+
+test('what others do appears, and nothing that is being typed is lost or moves', async ({
+  page,
+  company,
+  secondBrowser,
+}) => {
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+  const other = await secondBrowser(company.member)
+  await other.goto(`/issue/${door.code}`)
+  await expect(property(other, 'Status')).toBeVisible()
+
+  await page.getByText('when it rains').click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('Mine, not saved yet')
+  await other.getByText('when it rains').click()
+  await other.getByRole('textbox', { name: 'Description' }).fill('Theirs')
+  await other.keyboard.press('Control+Enter')
+  await expect(page.getByText('Somebody else changed the description meanwhile')).toBeVisible()
+  await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('Mine, not saved yet')
+  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByText('Theirs', { exact: true })).toBeVisible()
+
+  // Enough to scroll, then somebody else writes while we do.
+  await page.setViewportSize({ width: 1440, height: 500 })
+  await composer(page).pressSequentially('I am still')
+  await composer(page).scrollIntoViewIfNeeded()
+  const before = await composer(page).boundingBox()
+  await pick(other, 'Status', 'In progress')
+  await composer(other).fill('It is the hinge.')
+  await other.keyboard.press('Control+Enter')
+  await expect(feed(page).getByText('It is the hinge.')).toBeVisible()
+  await expect(property(page, 'Status')).toHaveText('In progress')
+  await expect(feed(page)).toContainText('Mona Member moved it from Todo to In progress')
+  await expect(composer(page)).toHaveValue('I am still')
+  await expect(composer(page)).toBeFocused()
+  expect((await composer(page).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1)
+})
+
+test('an issue that was listed opens at once, while the service takes its time', async ({ page, company }) => {
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto('/issues')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('door sticks')
+  await expect(page.getByRole('option', { name: /The door sticks/ })).toBeVisible()
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/api/v1/{issues,comments,agent-sessions}**', async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+  await expect(page.getByText('when it rains')).toBeVisible()
+  await expect(property(page, 'Status')).toHaveText('Todo')
+  answer()
+  await expect(feed(page).getByRole('button', { name: 'Hide changes' })).toBeVisible()
+})
+
+test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({
+  page,
+  company,
+  service,
+  faults,
+}) => {
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
+  await property(page, 'Team').click()
+  await expect(menu(page)).toContainText(`${door.code} still finds it`)
+  await menu(page).getByRole('option', { name: 'Design' }).click()
+  await expect(page).toHaveURL(/\/issue\/DES-2$/)
+  await page.goto(`/issue/${door.code}`)
+  await expect(page).toHaveURL(/\/issue\/DES-2$/)
+
+  const other = await company.owner.api.createWorkspace({ name: 'Elsewhere' })
+  faults.expect(/status of 404/)
+  await page.goto('/issue/ENG-99')
+  await expect(page.getByRole('heading', { name: 'There is no ENG-99 here' })).toBeVisible()
+  await checkAxe(page)
+  faults.expect(/status of 404/)
+  await page.getByRole('button', { name: 'Look in Elsewhere' }).click()
+  await expect(page.getByRole('button', { name: company.name })).toBeVisible()
+  expect(await page.evaluate(() => localStorage.getItem('baton.workspace'))).toBe(other.id)
+  expect(service.url).toBeTruthy()
+  void signUp
+})
+
+test.describe('narrow', () => {
+  test.use({ viewport: narrow })
+
+  test('on a phone the properties are chips, and nothing scrolls sideways', async ({ page, company }) => {
+    const [door] = company.issues
+    await company.owner.api.createComment({
+      target_type: 'issue',
+      target_id: door.id,
+      text: `A long word: ${'hinge'.repeat(40)}\n\n| a | b |\n|---|---|\n| ${'x'.repeat(80)} | y |`,
+    })
+    await signedIn(page, company.member)
+    await page.goto(`/issue/${door.code}`)
+    await page.getByRole('button', { name: 'Status: Todo' }).click()
+    await menu(page).getByRole('option', { name: 'Done' }).click()
+    await expect(page.getByRole('button', { name: 'Status: Done' })).toBeVisible()
+    await page.getByRole('button', { name: 'All properties' }).click()
+    await expect(page.getByRole('button', { name: 'Estimate: No estimate' })).toBeVisible()
+    await expect(feed(page).getByRole('article')).toBeVisible()
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(overflow, 'pixels to scroll sideways').toBe(0)
+    const widest = await page.evaluate(() =>
+      Math.max(
+        ...[...document.querySelectorAll('main article, main button')].map((e) => e.getBoundingClientRect().right),
+      ),
+    )
+    expect(widest).toBeLessThanOrEqual(390)
+    await checkAxe(page)
+    expect((await company.owner.api.getIssue({ issue_id: door.id })).status).toBe('done')
+  })
+})

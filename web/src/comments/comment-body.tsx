@@ -1,0 +1,125 @@
+import type { Comment } from '@baton/protocol'
+import { useRouterState } from '@tanstack/react-router'
+import { Ellipsis, Link as LinkIcon, Lock, Pencil, Trash2 } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { api } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { IconButton } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { copy } from '../ui/copy.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Markdown } from '../ui/markdown.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+import { Composer } from './composer.tsx'
+import { unfold } from './mentions.ts'
+import { putComment, type Target } from './queries.ts'
+
+export const anchorOf = (comment: Comment) => `comment-${comment.id}`
+
+/** Whether the address names this comment. */
+export const useIsAddressed = (comments: Comment[]) =>
+  useRouterState({ select: ({ location }) => comments.some((comment) => location.hash === anchorOf(comment)) })
+
+/** One comment: who said it, when, and what its reader may do with it. */
+export function CommentBody({ comment, target, actions }: { comment: Comment; target: Target; actions?: ReactNode }) {
+  const people = usePeople()
+  const addressed = useIsAddressed([comment])
+  const ref = useRef<HTMLElement>(null)
+  const [editing, setEditing] = useState(false)
+  const author = people.get(comment.author_id ?? '')
+  const name = author?.display_name ?? (people.size > 0 ? 'Somebody who left' : '…')
+
+  useEffect(() => {
+    if (addressed) ref.current?.scrollIntoView({ block: 'center' })
+  }, [addressed])
+
+  return (
+    <article
+      ref={ref}
+      id={anchorOf(comment)}
+      aria-label={`Comment by ${name}`}
+      className={cx('group/comment px-3.5 py-2.5', addressed && 'bg-accent-wash')}
+    >
+      <header className="flex h-6 items-center gap-2">
+        <Avatar name={name} agent={author?.user_kind === 'application'} src={author?.avatar_url} size={20} />
+        <span className="min-w-0 truncate font-medium">{name}</span>
+        <a href={`#${anchorOf(comment)}`} className="shrink-0 text-xs text-ink-3 hover:underline">
+          <Time at={comment.created_at} />
+        </a>
+        {comment.edited_at && <span className="shrink-0 text-xs text-ink-3">edited</span>}
+        {comment.internal && (
+          <span className="inline-flex min-w-0 items-center gap-1 truncate text-xs text-ink-3">
+            <Lock size={11} aria-hidden className="shrink-0" />
+            <span className="truncate">Internal: agents do not see this</span>
+          </span>
+        )}
+        <span className="flex-1" />
+        {actions}
+        <CommentMenu comment={comment} target={target} onEdit={() => setEditing(true)} />
+      </header>
+      <div className="mt-1 sm:pl-7">
+        {editing ? (
+          <Composer
+            target={target}
+            draftKey={`edit ${comment.id}`}
+            label="Edit comment"
+            action="Save"
+            initial={unfold(comment.text, people)}
+            internal={comment.internal}
+            autoFocus
+            onCancel={() => setEditing(false)}
+            onSend={async (text) => {
+              putComment(comment.id, target.targetId, await api.updateComment({ comment_id: comment.id, text }))
+              setEditing(false)
+            }}
+          />
+        ) : (
+          <Markdown text={comment.text} />
+        )}
+      </div>
+    </article>
+  )
+}
+
+const copyLink = async (url: string) => (await copy(url)) && say('Link copied.')
+
+function CommentMenu({ comment, target, onEdit }: { comment: Comment; target: Target; onEdit: () => void }) {
+  const { user, isManager } = useMe()
+  const [deleting, setDeleting] = useState(false)
+  const isOwn = comment.author_id === user.id
+  return (
+    <>
+      <Menu
+        label="Actions of the comment"
+        trigger={<IconButton label="Comment actions" icon={Ellipsis} className="-mr-1.5" />}
+        items={[
+          { label: 'Copy link', icon: LinkIcon, onPick: () => void copyLink(comment.url) },
+          ...(isOwn ? [{ label: 'Edit', icon: Pencil, onPick: onEdit }] : []),
+          ...(isOwn || isManager
+            ? [null, { label: 'Delete…', icon: Trash2, danger: true, onPick: () => setDeleting(true) }]
+            : []),
+        ]}
+      />
+      <Confirm
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title="Delete this comment?"
+        action="Delete"
+        onConfirm={async () => {
+          await api.deleteComment({ comment_id: comment.id })
+          putComment(comment.id, target.targetId, null)
+        }}
+      >
+        <p>
+          {comment.parent_comment_id
+            ? 'It cannot be brought back.'
+            : 'Replies to it go with it. It cannot be brought back.'}
+        </p>
+      </Confirm>
+    </>
+  )
+}

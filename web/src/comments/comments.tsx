@@ -1,0 +1,89 @@
+import type { Comment } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { api } from '../api.ts'
+import { useCommands } from '../shortcuts.ts'
+import { Failed, Skeletons } from '../ui/states.tsx'
+import { Composer } from './composer.tsx'
+import { commentsQuery, putComment, type Target } from './queries.ts'
+import { Thread } from './thread.tsx'
+
+/** Something that happened, for its place in time. */
+export interface Happening {
+  at: string
+  key: string
+  node: ReactNode
+}
+
+interface Props extends Target {
+  /** What else happened, put between the comments. */
+  others?: Happening[]
+}
+
+/** What people and agents say about an issue or project, in order of time. */
+export function Comments({ targetType, targetId, others = [] }: Props) {
+  const target = { targetType, targetId }
+  const { data: comments, error, refetch } = useQuery(commentsQuery(target))
+  return (
+    <div className="space-y-3">
+      {comments ? (
+        inOrder(comments, target, others).map(({ key, node }) => <div key={key}>{node}</div>)
+      ) : error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeletons rows={3} className="px-0" />
+      )}
+      <NewComment target={target} />
+    </div>
+  )
+}
+
+function inOrder(comments: Comment[], target: Target, others: Happening[]): Happening[] {
+  const threads = comments
+    .filter(({ parent_comment_id }) => !parent_comment_id)
+    .map((root) => ({
+      at: root.created_at,
+      key: root.id,
+      node: (
+        <Thread root={root} replies={comments.filter((one) => one.parent_comment_id === root.id)} target={target} />
+      ),
+    }))
+  return [...threads, ...others].sort((a, b) => a.at.localeCompare(b.at))
+}
+
+function NewComment({ target }: { target: Target }) {
+  const [internal, setInternal] = useState(false)
+  const { targetType, targetId } = target
+  useCommands([
+    {
+      id: 'comment.new',
+      title: 'Comment',
+      section: 'Issue',
+      keys: 'm',
+      run: () => document.querySelector<HTMLTextAreaElement>(`[data-new-comment="${targetId}"] textarea`)?.focus(),
+    },
+  ])
+  return (
+    <div data-new-comment={targetId}>
+      <Composer
+        target={target}
+        draftKey={`new ${targetId}`}
+        label="Comment"
+        placeholder="Comment. @ mentions people and agents."
+        action="Comment"
+        internal={internal}
+        onInternal={setInternal}
+        onSend={async (text) => {
+          const made = await api.createComment({
+            target_type: targetType,
+            target_id: targetId,
+            text,
+            ...(internal && { internal }),
+          })
+          putComment(made.id, targetId, made)
+          setInternal(false)
+        }}
+      />
+    </div>
+  )
+}

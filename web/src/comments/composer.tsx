@@ -1,0 +1,147 @@
+import { Lock } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { Kbd } from '../ui/kbd.tsx'
+import { fold, type Named, stillNamed } from './mentions.ts'
+import { type Draft, useMention } from './naming.tsx'
+import { type Somebody, type Target, useMentionable } from './queries.ts'
+
+/** What was begun is there again when one comes back to it, for as long as the app is open. */
+const drafts = new Map<string, Draft>()
+
+interface Props {
+  target: Target
+  /** What it is called by: its draft is kept under this name. */
+  draftKey: string
+  label: string
+  placeholder?: string
+  action: string
+  initial?: Draft
+  /** Agents are not told of what is internal. */
+  internal: boolean
+  onInternal?: ((internal: boolean) => void) | undefined
+  autoFocus?: boolean
+  onCancel?: () => void
+  /** The text as it is stored. What it throws is shown, and nothing typed is lost. */
+  onSend: (text: string) => Promise<unknown>
+}
+
+/** Where a comment is written. */
+export function Composer(props: Props) {
+  const { target, draftKey, label, action, internal, onCancel, onSend } = props
+  const [draft, setDraft] = useState<Draft>(() => drafts.get(draftKey) ?? props.initial ?? { text: '', named: [] })
+  const [begun, setBegun] = useState(Boolean(props.autoFocus))
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string | null>(null)
+  const people = useMentionable(target, { internal, enabled: begun })
+  const ref = useRef<HTMLTextAreaElement>(null)
+  const change = (next: Draft) => {
+    drafts.set(draftKey, next)
+    setDraft(next)
+  }
+  const mention = useMention({ ref, draft, change, people })
+
+  useEffect(() => {
+    if (!props.autoFocus) return
+    ref.current?.focus()
+    ref.current?.setSelectionRange(ref.current.value.length, ref.current.value.length)
+  }, [props.autoFocus])
+
+  const send = async () => {
+    const text = fold(draft.text, draft.named).trim()
+    if (!text || busy) return
+    setBusy(true)
+    setProblem(null)
+    try {
+      await onSend(text)
+      drafts.delete(draftKey)
+      setDraft({ text: '', named: [] })
+    } catch (error) {
+      setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const cancel = () => {
+    drafts.delete(draftKey)
+    onCancel?.()
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (mention.pressed(event)) return
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send()
+    else if (event.key === 'Escape' && onCancel) cancel()
+    else if (event.key === 'Escape') ref.current?.blur()
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div
+      className={cx(
+        'rounded-lg border bg-surface focus-within:border-accent',
+        internal ? 'border-dashed border-line-strong' : 'border-line-strong',
+      )}
+    >
+      <textarea
+        ref={ref}
+        rows={1}
+        aria-label={label}
+        aria-autocomplete="list"
+        {...mention.aria}
+        placeholder={props.placeholder}
+        value={draft.text}
+        maxLength={20_000}
+        onFocus={() => setBegun(true)}
+        onChange={(event) => change({ ...draft, text: event.target.value })}
+        onSelect={mention.moved}
+        onBlur={mention.close}
+        onKeyDown={pressed}
+        className="field-sizing-content max-h-96 min-h-9 w-full resize-none bg-transparent px-3 py-2 text-base outline-none placeholder:text-ink-3"
+      />
+      {mention.menu}
+      <Told people={people} named={stillNamed(draft.text, draft.named)} />
+      {problem && (
+        <p role="alert" className="px-3 pb-1 text-xs text-bad-ink">
+          Not sent: {problem} Your text is still here.
+        </p>
+      )}
+      <div className="flex min-h-9 flex-wrap items-center gap-2 px-2 pb-2">
+        {props.onInternal && (
+          <button
+            type="button"
+            aria-pressed={internal}
+            onClick={() => props.onInternal?.(!internal)}
+            className={cx(
+              'inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs hover:bg-hover',
+              internal ? 'bg-hover font-medium text-ink' : 'text-ink-3',
+            )}
+          >
+            <Lock size={12} aria-hidden />
+            {internal ? 'Internal: agents do not see this' : 'Internal'}
+          </button>
+        )}
+        <span className="flex-1" />
+        {onCancel && (
+          <Button size="sm" look="quiet" onClick={cancel}>
+            Cancel
+          </Button>
+        )}
+        <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={() => void send()}>
+          {action}
+          <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+/** What sending means to the agents that are named. */
+function Told({ people, named }: { people: Somebody[]; named: Named[] }) {
+  const agents = people.filter((somebody) => somebody.isAgent && named.some(({ id }) => id === somebody.id))
+  return agents.map(({ id, name, why }) => (
+    <p key={id} className={cx('px-3 pb-1 text-xs', why ? 'text-warn-ink' : 'text-agent-ink')}>
+      {why ? `${name} will not be told: ${why}.` : `Sending opens a session with ${name}, or continues the one here.`}
+    </p>
+  ))
+}

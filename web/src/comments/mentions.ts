@@ -1,0 +1,57 @@
+import type { Choice, Installation } from '@baton/protocol'
+
+/** A name that stands in a text for somebody. */
+export interface Named {
+  id: string
+  name: string
+}
+
+// As the service reads them; a name may hold brackets itself.
+const token = /@\[([^\n]{1,200}?)\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
+
+/** A stored text as it is edited: `@Name` instead of `@[Name](usr_…)`, and whom each name stands for. */
+export function unfold(text: string, people: ReadonlyMap<string, Choice>): { text: string; named: Named[] } {
+  const named: Named[] = []
+  const shown = text.replace(token, (whole, _, id: string) => {
+    const name = people.get(id)?.display_name
+    // Two of one name could not be told apart any more.
+    if (!name || named.some((one) => one.name === name && one.id !== id)) return whole
+    named.push({ id, name })
+    return `@${name}`
+  })
+  return { text: shown, named }
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** The text as it is stored: every `@Name` that stands for somebody says whom. */
+export function fold(text: string, named: Named[]): string {
+  if (named.length === 0) return text
+  const ids = new Map(named.map(({ id, name }) => [name, id]))
+  const names = [...ids.keys()].sort((a, b) => b.length - a.length).map(escaped)
+  return text.replace(new RegExp(`@(${names.join('|')})(?![\\p{L}\\p{N}])`, 'gu'), (whole, name: string) => {
+    const id = ids.get(name)
+    return id ? `@[${name}](${id})` : whole
+  })
+}
+
+/** Those whose name still stands in the text. */
+export const stillNamed = (text: string, named: Named[]) => named.filter(({ name }) => text.includes(`@${name}`))
+
+/** The name that is being typed at the caret, and where its @ stands. */
+export function beingNamed(text: string, caret: number, named: Named[]): { at: number; query: string } | null {
+  const match = /(?:^|[\s(])@([^@\n]{0,40})$/.exec(text.slice(0, caret))
+  if (!match) return null
+  const query = match[1] ?? ''
+  if (query.startsWith(' ') || named.some(({ name }) => query.startsWith(name))) return null
+  return { at: caret - query.length - 1, query }
+}
+
+/** Why a mention of an agent would not reach it, in plain words (decisions 6), or null. */
+export function whyNotTold(agent: Choice, installation: Installation | undefined, internal: boolean): string | null {
+  if (internal) return 'agents do not see internal comments'
+  if (agent.agent_kind !== 'app') return agent.available ? null : 'not available here'
+  if (!installation || agent.unavailable_reason === 'app_not_installed_for_team') return 'not installed for this team'
+  if (!installation.scopes.includes('app:mentionable')) return 'may not be mentioned'
+  return agent.unavailable_reason === 'app_webhook_disabled' ? 'its webhook is switched off' : null
+}

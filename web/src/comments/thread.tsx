@@ -1,0 +1,110 @@
+import type { Comment } from '@baton/protocol'
+import { CircleCheck, RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { api, messageOf } from '../api.ts'
+import { IconButton } from '../ui/button.tsx'
+import { say } from '../ui/toast.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+import { CommentBody, useIsAddressed } from './comment-body.tsx'
+import { Composer } from './composer.tsx'
+import { putComment, type Target } from './queries.ts'
+
+interface Props {
+  root: Comment
+  replies: Comment[]
+  target: Target
+}
+
+/** A comment with its replies; one that is resolved is folded to a line. */
+export function Thread({ root, replies, target }: Props) {
+  const addressed = useIsAddressed([root, ...replies])
+  const [open, setOpen] = useState(false)
+  const [replying, setReplying] = useState(false)
+  if (root.is_resolved && !open && !addressed) {
+    return <Folded root={root} replies={replies} onOpen={() => setOpen(true)} />
+  }
+  return (
+    <div className="divide-y overflow-hidden rounded-lg border bg-surface shadow-card">
+      <CommentBody comment={root} target={target} actions={<Resolve root={root} target={target} />} />
+      {replies.map((reply) => (
+        <CommentBody key={reply.id} comment={reply} target={target} />
+      ))}
+      <div className="px-2 py-1.5">
+        {replying ? (
+          <Composer
+            target={target}
+            draftKey={`reply ${root.id}`}
+            label="Reply"
+            placeholder="Reply…"
+            action="Reply"
+            internal={root.internal}
+            autoFocus
+            onCancel={() => setReplying(false)}
+            onSend={async (text) => {
+              const { targetType, targetId } = target
+              const reply = await api.createComment({
+                target_type: targetType,
+                target_id: targetId,
+                parent_comment_id: root.id,
+                text,
+              })
+              putComment(reply.id, targetId, reply)
+              setReplying(false)
+            }}
+          />
+        ) : (
+          <button
+            type="button"
+            onClick={() => setReplying(true)}
+            className="h-7 w-full rounded px-2 text-left text-ink-3 hover:bg-hover hover:text-ink-2"
+          >
+            Reply…
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Shown at once; taken back if the server refuses. */
+function Resolve({ root, target }: { root: Comment; target: Target }) {
+  const resolve = async () => {
+    const is_resolved = !root.is_resolved
+    putComment(root.id, target.targetId, { ...root, is_resolved })
+    try {
+      putComment(root.id, target.targetId, await api.updateComment({ comment_id: root.id, is_resolved }))
+    } catch (error) {
+      putComment(root.id, target.targetId, root)
+      say(messageOf(error), { tone: 'bad' })
+    }
+  }
+  return root.is_resolved ? (
+    <IconButton label="Open the thread again" icon={RotateCcw} onClick={() => void resolve()} />
+  ) : (
+    <IconButton label="Resolve the thread" icon={CircleCheck} onClick={() => void resolve()} />
+  )
+}
+
+function Folded({ root, replies, onOpen }: { root: Comment; replies: Comment[]; onOpen: () => void }) {
+  const name = usePeople().get(root.author_id ?? '')?.display_name ?? 'Somebody who left'
+  const [line = ''] = root.text.replace(/@\[([^\n]{1,200}?)\]\(usr_[0-9a-z]{26}\)/g, '@$1').split('\n')
+  return (
+    <button
+      type="button"
+      aria-expanded={false}
+      onClick={onOpen}
+      className="flex h-9 w-full items-center gap-2 rounded-lg border px-3.5 text-left text-ink-3 hover:bg-hover"
+    >
+      <CircleCheck size={14} aria-hidden className="shrink-0 text-ok" />
+      <span className="shrink-0">Resolved</span>
+      <span className="min-w-0 flex-1 truncate">
+        {name}: {line}
+      </span>
+      {replies.length > 0 && (
+        <span className="tabular shrink-0 text-xs">
+          {replies.length} {replies.length === 1 ? 'reply' : 'replies'}
+        </span>
+      )}
+    </button>
+  )
+}

@@ -1,0 +1,128 @@
+import type { Issue } from '@baton/protocol'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Failed } from '../ui/states.tsx'
+import { dayOf, Time } from '../ui/time.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+import { IssueFeed } from './issue-feed.tsx'
+import { IssueHeader } from './issue-header.tsx'
+import { IssueMissing } from './issue-missing.tsx'
+import { IssueDescription, IssueTitle } from './issue-text.tsx'
+import { useProperties, usePropertyKeys } from './properties.tsx'
+import { PropertyChips, PropertyRows } from './property-list.tsx'
+import { Relations } from './relations.tsx'
+import { refreshIssue, useIssue } from './store.ts'
+
+interface Props {
+  /** Its code, one it had before, or its id. */
+  code: string
+  inPanel?: boolean
+  /** Shows a button that closes the panel. */
+  onClose?: () => void
+}
+
+/** An issue with everything about it: on a page of its own, or beside a list. */
+export const IssueDetail = (props: Props) => <Looked key={props.code} {...props} />
+
+/** What is at hand is shown at once and then looked at again. */
+function Looked({ code, inPanel, onClose }: Props) {
+  const [id, setId] = useState<string | null>(null)
+  const [outcome, setOutcome] = useState<{ missing: true } | { error: unknown } | null>(null)
+  const [tries, setTries] = useState(0)
+  const issue = useIssue(id ?? code)
+  const navigate = useNavigate()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try looks again
+  useEffect(() => {
+    let current = true
+    refreshIssue(code).then(
+      (found) => {
+        if (!current) return
+        if (found) setId(found.id)
+        else setOutcome({ missing: true })
+      },
+      (error: unknown) => current && setOutcome({ error }),
+    )
+    return () => {
+      current = false
+    }
+  }, [code, tries])
+
+  // It may get another code while it is open; then the old address is no longer its own.
+  useEffect(() => {
+    if (!issue) return
+    setId(issue.id)
+    if (!inPanel && issue.code !== code) {
+      void navigate({ to: '/issue/$code', params: { code: issue.code }, hash: true, replace: true })
+    }
+  }, [issue, code, inPanel, navigate])
+
+  if (issue) return <Shown issue={issue} inPanel={inPanel} onClose={onClose} />
+  if (id || (outcome && 'missing' in outcome)) return <IssueMissing code={code} wasHere={id !== null} />
+  if (outcome) {
+    const again = () => {
+      setOutcome(null)
+      setTries(tries + 1)
+    }
+    return <Failed error={outcome.error} onRetry={again} />
+  }
+  return <Waiting />
+}
+
+interface ShownProps {
+  issue: Issue
+  inPanel: boolean | undefined
+  onClose: (() => void) | undefined
+}
+
+function Shown({ issue, inPanel, onClose }: ShownProps) {
+  const properties = useProperties(issue)
+  const ref = usePropertyKeys(properties)
+  return (
+    <div ref={ref} className="@container flex h-full min-w-0 flex-col">
+      <IssueHeader issue={issue} inPanel={inPanel} onClose={onClose} />
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <div className="mx-auto grid min-h-full max-w-[1160px] @4xl:grid-cols-[minmax(0,1fr)_296px]">
+          <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
+            <IssueTitle issue={issue} />
+            <div className="@4xl:hidden">
+              <PropertyChips properties={properties} />
+            </div>
+            <IssueDescription issue={issue} />
+            <Relations issue={issue} />
+            <IssueFeed issue={issue} />
+          </div>
+          <aside aria-label="Properties" className="hidden border-l px-4 pt-6 @4xl:block">
+            <div className="sticky top-6">
+              <PropertyRows properties={properties} />
+              <Origin issue={issue} />
+            </div>
+          </aside>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Origin({ issue }: { issue: Issue }) {
+  const reporter = usePeople().get(issue.reporter_id ?? '')?.display_name
+  return (
+    <p className="mt-4 border-t pt-3 text-xs text-ink-3">
+      {reporter && `Reported by ${reporter}, `}
+      {dayOf(issue.created_at)}
+      {' · changed '}
+      <Time at={issue.updated_at} />
+    </p>
+  )
+}
+
+const Waiting = () => (
+  <div aria-hidden className="h-full">
+    <div className="h-12 border-b" />
+    <div className="mx-auto max-w-[1160px] space-y-4 px-10 pt-8">
+      <div className="skeleton h-6 w-1/2" />
+      <div className="skeleton h-4 w-4/5" />
+      <div className="skeleton h-4 w-2/3" />
+    </div>
+  </div>
+)
