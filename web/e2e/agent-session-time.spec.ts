@@ -72,7 +72,12 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   const manager = await secondBrowser(company.owner)
   await manager.goto(new URL(`/agent-session/${session.id}`, page.url()).href)
   await expect(manager.getByText('No answer from Fixer')).toBeVisible()
-  await expect(manager.getByRole('link', { name: /^Look at / })).toHaveAttribute('href', /\/settings\/agent-apps\/app_/)
+  const { data } = await company.owner.api.listAppDeliveries({ app_id: robot.registered.app.id, limit: 100 })
+  const created = data.find(({ action }) => action === 'created')
+  await expect(manager.getByRole('link', { name: 'Look at the delivery' })).toHaveAttribute(
+    'href',
+    `/settings/agent-apps/${robot.registered.app.id}/deliveries/${created?.id}`,
+  )
   await expect(page.getByText('A manager of the workspace can look into it.')).toBeVisible()
   await expect(page.getByRole('link', { name: /^Look at / })).toHaveCount(0)
   await checkAxe(manager)

@@ -66,7 +66,6 @@ test('questions are answered by number, by choices and in words, without a mouse
   keyboardOnly(page)
   await session.select('Which door?', [{ value: 'front', label: 'The front door' }, 'back'])
   await expect(page.getByRole('button', { name: 'The front door' })).toBeFocused()
-  await checkAxe(page)
   await page.keyboard.press('2')
   const chosen = await robot.prompt()
   expect([chosen.prompt, chosen.selected]).toEqual(['back', ['back']])
@@ -212,4 +211,30 @@ test.describe('on a phone', () => {
     expect(sideways).toBe(false)
     await checkAxe(page)
   })
+})
+
+test("in the issue's feed the card shows the last word and the open question, and opens in place", async ({
+  page,
+  company,
+  example,
+}) => {
+  const [issue] = company.issues
+  const triage = await example('triage')
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${issue.code}`)
+  await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: triage.userId })
+  const card = page.getByRole('region', { name: /^Session of / })
+  await expect(card.getByText('What is ENG-1?')).toBeVisible()
+  await expect(card.getByText('0 of 3')).toBeVisible()
+  await card.getByRole('button', { name: 'Something is broken' }).click()
+  await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is a bug with priority high now.')
+  await expect(card.getByText('3 of 3')).toBeVisible()
+  await expect(card.getByText('What is ENG-1?')).toBeHidden()
+  await card.getByRole('button', { name: /^Show everything/ }).click()
+  await expect(card.getByText('Olive Owner chose')).toBeVisible()
+  await expect(card.getByRole('button', { name: 'file · ENG-1' })).toBeVisible()
+  await checkAxe(page)
+  await card.getByRole('link', { name: 'Open the session' }).click()
+  await expect(page).toHaveURL(/\/agent-session\/sess_/)
+  await expect(page.getByRole('region', { name: 'Answer' })).toBeVisible()
 })

@@ -1,13 +1,14 @@
 import type { Choice } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { installationsQuery, reasonWords, remedyWords } from '../issues/available-agents.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { useTeams } from '../workspaces/queries.ts'
-import { agentsQuery, coverageOf, installationsQuery, kindWords, unavailableWords } from './queries.ts'
+import { agentsQuery, coverageOf, kindWords } from './queries.ts'
 
 /** Whom work can be handed to, where, and if not, why. */
 export function AgentList() {
@@ -76,16 +77,14 @@ function Row({ agent }: { agent: Choice }) {
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
           <Dot tone={available ? 'ok' : 'warn'} />
-          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>
-            {unavailable_reason ? unavailableWords[unavailable_reason] : 'Takes work'}
-          </span>
+          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{reasonWords(agent) ?? 'Takes work'}</span>
           {!available && isManager && installation && (
             <Link
               to="/settings/agent-apps/$appId"
               params={{ appId: installation.app_id }}
               className="font-medium text-accent-ink underline underline-offset-2"
             >
-              Put it right
+              {remedyWords(unavailable_reason)}
             </Link>
           )}
         </p>
