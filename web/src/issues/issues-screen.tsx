@@ -5,13 +5,16 @@ import { useLatestSessions } from '../agent-sessions/queries.ts'
 import { showOverlay } from '../shell/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { arrange, filterOf, groupingOf, sortingOf } from './arrange.ts'
+import type { Drop } from './board-drag.ts'
 import { useChoose } from './choose.ts'
 import { presetFor, usePreset } from './create-preset.ts'
 import { useDelegate } from './delegate.tsx'
 import { DeleteIssues } from './delete-issues.tsx'
 import { type Known, useKnown } from './known.tsx'
-import { List, type PressEvent, rowId } from './list.tsx'
+import { List } from './list.tsx'
+import { dropCards } from './move.ts'
 import { Peek } from './peek.tsx'
+import { type PressEvent, rowId } from './press.ts'
 import { useRowCommands } from './row-commands.ts'
 import { type Row, rowsOf, useCurrentRow, useFolded, useSelection } from './rows.ts'
 import type { IssueSearch } from './search.ts'
@@ -90,6 +93,7 @@ export function IssuesScreen() {
     const beside = anchor ?? (current.row ? document.getElementById(rowId(current.row.key)) : null)
     if (deed === 'delete') setDeleting(issues)
     else if (deed === 'delegate') delegate(beside, [...issues])
+    else if (deed === 'move') choose.move(beside, issues, { grouping, from: current.row?.group })
     else choose[deed](beside, issues)
   }
   const stepBack = () => {
@@ -105,6 +109,12 @@ export function IssuesScreen() {
     else if (what === 'status' || what === 'priority' || what === 'assignee') choose[what](anchor, [row.issue])
     else if (what === 'open' || innerWidth < 860) openPage(row.issue)
     else if (search.peek !== row.issue.code) setPeek(row.issue.code)
+  }
+  const drop = (card: Drop) => {
+    const chosen = selection.ids.has(card.row.issue.id) ? selection.issues : [card.row.issue]
+    if (grouping === 'delegate' && card.column !== card.row.group)
+      delegate(document.getElementById(rowId(card.row.key)), [...chosen])
+    else dropCards(chosen, card, { rows, grouping, manual: sorting === 'manual', known })
   }
   useRowCommands({
     current,
@@ -146,7 +156,7 @@ export function IssuesScreen() {
           <Whole shown={count} search={search} onSearch={onSearch}>
             {board ? (
               <Suspense fallback={<Skeletons />}>
-                <Board {...layout} manual={sorting === 'manual'} />
+                <Board {...layout} onDrop={drop} />
               </Suspense>
             ) : (
               <List {...layout} folded={folded} onFold={fold} />

@@ -17,6 +17,7 @@ import type { Group, Grouping } from './arrange.ts'
 import { Cell } from './cell.tsx'
 import type { Known } from './known.tsx'
 import { ListRow, type Room } from './list-row.tsx'
+import { type PressEvent, pressed, rowId } from './press.ts'
 import type { Row } from './rows.ts'
 
 type Item = { group: Group; row?: never } | { row: Row; group?: never }
@@ -33,22 +34,13 @@ interface Props {
   sessions: ReadonlyMap<string, AgentSession>
   onEdited: () => void
   onFold: (value: string) => void
-  /** Something in a row was pressed: what, if it has a name, and where. */
   onPress: (row: Row, what: string | undefined, event: PressEvent) => void
   onCreateIn: (value: string) => void
   gridRef: (element: HTMLElement | null) => void
 }
 
-export interface PressEvent {
-  anchor: Element
-  shiftKey: boolean
-  modKey: boolean
-  double: boolean
-}
-
 const headHeight = 34
 const heights: Record<Room, number> = { wide: 36, medium: 36, narrow: 58 }
-export const rowId = (key: string) => `row-${key}`
 
 /** Every issue under its heading; only what can be seen is drawn, however many there are. */
 export function List(props: Props) {
@@ -238,34 +230,6 @@ const GroupHead = memo(function GroupHead({
     </div>
   )
 })
-
-type MouseLike = {
-  target: EventTarget
-  shiftKey: boolean
-  metaKey: boolean
-  ctrlKey: boolean
-  button: number
-  preventDefault: () => void
-}
-
-/** One listener for all rows. A link that is to open elsewhere is left to the browser. */
-function pressed(event: MouseLike, { rows, onPress }: Pick<Props, 'rows' | 'onPress'>, double = false) {
-  if (!(event.target instanceof Element) || event.target.closest('input')) return
-  const place = event.target.closest<HTMLElement>('[data-row]')
-  const row = place && rows.find(({ key }) => key === place.dataset.row)
-  if (!row) return
-  const modKey = event.metaKey || event.ctrlKey
-  if (modKey && event.target.closest('a')) return
-  const named = event.target.closest<HTMLElement>('[data-do]')
-  const link = event.target.closest('a')
-  if (link) event.preventDefault()
-  onPress(row, named?.dataset.do ?? (link ? 'open' : undefined), {
-    anchor: named ?? place,
-    shiftKey: event.shiftKey,
-    modKey,
-    double,
-  })
-}
 
 /** By the width of the list itself: it shrinks when something stands beside it. */
 function useRoom(ref: { current: HTMLElement | null }): Room {
