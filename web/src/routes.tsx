@@ -6,6 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
@@ -102,6 +103,7 @@ const project = createRoute({
 const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
+  validateSearch: parseAgentSearch,
   component: lazyRouteComponent(() => import('./agents/agents-screen.tsx'), 'AgentsScreen'),
 })
 const agentSession = createRoute({
@@ -112,6 +114,7 @@ const agentSession = createRoute({
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
+  validateSearch: (search): { unread?: true } => (search.unread === true ? { unread: true } : {}),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
 })
 

@@ -27,6 +27,13 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     void oneAtATime(`session ${id}`, () => refreshSession(id))
   },
   Inbox: () => stale('inbox'),
+  Workspace: () => stale('workspace'),
+  Agents: () => {
+    stale('agents')
+    stale('agent-apps')
+    stale('installations')
+    stale('workspace', 'people')
+  },
 }
 
 /** Keeps what the app remembers true while the workspace changes elsewhere. */

@@ -71,3 +71,14 @@ export async function refreshSession(id: string) {
   if (isNew && session) await queries.invalidateQueries({ queryKey: ['sessions'] })
   await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
 }
+
+/** The app of the session's agent, and the delivery that told it of the session: for managers. */
+export const createdDeliveryQuery = (session: AgentSession) =>
+  queryOptions({
+    queryKey: ['session', session.id, 'delivery'],
+    queryFn: async () => {
+      const installations = await all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) }))
+      const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
+      return appId ? { appId, deliveryId: null } : null
+    },
+  })

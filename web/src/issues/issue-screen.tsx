@@ -1,3 +1,7 @@
-import { Page } from '../ui/layout.tsx'
+import { useParams } from '@tanstack/react-router'
+import { IssueDetail } from './issue-detail.tsx'
 
-export const IssueScreen = () => <Page title="Issue">{null}</Page>
+export function IssueScreen() {
+  const { code } = useParams({ from: '/person/inside/issue/$code' })
+  return <IssueDetail key={code} code={code} />
+}

@@ -1,53 +1,98 @@
-import { ImageOff } from 'lucide-react'
+import { useNavigate } from '@tanstack/react-router'
+import { ImageOff, Square, SquareCheck } from 'lucide-react'
 import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
-
-/** `@[Name](usr_…)` is a mention; as Markdown it is a link with that address. */
-const mention = /^usr_[0-9a-hjkmnp-tv-z]{26}$/
+import { usePeople } from '../workspaces/queries.ts'
+import { mentions } from './markdown-mentions.ts'
 
 const schema = {
   ...defaultSchema,
   // Pictures are shown as links: loading one would tell its host who reads what.
-  tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['input', 'picture', 'source'].includes(name)),
+  tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
+  attributes: { ...defaultSchema.attributes, span: ['dataMention'] },
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
+}
+
+/** What opens without loading the app anew. */
+const ours = /^\/(issue|project|agent-session)\/[^/]+$/
+
+/** Only a whole address: what has no scheme and does not begin at our root leads nowhere. */
+const addressOf = (href: string) => {
+  if (!/^(https?:|mailto:|\/)/i.test(href) || !URL.canParse(href, location.origin)) return null
+  const url = new URL(href, location.origin)
+  return /^(https?|mailto):$/.test(url.protocol) ? url : null
 }
 
 /** Ours stay; others say where they lead. */
 function Link({ href = '', children }: ComponentProps<'a'>) {
-  if (mention.test(href))
-    return <span className="rounded bg-accent-wash px-1 font-medium text-accent-ink">{children}</span>
-  const url = URL.canParse(href, location.origin) ? new URL(href, location.origin) : null
-  if (!url || !/^(https?|mailto):$/.test(url.protocol)) return <span>{children}</span>
-  if (url.origin === location.origin) return <a href={url.pathname + url.search + url.hash}>{children}</a>
+  const navigate = useNavigate()
+  if (href.startsWith('#')) return <a href={href}>{children}</a>
+  const url = addressOf(href)
+  if (!url) return <span>{children}</span>
+  if (url.origin === location.origin) {
+    const path = url.pathname + url.search + url.hash
+    return (
+      <a
+        href={path}
+        onClick={(event) => {
+          if (!ours.test(url.pathname) || event.metaKey || event.ctrlKey || event.shiftKey) return
+          event.preventDefault()
+          void navigate({ href: path })
+        }}
+      >
+        {children}
+      </a>
+    )
+  }
   const host = url.protocol === 'mailto:' ? url.pathname : url.host
-  const said = typeof children === 'string' && children.includes(host)
+  // Only words that are the address itself say where it leads.
+  const said = children === href || children === host || `mailto:${children}` === href
   return (
     <a href={url.href} target="_blank" rel="noreferrer noopener nofollow">
       {children}
-      {!said && <span className="ml-1 text-xs text-ink-3 no-underline">({host})</span>}
+      {!said && <span className="ml-1 inline-block text-xs text-ink-3">({host})</span>}
     </a>
   )
 }
 
 const Picture = ({ src = '', alt }: ComponentProps<'img'>) => (
-  <span className="inline-flex items-center gap-1 rounded border bg-sunken px-1.5 text-xs">
-    <ImageOff size={12} aria-hidden />
+  <span className="inline-flex max-w-full items-center gap-1 rounded border bg-sunken px-1.5 text-xs">
+    <ImageOff size={12} aria-hidden className="shrink-0" />
     <Link href={typeof src === 'string' ? src : ''}>{alt || 'picture'}</Link>
   </span>
 )
+
+/** The item of a list of things to do. */
+const Tick = ({ checked }: ComponentProps<'input'>) => (
+  <span className="mr-1.5 inline-block align-[-2px]">
+    {checked ? <SquareCheck size={15} aria-hidden className="text-ok" /> : <Square size={15} aria-hidden />}
+    <span className="sr-only">{checked ? 'Done: ' : 'To do: '}</span>
+  </span>
+)
+
+/** Who it is says the workspace, never the text: a name can be forged, an id cannot. */
+function Mention({ id, children }: { id: string; children: ComponentProps<'span'>['children'] }) {
+  const somebody = usePeople().get(id)
+  if (!somebody) return <span>{children}</span>
+  const look = somebody.user_kind === 'human' ? 'bg-accent-wash text-accent-ink' : 'bg-agent-wash text-agent-ink'
+  return <span className={`rounded-sm px-1 font-medium ${look}`}>@{somebody.display_name}</span>
+}
+
+const Span = ({ children, ...rest }: ComponentProps<'span'> & { 'data-mention'?: string }) =>
+  rest['data-mention'] ? <Mention id={rest['data-mention']}>{children}</Mention> : <span>{children}</span>
 
 function Rendered({ text }: { text: string }) {
   return (
     <div className="prose">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm]}
+        remarkPlugins={[remarkGfm, mentions]}
         rehypePlugins={[[rehypeSanitize, schema]]}
         urlTransform={(url) => url}
-        components={{ a: Link, img: Picture }}
+        components={{ a: Link, img: Picture, input: Tick, span: Span }}
       >
-        {text.replace(/@\[((?:[^\]\\]|\\.)*)\]\((usr_[0-9a-z]{26})\)/g, '[@$1]($2)')}
+        {text}
       </ReactMarkdown>
     </div>
   )

@@ -35,7 +35,8 @@ export interface Question {
   onPick: (value: string, option: Option) => void
   /** Told when nothing matches. */
   empty?: ReactNode
-  footer?: ReactNode
+  /** Under the options; what leads elsewhere closes the menu first. */
+  footer?: ReactNode | ((close: () => void) => ReactNode)
 }
 
 type Ask = (anchor: Element | null, question: Question) => void
@@ -102,6 +103,8 @@ function Choosing({ question, close }: { question: Question; close: () => void }
   )
   const listId = useId()
   const listRef = useRef<HTMLDivElement>(null)
+  const inputRef = useRef<HTMLInputElement>(null)
+  useEffect(() => inputRef.current?.focus(), [])
   const active = options?.[Math.min(at, options.length - 1)]
 
   useEffect(() => {
@@ -110,8 +113,10 @@ function Choosing({ question, close }: { question: Question; close: () => void }
 
   const pick = (option: Option | undefined) => {
     if (!option || option.unavailable) return
+    // What is picked may ask the next question here, so this one goes first.
+    if (!multiple) close()
     onPick(option.value, option)
-    if (!multiple) return close()
+    if (!multiple) return
     setSelected((now) =>
       now.includes(option.value) ? now.filter((value) => value !== option.value) : [...now, option.value],
     )
@@ -134,6 +139,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
   return (
     <>
       <input
+        ref={inputRef}
         role="combobox"
         aria-expanded
         aria-controls={listId}
@@ -190,7 +196,11 @@ function Choosing({ question, close }: { question: Question; close: () => void }
           </div>
         ))}
       </div>
-      {footer && <div className="border-t px-3 py-2 text-xs text-ink-2">{footer}</div>}
+      {footer && (
+        <div className="border-t px-3 py-2 text-xs text-ink-2 empty:hidden">
+          {typeof footer === 'function' ? footer(close) : footer}
+        </div>
+      )}
     </>
   )
 }

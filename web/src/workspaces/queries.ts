@@ -1,6 +1,6 @@
 import type { Choice } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api } from '../api.ts'
+import { all, api, queries } from '../api.ts'
 
 export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => api.getWorkspace() })
 
@@ -30,3 +30,17 @@ const byId = (people: Choice[]) => new Map(people.map((person) => [person.id, pe
 export const usePeople = () => useQuery({ ...peopleQuery, select: byId }).data ?? nobody
 
 export const useTeams = () => useQuery(teamsQuery).data ?? []
+
+/** People of a team; the agents installed for it are not among them. */
+export const teamMembersQuery = (teamId: string) =>
+  queryOptions({
+    queryKey: ['workspace', 'team-members', teamId],
+    queryFn: async () => {
+      const [members, people] = await Promise.all([
+        all((cursor) => api.listTeamMembers({ team_id: teamId, limit: 100, ...(cursor && { cursor }) })),
+        queries.ensureQueryData(membersQuery),
+      ])
+      const human = new Set(people.map(({ id }) => id))
+      return members.filter(({ id }) => human.has(id))
+    },
+  })

@@ -1,0 +1,45 @@
+import type { Choice, UnavailableReason } from '@baton/protocol'
+import { queryOptions } from '@tanstack/react-query'
+import { all, api } from '../api.ts'
+
+/** Agents to hand an issue to, with whether that is possible there. */
+export const agentsForIssueQuery = (issueId: string) =>
+  queryOptions({
+    queryKey: ['agents', 'issue', issueId],
+    staleTime: 5000,
+    queryFn: () =>
+      all((cursor) =>
+        api.listAgents({
+          issue_id: issueId,
+          include_apps: true,
+          include_deployment: true,
+          limit: 100,
+          ...(cursor && { cursor }),
+        }),
+      ),
+  })
+
+export const installationsQuery = queryOptions({
+  queryKey: ['workspace', 'installations'],
+  queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+const reasons: Record<UnavailableReason, string> = {
+  app_not_installed_for_team: 'Not installed for this team',
+  app_missing_scope: 'Not allowed to take issues',
+  app_webhook_disabled: 'Its webhook is switched off',
+}
+/** Why an agent cannot be given work, in plain words. */
+export const reasonWords = ({
+  available,
+  unavailable_reason: reason,
+}: Pick<Choice, 'available' | 'unavailable_reason'>) =>
+  available ? undefined : reason ? reasons[reason] : 'Not available here'
+
+const remedies: Record<UnavailableReason, string> = {
+  app_not_installed_for_team: 'Choose its teams',
+  app_missing_scope: 'Look at what it may do',
+  app_webhook_disabled: 'Enable its webhook',
+}
+/** What a manager does about it. */
+export const remedyWords = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Look at its settings')
