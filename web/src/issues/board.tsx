@@ -1,10 +1,11 @@
 import type { AgentSession } from '@baton/protocol'
 import { useLayoutEffect, useMemo, useRef } from 'react'
+import { cx } from '../ui/class-names.ts'
 import type { Group, Grouping } from './arrange.ts'
 import { BoardColumn } from './board-column.tsx'
 import { type Drop, useBoardDrag } from './board-drag.ts'
 import type { Known } from './known.tsx'
-import { type PressEvent, pressed, rowId } from './press.ts'
+import { type PressEvent, pressed, ring, rowId } from './press.ts'
 import type { Row } from './rows.ts'
 
 interface Props {
@@ -52,7 +53,10 @@ export function Board(props: Props) {
       tabIndex={0}
       onClick={(event) => pressed(event, props)}
       onDoubleClick={(event) => pressed(event, props, true)}
-      className="flex h-full gap-2 overflow-x-auto p-2 outline-none focus-visible:shadow-[inset_0_0_0_2px_color-mix(in_oklch,var(--accent)_45%,transparent)] max-sm:snap-x max-sm:snap-mandatory"
+      className={cx(
+        'flex h-full gap-2 overflow-x-auto p-2 outline-none max-sm:snap-x max-sm:snap-mandatory',
+        current < 0 && ring,
+      )}
     >
       {[...columns].map(([value, cards]) => (
         <BoardColumn

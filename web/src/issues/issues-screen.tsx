@@ -85,7 +85,7 @@ export function IssuesScreen() {
     })
   const openPage = (issue: Issue) => void navigate({ to: '/issue/$code', params: { code: issue.code } })
   const focus = () => grid.current?.focus({ preventScroll: true })
-  useFollow(search.peek, current.row, (code) => setPeek(code))
+  useFollow(search.peek, current, (code) => setPeek(code))
 
   const doIt = (deed: Deed, anchor?: Element) => {
     const issues = selection.issues.length > 0 ? selection.issues : current.row ? [current.row.issue] : []
@@ -178,13 +178,18 @@ function useFilters({ peek: _, ...filters }: IssueSearch): IssueSearch {
   return useMemo(() => filters, [key])
 }
 
-/** What is open beside the list is the row that the keyboard is at. */
-function useFollow(peek: string | undefined, row: Row | undefined, show: (code: string) => void) {
-  const code = row?.issue.code
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard moves
+/** What is open beside the list is the row that the keyboard is at, and the other way round when the screen opens. */
+function useFollow(peek: string | undefined, current: ReturnType<typeof useCurrentRow>, show: (code: string) => void) {
+  const code = current.row?.issue.code
+  const rows = current.latest.current.rows
+  const known = rows.length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard moves, or the first rows are there
   useEffect(() => {
-    if (peek && code && peek !== code) show(code)
-  }, [code])
+    if (!peek) return
+    if (code) return peek === code ? undefined : show(code)
+    const row = rows.find(({ issue }) => issue.code === peek)
+    if (row) current.goToKey(row.key)
+  }, [code, known])
 }
 
 /** The same height in the next column that has anything. */

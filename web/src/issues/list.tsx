@@ -17,7 +17,7 @@ import type { Group, Grouping } from './arrange.ts'
 import { Cell } from './cell.tsx'
 import type { Known } from './known.tsx'
 import { ListRow, type Room } from './list-row.tsx'
-import { type PressEvent, pressed, rowId } from './press.ts'
+import { type PressEvent, pressed, ring, rowId } from './press.ts'
 import type { Row } from './rows.ts'
 
 type Item = { group: Group; row?: never } | { row: Row; group?: never }
@@ -92,7 +92,7 @@ export function List(props: Props) {
       tabIndex={0}
       onClick={(event) => pressed(event, props)}
       onDoubleClick={(event) => pressed(event, props, true)}
-      className="h-full overflow-y-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_color-mix(in_oklch,var(--accent)_45%,transparent)]"
+      className={cx('h-full overflow-y-auto outline-none', current < 0 && ring)}
     >
       <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

@@ -9,6 +9,9 @@ export interface PressEvent {
 
 export const rowId = (key: string) => `row-${key}`
 
+/** Shows that the list has the keyboard before any row is current; from then on the row shows it. */
+export const ring = 'focus-visible:shadow-[inset_0_0_0_2px_color-mix(in_oklch,var(--accent)_45%,transparent)]'
+
 type MouseLike = {
   target: EventTarget
   shiftKey: boolean
