@@ -1,15 +1,19 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, fieldErrors, isBatonError, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox } from '../ui/field.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { say } from '../ui/toast.tsx'
-import { CreateProperties } from './create-properties.tsx'
 import { type Draft, issueOf, leave, newDraft, nothingLeft, placeOf, rememberTeam } from './draft.ts'
 import { useKnown } from './known.tsx'
 import { putIssue } from './store.ts'
+
+// The words come first: whoever types at once loses no letter while the rest is on its way.
+const CreateProperties = lazy(() =>
+  import('./create-properties.tsx').then((module) => ({ default: module.CreateProperties })),
+)
 
 interface Props {
   preset: Record<string, unknown> | undefined
@@ -117,7 +121,9 @@ export function CreateForm({ preset, onClose }: Props) {
         onChange={(event) => change({ description: event.target.value })}
         className="field-sizing-content max-h-72 min-h-24 w-full resize-none bg-transparent text-base outline-none placeholder:text-ink-3"
       />
-      <CreateProperties draft={draft} change={change} known={known} problems={problems} />
+      <Suspense fallback={<div className="h-7" />}>
+        <CreateProperties draft={draft} change={change} known={known} problems={problems} />
+      </Suspense>
       {problems[''] && (
         <p role="alert" className="text-bad-ink">
           {problems['']}

@@ -6,6 +6,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { type Option, usePicker } from '../ui/picker.tsx'
 import { none } from './arrange.ts'
+import { reasonWords } from './available-agents.ts'
 import type { Draft } from './draft.ts'
 import type { Known } from './known.tsx'
 import { PriorityIcon, priorityLabel, StatusIcon, statusLabel, typeLabel } from './words.tsx'
@@ -215,16 +216,10 @@ function useAgentsFor(teamId: string | null): Option[] {
         }),
       ),
   })
-  return data.map(({ id, display_name, avatar_url, available, unavailable_reason }) => ({
-    value: id,
-    label: display_name,
-    icon: <Avatar name={display_name} src={avatar_url} agent size={16} />,
-    ...(!available && { unavailable: unavailable_reason ? reasons[unavailable_reason] : 'Not available here' }),
+  return data.map((agent) => ({
+    value: agent.id,
+    label: agent.display_name,
+    icon: <Avatar name={agent.display_name} src={agent.avatar_url} agent size={16} />,
+    unavailable: reasonWords(agent),
   }))
-}
-
-const reasons = {
-  app_not_installed_for_team: 'Not installed for this team',
-  app_missing_scope: 'Not allowed to take issues',
-  app_webhook_disabled: 'Its webhook is switched off',
 }

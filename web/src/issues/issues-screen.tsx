@@ -4,12 +4,12 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useLatestSessions } from '../agent-sessions/queries.ts'
 import { showOverlay } from '../shell/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { arrange, filterOf, groupingOf, sortingOf } from './arrange.ts'
+import { arrange, filterOf, groupingOf, none, sortingOf } from './arrange.ts'
 import type { Drop } from './board-drag.ts'
 import { useChoose } from './choose.ts'
 import { presetFor, usePreset } from './create-preset.ts'
 import { useDelegate } from './delegate.tsx'
-import { DeleteIssues } from './delete-issues.tsx'
+import { handOver } from './hand-over.ts'
 import { type Known, useKnown } from './known.tsx'
 import { List } from './list.tsx'
 import { dropCards } from './move.ts'
@@ -23,6 +23,7 @@ import { useIssues } from './store.ts'
 import { Toolbar } from './toolbar.tsx'
 import { Whole } from './whole.tsx'
 
+const DeleteIssues = lazy(() => import('./delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
 const Board = lazy(() => import('./board.tsx').then((module) => ({ default: module.Board })))
 
 /** Columns of a board stand there before anything is in them. */
@@ -90,7 +91,7 @@ export function IssuesScreen() {
   const doIt = (deed: Deed, anchor?: Element) => {
     const issues = selection.issues.length > 0 ? selection.issues : current.row ? [current.row.issue] : []
     if (issues.length === 0) return
-    const beside = anchor ?? (current.row ? document.getElementById(rowId(current.row.key)) : null)
+    const beside = anchor ?? placeOf(current.row, deed)
     if (deed === 'delete') setDeleting(issues)
     else if (deed === 'delegate') delegate(beside, [...issues])
     else if (deed === 'move') choose.move(beside, issues, { grouping, from: current.row?.group })
@@ -112,9 +113,11 @@ export function IssuesScreen() {
   }
   const drop = (card: Drop) => {
     const chosen = selection.ids.has(card.row.issue.id) ? selection.issues : [card.row.issue]
-    if (grouping === 'delegate' && card.column !== card.row.group)
-      delegate(document.getElementById(rowId(card.row.key)), [...chosen])
-    else dropCards(chosen, card, { rows, grouping, manual: sorting === 'manual', known })
+    if (grouping === 'delegate' && card.column !== card.row.group) {
+      const agent = card.column === none ? null : { id: card.column, name: known.nameOf('delegate', card.column) }
+      const askAssignee = () => delegate(placeOf(card.row), [...chosen])
+      void handOver({ issues: [...chosen], agent, me: known.me, askAssignee })
+    } else dropCards(chosen, card, { rows, grouping, manual: sorting === 'manual', known })
   }
   useRowCommands({
     current,
@@ -166,9 +169,15 @@ export function IssuesScreen() {
         <SelectionBar issues={selection.issues} onDo={doIt} onClear={selection.clear} />
       </div>
       {search.peek && <Peek code={search.peek} onClose={() => setPeek(undefined)} />}
-      <DeleteIssues issues={deleting} onClose={() => setDeleting([])} />
+      <Suspense>{deleting.length > 0 && <DeleteIssues issues={deleting} onClose={() => setDeleting([])} />}</Suspense>
     </div>
   )
+}
+
+/** Where a menu opens: at what it changes in the row, else at the row. */
+function placeOf(row: Row | undefined, deed?: Deed): Element | null {
+  const place = row ? document.getElementById(rowId(row.key)) : null
+  return place?.querySelector(`[data-do="${deed}"]`) ?? place?.querySelector('[data-do="title"]') ?? place
 }
 
 /** The same object for as long as the filters are the same, whatever is open beside the list. */
