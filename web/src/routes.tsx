@@ -10,6 +10,7 @@ import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
+import { parseProjectSearch } from './projects/arrange.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
 
@@ -93,6 +94,7 @@ const issue = createRoute({
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
+  validateSearch: parseProjectSearch,
   component: lazyRouteComponent(() => import('./projects/projects-screen.tsx'), 'ProjectsScreen'),
 })
 const project = createRoute({

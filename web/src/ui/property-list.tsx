@@ -13,6 +13,8 @@ export interface Property {
   keys?: string
   icon: ReactNode
   value: ReactNode
+  /** The value in words, where it is drawn. */
+  words?: string
   /** Nothing is chosen: shown quietly, and not among the chips. */
   isEmpty: boolean
   /** Among the chips: always, never, or if something is chosen. */
@@ -63,7 +65,10 @@ export const PropertyRows = ({ of, properties }: Props) => (
   </dl>
 )
 
-const textOf = ({ label, value }: Property) => (typeof value === 'string' ? `${label}: ${value}` : label)
+function textOf({ label, value, words }: Property) {
+  const said = words ?? (typeof value === 'string' ? value : undefined)
+  return said === undefined ? label : `${label}: ${said}`
+}
 
 function PropertyButton({ property, command }: { property: Property; command: string }) {
   const { id, label, icon, value, isEmpty, change } = property
