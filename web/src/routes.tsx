@@ -11,6 +11,7 @@ import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
 import { parseDeliverySearch } from './deliveries/search.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
+import { parseProjectSearch } from './projects/arrange.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
 
@@ -94,6 +95,7 @@ const issue = createRoute({
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
+  validateSearch: parseProjectSearch,
   component: lazyRouteComponent(() => import('./projects/projects-screen.tsx'), 'ProjectsScreen'),
 })
 const project = createRoute({
