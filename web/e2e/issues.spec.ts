@@ -127,7 +127,7 @@ test('filters stand in the address, survive a reload, and go back one by one', a
 
   await page.reload()
   await expect(rowOf(page, 'The door sticks')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Status is Todo or Done' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Status is Todo or Done', exact: true })).toBeVisible()
   await expect(page.getByLabel('Find in this list')).toHaveValue('door')
   await expect(rowOf(page, 'Order new screws')).toHaveCount(0)
   await page.goBack()
