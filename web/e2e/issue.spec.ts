@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
 
 /** The open menu of the page. */
 const menu = (page: Page) => page.getByRole('dialog').last()
@@ -15,7 +15,7 @@ const pick = async (page: Page, name: string, option: string | RegExp) => {
 
 test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
   const { api } = company.owner
-  const [door, hinges, frame] = company.issues
+  const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
 
@@ -42,7 +42,23 @@ test('everything about an issue is changed in place, and a change can be undone'
   await menu(page).getByRole('combobox').fill('6')
   await menu(page).getByRole('option', { name: '6 hours' }).click()
   await pick(page, 'Assignee', 'Mona Member')
+  await expect(feed(page)).toContainText('Olive Owner renamed it to “The door sticks badly”')
+  await expect
+    .poll(() => api.getIssue({ issue_id: door.id }))
+    .toMatchObject({
+      title: 'The door sticks badly',
+      description: '- [x] push\n- [ ] pull',
+      status: 'todo',
+      time_estimate: 6,
+      assignee_id: company.member.id,
+    })
+})
 
+test('an issue has a parent, parts, and others that it waits for', async ({ page, company }) => {
+  const { api } = company.owner
+  const [door, hinges, frame] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
   await page.getByRole('button', { name: 'Add sub-issue' }).click()
   await page.getByRole('textbox', { name: 'Title of the sub-issue' }).fill('Plane the edge')
   await page.keyboard.press('Enter')
@@ -127,7 +143,6 @@ test('by keyboard alone: properties, text, a comment, and back', async ({ page, 
   expect(data).toMatchObject([{ mentioned_user_ids: [company.admin.id] }])
 
   await keyboard.press('Escape')
-  await expect(page.locator('body')).not.toContainText('Esc to')
   await keyboard.press('Escape')
   await expect(page).toHaveURL(/\/issues/)
 })
@@ -204,7 +219,7 @@ test(
     await expect(menu(page).getByRole('option')).toHaveCount(1)
     await page.keyboard.press('Enter')
     await expect(property(page, 'Delegate')).toHaveText('Robot')
-    await expect(property(page, 'Assignee')).toHaveText('Olive Owner')
+    await expect(property(page, 'Assignee')).toHaveAccessibleName('Assignee: Olive Owner')
     await robot.session()
   },
 )
@@ -362,7 +377,6 @@ test('an issue that was listed opens at once, while the service takes its time',
 test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({
   page,
   company,
-  service,
   faults,
 }) => {
   const [door] = company.issues
@@ -380,12 +394,9 @@ test('a code it had before leads to the issue; one that is not here offers the o
   await page.goto('/issue/ENG-99')
   await expect(page.getByRole('heading', { name: 'There is no ENG-99 here' })).toBeVisible()
   await checkAxe(page)
-  faults.expect(/status of 404/)
   await page.getByRole('button', { name: 'Look in Elsewhere' }).click()
   await expect(page.getByRole('button', { name: company.name })).toBeVisible()
   expect(await page.evaluate(() => localStorage.getItem('baton.workspace'))).toBe(other.id)
-  expect(service.url).toBeTruthy()
-  void signUp
 })
 
 test.describe('narrow', () => {
