@@ -1,7 +1,6 @@
-import requirements from './requirements.json' with { type: 'json' }
+import type { RequirementId } from './ids.ts'
 
-/** One id per requirement. A test that cites an id that does not exist does not compile. */
-export type RequirementId = keyof typeof requirements
+export type { RequirementId } from './ids.ts'
 
 declare module 'vitest' {
   interface TaskMeta {

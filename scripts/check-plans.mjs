@@ -77,6 +77,15 @@ async function check(url) {
   const hook = { label: 'Chat', url: 'https://hooks.example.com/', all_teams: true, resource_types: ['Issue'] }
   const webhook = await call('POST', '/webhooks', hook, headers)
 
+  const manifest = {
+    schemaVersion: '1.0.0',
+    name: 'Robot',
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
+    webhook: { url: 'https://robots.example.com/hook' },
+  }
+  const { app } = await call('POST', '/agent-apps', manifest, headers)
+
   const many = (count) => count.toLocaleString('en')
   console.log(
     `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
@@ -84,6 +93,7 @@ async function check(url) {
   await load(admin, workspace.id, person.user.id, team.id, project.id, label.id)
   await loadDeliveries(admin, workspace.id, webhook.id)
   await loadSessions(admin, workspace.id, person.user.id)
+  await loadApp(admin, workspace.id, app.id)
   await admin.query('vacuum analyze')
   const [issue, parent] = (await call('GET', '/issues?limit=2', undefined, headers)).data
   await admin.query(
@@ -116,6 +126,7 @@ async function check(url) {
     `/cycles?team_id=${team.id}`,
     '/initiatives',
     '/views',
+    '/auth/programs',
     '/inbox',
     '/inbox?unread=true',
     '/audit-log',
@@ -129,6 +140,18 @@ async function check(url) {
     ...['pending', 'succeeded', 'failed', 'canceled'].map(
       (status) => `/webhooks/${webhook.id}/deliveries?status=${status}`,
     ),
+    ...[
+      'type=Issue',
+      'type=Ping',
+      'type=Issue&status=pending',
+      'type=Issue&status=failed',
+      'type=Ping&status=succeeded',
+    ].map((filter) => `/webhooks/${webhook.id}/deliveries?${filter}`),
+    `/webhooks/${webhook.id}/health`,
+    `/agent-apps/${app.id}/deliveries?type=AgentSessionEvent`,
+    `/agent-apps/${app.id}/deliveries?agent_session_id=${sessionId}`,
+    `/agent-apps/${app.id}/webhook/health`,
+    `/agent-apps/${app.id}/setup`,
     '/agent-sessions',
     `/agent-sessions?issue_id=${issue.id}`,
     `/agent-sessions?project_id=${project.id}`,
@@ -240,6 +263,32 @@ async function loadSessions(admin, workspaceId, userId) {
   )
 }
 
+/** The app that all those sessions are of, what it was told of them, and how its webhook did. */
+async function loadApp(admin, workspaceId, appId) {
+  await admin.query(
+    `insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
+     values ('ins_0robot', $1, $2, 'usr_0agent', true, '{}', '{read}', now(), now())`,
+    [workspaceId, appId],
+  )
+  await admin.query(
+    `insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
+     select 'evt_' || substr(id, 6), workspace_id, 'AgentSessionEvent', 'created', '{}', '{}', now(), id
+     from agent_sessions`,
+  )
+  await admin.query(
+    `insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at,
+       settled_at)
+     select delivery_id(v.id, a.endpoint_id), v.workspace_id, a.endpoint_id, v.id, v.type, v.action, 'succeeded', 1, 1,
+       now(), now()
+     from events v, agent_apps a where a.id = $1 and v.agent_session_id is not null`,
+    [appId],
+  )
+  await admin.query(
+    `insert into endpoint_days select id, workspace_id, current_date - n, 5, 1, now(), now(), null
+     from endpoints, generate_series(0, 29) n`,
+  )
+}
+
 /** Rows as they would come over years: many workspaces' worth, of which ours has its share. */
 async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
   const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`
@@ -311,6 +360,21 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
     [userId],
   )
+  await run(
+    `insert into oauth_clients (id, name, redirect_uris, created_at, used_at)
+     select 'cli_' || n, 'Editor', '{}', now(), now() from generate_series(1, 20000) n`,
+  )
+  await run(
+    `insert into grants (id, workspace_id, client_id, user_id, scopes, created_at, expires_at, ended_at)
+     select ${id('grt', 'n')}, $1, 'cli_' || n, case when n % 100 = 0 then $2 else ${id('usr', 'n % 5000 + 1')} end, '{read}', now(),
+       now() + interval '1 year', case when n % 3 = 0 then now() end from generate_series(1, 20000) n`,
+    [workspaceId, userId],
+  )
+  await run(
+    `insert into refresh_tokens select sha256((id || n)::bytea), id, now() + interval '90 days', case when n > 1 then now() end
+     from grants, generate_series(1, 5) n`,
+  )
+  await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
   await run(
     `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
      from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,

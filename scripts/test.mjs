@@ -1,12 +1,14 @@
 // npm test: installs what is needed, checks the tree, runs every test, and counts.
 //   --postgres     the server's tests on a PostgreSQL server that this starts itself
+//   --browser      the browser tests alone
 //   --checks-only  no tests
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { browser } from './browser.mjs'
 import { withPostgres } from './postgres.mjs'
-import { bin, build, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { bin, build, buildWeb, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 960, postgres: 420 }
+const budgetSeconds = { embedded: 960, postgres: 420, browser: 420 }
 const flags = new Set(process.argv.slice(2))
 const total = { passed: 0, failed: 0, skipped: 0 }
 
@@ -14,12 +16,15 @@ await main(async () => {
   await install()
   await build('Building and checking types', '.')
   if (flags.has('--postgres')) {
-    await withPostgres((url) => suite('postgres', { DATABASE_URL: url }))
+    // What does not stand on the database need not be shown on both.
+    await withPostgres((url) => vitest('postgres', ['server/'], { DATABASE_URL: url }))
+  } else if (flags.has('--browser')) {
+    await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
     await check('Import order', () => step('Import order', process.execPath, ['scripts/check-imports.mjs']))
     if (!flags.has('--checks-only')) {
-      const cited = await suite('embedded', { DATABASE_URL: '' })
+      const cited = [...(await vitest('embedded', [], { DATABASE_URL: '' })), ...(await browserTests())]
       await check('Requirements', () => requirements(cited))
     }
   }
@@ -42,19 +47,39 @@ async function check(title, work) {
   }
 }
 
+function vitest(name, files, env) {
+  return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
+}
+
+/** In a browser that is found or installed. Without one they are only listed, which fails where CI is set. */
+async function browserTests() {
+  const playwright = ['test', '--config', 'web/e2e']
+  let executable
+  await check('Building the web app', buildWeb)
+  await check('Size of the list', () => step('Size of the list', process.execPath, ['scripts/check-bundle.mjs']))
+  try {
+    executable = await browser()
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error
+    if (process.env.CI) total.failed++
+    const before = total.skipped
+    const cited = await suite('browser', 'Tests in a browser', bin('playwright'), [...playwright, '--list'], {})
+    console.error(`\n✗✗✗ ${total.skipped - before} BROWSER TESTS WERE SKIPPED: ${error.message}\n`)
+    return cited
+  }
+  return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, { BATON_CHROMIUM: executable })
+}
+
 /** Runs the tests and returns the requirements that they showed to hold. */
-async function suite(name, env) {
+async function suite(name, title, command, args, env) {
   const results = join(root, 'node_modules', '.cache', `tests-${name}.json`)
   rmSync(results, { force: true })
   const started = Date.now()
-  console.log(`▸ Tests on the ${name} database`)
-  const budgetMs = budgetSeconds[name] * 1000
-  // What does not stand on the database need not be shown on both.
-  const files = name === 'postgres' ? ['server/'] : []
-  const { code } = await run(bin('vitest'), ['run', ...files], {
+  console.log(`▸ ${title}`)
+  const { code } = await run(command, args, {
     env: { ...env, BATON_TEST_RESULTS: results },
     show: true,
-    timeoutMs: budgetMs,
+    timeoutMs: budgetSeconds[name] * 1000,
   })
   const summary = existsSync(results)
     ? JSON.parse(readFileSync(results, 'utf8'))
@@ -62,8 +87,9 @@ async function suite(name, env) {
   if (code !== 0 && summary.failed === 0) summary.failed = 1
   for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
   const seconds = Math.round((Date.now() - started) / 1000)
+  const skipped = summary.skipped > 0 ? `, ${summary.skipped} skipped` : ''
   console.log(
-    `  ${name}: ${summary.passed} passed, ${summary.failed} failed in ${seconds} s (budget ${budgetSeconds[name]} s)`,
+    `  ${name}: ${summary.passed} passed, ${summary.failed} failed${skipped} in ${seconds} s (budget ${budgetSeconds[name]} s)`,
   )
   return summary.cited
 }

@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
-import { Delivery, DeliveryDetail, DeliveryQuery, EndpointState, PingResult, ResourceType } from './deliveries.ts'
+import {
+  AppDeliveryQuery,
+  Delivery,
+  DeliveryDetail,
+  EndpointHealth,
+  EndpointState,
+  PingResult,
+  ResourceType,
+} from './deliveries.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { type AppScope, appScopes, routes } from './routes.ts'
@@ -111,6 +119,20 @@ export const AgentApp = Type.Object(
 )
 export type AgentApp = Static<typeof AgentApp>
 
+export const AppSetup = Type.Object(
+  {
+    registered_at: Timestamp,
+    /** Null while it is not installed. */
+    installed_at: nullable(Timestamp),
+    /** When its receiver, or a listener, first answered an event with 2xx. Null: never yet; test pings do not count. */
+    first_delivered_at: nullable(Timestamp),
+    /** Null: it has posted none yet, nor in the first hundred sessions that it answered. */
+    first_thought_at: nullable(Timestamp),
+  },
+  { ...closed, title: 'AppSetup' },
+)
+export type AppSetup = Static<typeof AppSetup>
+
 const ClientSecret = Type.String({ pattern: '^svc_sk_' })
 const WebhookSecret = Type.String({ pattern: '^pwhsec_' })
 
@@ -144,6 +166,10 @@ export const agentApps = {
     returns: { 200: list(AgentApp) },
   }),
   getAgentApp: operation(routes.getAgentApp, { summary: 'Read an agent app', returns: { 200: AgentApp } }),
+  getAppSetup: operation(routes.getAppSetup, {
+    summary: 'How far an agent app has come: registered, installed, first delivery taken, first thought',
+    returns: { 200: AppSetup },
+  }),
   replaceAgentApp: operation(routes.replaceAgentApp, {
     summary: 'Replace the whole manifest of an agent app',
     ...manifest,
@@ -178,9 +204,14 @@ export const agentApps = {
     returns: { 200: AgentApp },
     errors: ['FORBIDDEN'],
   }),
+  getAppWebhookHealth: operation(routes.getAppWebhookHealth, {
+    summary: "How an agent app's webhook has done in the last 14 days, when it failed last, and what waits for it",
+    returns: { 200: EndpointHealth },
+    errors: ['FORBIDDEN'],
+  }),
   listAppDeliveries: operation(routes.listAppDeliveries, {
     summary: 'Deliveries of an agent app with their attempts, newest first',
-    query: DeliveryQuery,
+    query: AppDeliveryQuery,
     returns: { 200: list(Delivery) },
     errors: ['FORBIDDEN'],
   }),

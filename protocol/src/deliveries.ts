@@ -9,6 +9,10 @@ export const ResourceType = Type.Enum(['Issue', 'Comment', 'Project'], {
 })
 export type ResourceType = Static<typeof ResourceType>
 
+/** 6.3: what an agent app is told of while its webhook is enabled, whatever it asks for. */
+export const appEventTypes = ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'] as const
+export type AppEventType = (typeof appEventTypes)[number]
+
 /** 3.3: `failing` was disabled by the service itself. */
 export const EndpointState = Type.Enum(['enabled', 'disabled', 'failing'])
 export type EndpointState = Static<typeof EndpointState>
@@ -72,8 +76,53 @@ export const DeliveryDetail = Type.Object(
 )
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
-export const DeliveryQuery = Type.Object({ ...paging, status: Type.Optional(DeliveryStatus) }, closed)
+const eventTypes = ['Issue', 'Comment', 'Project', ...appEventTypes, 'Ping'] as const
+const filters = {
+  ...paging,
+  status: Type.Optional(DeliveryStatus),
+  type: Type.Optional(Type.Enum([...eventTypes], { 'x-message': `must be one of: ${eventTypes.join(', ')}` })),
+}
+export const DeliveryQuery = Type.Object(filters, closed)
 export type DeliveryQuery = Static<typeof DeliveryQuery>
+
+export const AppDeliveryQuery = Type.Object(
+  {
+    ...filters,
+    /** What told the app of this session, and of what people wrote in it. */
+    agent_session_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  },
+  closed,
+)
+export type AppDeliveryQuery = Static<typeof AppDeliveryQuery>
+
+/** Attempts, not deliveries; without test pings and without what a listener answered. */
+export const EndpointHealth = Type.Object(
+  {
+    /** The last 14 days (UTC), oldest first, also those without an attempt. */
+    days: Type.Array(
+      Type.Object(
+        { date: Type.String({ format: 'date' }), succeeded: Type.Integer(), failed: Type.Integer() },
+        { ...closed, title: 'HealthDay' },
+      ),
+    ),
+    /** Of all attempts of these days, from 0 to 1; null when there were none. */
+    success_rate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
+    /** Of the last 30 days, as deliveries are kept. */
+    last_success_at: nullable(Timestamp),
+    last_failure: nullable(
+      Type.Object(
+        { at: Timestamp, reason: FailureReason, http_status: nullable(Type.Integer()), delivery_id: id('dlv') },
+        closed,
+      ),
+    ),
+    /** When the service disabled it; null unless its state is `failing`. */
+    failing_since: nullable(Timestamp),
+    /** Deliveries that wait for it to be enabled; counted up to 10,000. */
+    held: Type.Integer({ maximum: limits.heldCounted }),
+  },
+  { ...closed, title: 'EndpointHealth' },
+)
+export type EndpointHealth = Static<typeof EndpointHealth>
 
 /** What a test ping came to; a receiver that fails is a result, not an error. */
 export const PingResult = Type.Object(

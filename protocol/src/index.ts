@@ -22,7 +22,7 @@ import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, Manifest } from './agent-apps.ts'
+export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
   type AgentActivity,
@@ -54,16 +54,20 @@ export {
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'
-export type {
-  Attempt,
-  Delivery,
-  DeliveryDetail,
-  DeliveryQuery,
-  DeliveryStatus,
-  EndpointState,
-  FailureReason,
-  PingResult,
-  ResourceType,
+export {
+  type AppDeliveryQuery,
+  type AppEventType,
+  type Attempt,
+  appEventTypes,
+  type Delivery,
+  type DeliveryDetail,
+  type DeliveryQuery,
+  type DeliveryStatus,
+  type EndpointHealth,
+  type EndpointState,
+  type FailureReason,
+  type PingResult,
+  type ResourceType,
 } from './deliveries.ts'
 export * from './errors.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'
@@ -83,7 +87,7 @@ export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, TokenResponse } from './oauth.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {
@@ -95,7 +99,16 @@ export {
 } from './projects.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
-export type { NewTeam, Repository, Team, TeamChange, TeamChoice, TeamMember } from './teams.ts'
+export type {
+  GuidanceDraft,
+  GuidancePreview,
+  NewTeam,
+  Repository,
+  Team,
+  TeamChange,
+  TeamChoice,
+  TeamMember,
+} from './teams.ts'
 export type { Priority } from './tracker.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'

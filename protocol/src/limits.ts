@@ -50,6 +50,10 @@ export const limits = {
   attemptsPerDelivery: 100,
   /** Kept, and held while a webhook is disabled, for so long. */
   deliveryDays: 30,
+  /** That a webhook's health is told for, today included. */
+  healthDays: 14,
+  /** Held deliveries are counted up to so many. */
+  heldCounted: 10_000,
 
   planItems: 50,
   planItemContent: 500,

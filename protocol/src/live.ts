@@ -6,8 +6,12 @@ import { routes } from './routes.ts'
 /** The data of a `change`: that something changed, never what. Whoever wants to know reads it. */
 export const LiveChange = Type.Object(
   {
-    type: Type.Enum(['Issue', 'Project', 'Comment', 'AgentSession', 'Inbox']),
-    /** Of an inbox: its owner's. */
+    /**
+     * `Workspace`: its settings, members, invitations, teams, labels, cycles, milestones, initiatives or views.
+     * `Agents`: registered apps, installations, or who can be given work.
+     */
+    type: Type.Enum(['Issue', 'Project', 'Comment', 'AgentSession', 'Inbox', 'Workspace', 'Agents']),
+    /** Of an inbox: its owner's. Of `Workspace` and `Agents`: the workspace's. */
     id: Type.String(),
     action: Type.Enum(['create', 'update', 'remove']),
     /** The issue or project that a comment or agent session belongs to. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { closed, id, nullable } from './common.ts'
+import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
+import { appEventTypes, ResourceType } from './deliveries.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
@@ -46,7 +47,12 @@ export const ConsentRequest = Type.Object(
   {
     id: Type.String(),
     /** Null when a program of the person asks, not an agent app. */
-    app: nullable(Type.Object({ id: id('app'), name: Type.String(), icon: Type.String() }, closed)),
+    app: nullable(
+      Type.Object(
+        { id: id('app'), name: Type.String(), description: nullable(Type.String()), icon: Type.String() },
+        closed,
+      ),
+    ),
     client_name: Type.String(),
     developer: nullable(Type.Object({ name: Type.String(), url: nullable(Type.String()) }, closed)),
     scopes: Type.Array(Type.String()),
@@ -55,6 +61,31 @@ export const ConsentRequest = Type.Object(
     /** Of the person, to choose from; for an agent app, its own alone. */
     workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String() }, closed)),
     redirect_host: Type.String(),
+    /** What an agent app will be told of, and where; null where it will not be: no webhook, or not enabled. */
+    webhook: nullable(
+      Type.Object(
+        {
+          host: Type.String(),
+          /** What it asked for. */
+          resource_types: Type.Array(ResourceType),
+          /** What it is told of in any case. */
+          always: Type.Array(Type.Enum([...appEventTypes])),
+        },
+        closed,
+      ),
+    ),
+    /** How an agent app that is installed already is so until now; approving replaces it. */
+    installed: nullable(
+      Type.Object(
+        {
+          all_teams: Type.Boolean(),
+          /** Empty when `all_teams` is true. */
+          team_ids: Type.Array(id('team')),
+          scopes: Type.Array(Type.String()),
+        },
+        closed,
+      ),
+    ),
     can_approve: Type.Boolean(),
   },
   { ...closed, title: 'ConsentRequest' },
@@ -87,6 +118,21 @@ const RegisteredClient = Type.Object(
   },
   { ...closed, title: 'RegisteredClient' },
 )
+
+/** A program that a person connected, such as an MCP client: it acts for them in one workspace. */
+export const Program = Type.Object(
+  {
+    id: id('grt'),
+    client_name: Type.String(),
+    workspace: Type.Object({ id: id('wsp'), name: Type.String() }, closed),
+    scopes: Type.Array(Type.String()),
+    created_at: Timestamp,
+    /** To the minute; null if it never called. */
+    last_used_at: nullable(Timestamp),
+  },
+  { ...closed, title: 'Program' },
+)
+export type Program = Static<typeof Program>
 
 export const oauth = {
   authorize: operation(routes.authorize, {
@@ -139,5 +185,14 @@ export const oauth = {
   denyConsent: operation(routes.denyConsent, {
     summary: 'Refuse; answers where to send the browser',
     returns: { 200: Redirect },
+  }),
+  listPrograms: operation(routes.listPrograms, {
+    summary: 'Programs that act for you, such as MCP clients, newest first, in all your workspaces',
+    query: Page,
+    returns: { 200: list(Program) },
+  }),
+  endProgram: operation(routes.endProgram, {
+    summary: 'Disconnect a program of yours; its tokens stop at once',
+    returns: { 204: null },
   }),
 }

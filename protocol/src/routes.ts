@@ -80,6 +80,10 @@ export const routes = {
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
 
+  // Programs that act for a person
+  listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
+  endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
+
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
@@ -100,6 +104,7 @@ export const routes = {
   selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  previewGuidance: { method: 'POST', path: '/teams/:team_id/guidance-preview', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
   removeTeamMember: { method: 'DELETE', path: '/teams/:team_id/members/:user_id', caller: 'member' },
@@ -162,6 +167,7 @@ export const routes = {
   testWebhook: { method: 'POST', path: '/webhooks/:webhook_id/test', caller: 'manager' },
   enableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/enable', caller: 'manager' },
   disableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/disable', caller: 'manager' },
+  getWebhookHealth: { method: 'GET', path: '/webhooks/:webhook_id/health', caller: 'manager' },
   listWebhookDeliveries: { method: 'GET', path: '/webhooks/:webhook_id/deliveries', caller: 'manager' },
   getWebhookDelivery: { method: 'GET', path: '/webhooks/:webhook_id/deliveries/:delivery_id', caller: 'manager' },
   redeliverToWebhook: {
@@ -180,6 +186,7 @@ export const routes = {
   createAgentApp: { method: 'POST', path: '/agent-apps', caller: 'member' },
   listAgentApps: { method: 'GET', path: '/agent-apps', caller: 'member' },
   getAgentApp: { method: 'GET', path: '/agent-apps/:app_id', caller: 'member' },
+  getAppSetup: { method: 'GET', path: '/agent-apps/:app_id/setup', caller: 'member' },
   replaceAgentApp: { method: 'PUT', path: '/agent-apps/:app_id', caller: 'manager' },
   deleteAgentApp: { method: 'DELETE', path: '/agent-apps/:app_id', caller: 'manager' },
   rotateClientSecret: { method: 'POST', path: '/agent-apps/:app_id/secret', caller: 'member' },
@@ -187,6 +194,7 @@ export const routes = {
   testAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/test', caller: 'member' },
   enableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/enable', caller: 'member' },
   disableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/disable', caller: 'member' },
+  getAppWebhookHealth: { method: 'GET', path: '/agent-apps/:app_id/webhook/health', caller: 'member' },
   listAppDeliveries: { method: 'GET', path: '/agent-apps/:app_id/deliveries', caller: 'member' },
   getAppDelivery: { method: 'GET', path: '/agent-apps/:app_id/deliveries/:delivery_id', caller: 'member' },
   redeliverToApp: {

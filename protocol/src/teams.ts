@@ -54,11 +54,13 @@ export const NewTeam = Type.Object(
 )
 export type NewTeam = Static<typeof NewTeam>
 
+const Repositories = Type.Array(Repository, { maxItems: limits.repositoriesPerTeam })
+
 export const TeamChange = Type.Partial(
   Type.Object({
     name: Name,
     guidance: Guidance,
-    repositories: Type.Array(Repository, { maxItems: limits.repositoriesPerTeam }),
+    repositories: Repositories,
   }),
   closed,
 )
@@ -69,6 +71,30 @@ export const TeamMember = Type.Object(
   { ...closed, title: 'TeamMember' },
 )
 export type TeamMember = Static<typeof TeamMember>
+
+/** What somebody is about to store. What is left out is taken as it is stored. */
+export const GuidanceDraft = Type.Partial(
+  Type.Object({ workspace_guidance: Guidance, team_guidance: Guidance, repositories: Repositories }),
+  closed,
+)
+export type GuidanceDraft = Static<typeof GuidanceDraft>
+
+export const GuidancePreview = Type.Object(
+  {
+    /** Spec 2.11, as the event of a new agent session carries it. */
+    guidance: Type.Array(
+      Type.Union([
+        Type.Object({ origin: Type.Literal('workspace'), body: Type.String() }, closed),
+        Type.Object({ origin: Type.Literal('team'), team_id: id('team'), body: Type.String() }, closed),
+      ]),
+    ),
+    prompt_context: Type.String(),
+    /** The issue it was made for; null if the team has none and one was invented. */
+    example: nullable(Type.Object({ identifier: Type.String(), title: Type.String() }, closed)),
+  },
+  { ...closed, title: 'GuidancePreview' },
+)
+export type GuidancePreview = Static<typeof GuidancePreview>
 
 export const teams = {
   listTeams: operation(routes.listTeams, {
@@ -94,6 +120,11 @@ export const teams = {
     summary: 'Change the name, the guidance for agents or the repositories of a team',
     body: TeamChange,
     returns: { 200: Team },
+  }),
+  previewGuidance: operation(routes.previewGuidance, {
+    summary: "What an agent would be told if the team's newest issue were delegated to it now; nothing is stored",
+    body: GuidanceDraft,
+    returns: { 200: GuidancePreview },
   }),
   listTeamMembers: operation(routes.listTeamMembers, {
     summary: 'Members of a team, newest first, with the apps installed for it',

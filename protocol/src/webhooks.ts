@@ -4,6 +4,7 @@ import {
   Delivery,
   DeliveryDetail,
   DeliveryQuery,
+  EndpointHealth,
   EndpointState,
   PingResult,
   ResourceType,
@@ -97,6 +98,10 @@ export const webhooks = {
   disableWebhook: operation(routes.disableWebhook, {
     summary: 'Disable a webhook; what is pending is held',
     returns: { 200: Webhook },
+  }),
+  getWebhookHealth: operation(routes.getWebhookHealth, {
+    summary: 'How a webhook has done in the last 14 days, when it failed last, and what waits for it',
+    returns: { 200: EndpointHealth },
   }),
   listWebhookDeliveries: operation(routes.listWebhookDeliveries, {
     summary: 'Deliveries of a webhook with their attempts, newest first',

@@ -20,3 +20,8 @@ create table views (
 );
 create index views_shared on views (workspace_id, id desc) where shared;
 create index views_owner on views (owner_id, workspace_id, id desc);
+
+-- What people connected, and when it was last used, to the minute.
+alter table grants add column last_used_at timestamptz(3);
+create index grants_programs on grants (user_id, id desc) where user_id is not null;
+create index refresh_tokens_grant on refresh_tokens (grant_id) where rotated_at is null;

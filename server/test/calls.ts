@@ -1,5 +1,6 @@
 import type { Operation, RouteName, routes } from '@baton/protocol'
 import type { TestApp } from './harness.ts'
+import { programOf } from './oauth.ts'
 
 export type WriteName = { [Name in RouteName]: (typeof routes)[Name]['method'] extends 'GET' ? never : Name }[RouteName]
 
@@ -19,6 +20,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   signIn: { email: 'somebody@example.com', password: 'a password' },
   signOut: null,
   changePassword: { current_password: 'correct horse', new_password: 'a new password' },
+  endProgram: null,
   createWorkspace: { name: 'Acme' },
   updateWorkspace: { name: 'Acme', guidance: 'Be kind.' },
   updateMember: { role: 'admin' },
@@ -28,6 +30,11 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   acceptInvitation: { token: 'a token' },
   createTeam: { name: 'Design', key: 'DES' },
   updateTeam: { name: 'Design', guidance: 'Draw.', repositories: [{ repository: 'acme/design' }] },
+  previewGuidance: {
+    workspace_guidance: 'Be kind.',
+    team_guidance: 'Draw.',
+    repositories: [{ repository: 'acme/design' }],
+  },
   addTeamMember: null,
   removeTeamMember: null,
   createIssue: {
@@ -164,6 +171,8 @@ export async function makeScene(app: TestApp) {
     })}`,
   )
   const consent = new URL(asked.headers.get('location') ?? '')
+  await programOf(app, owner, workspace.id)
+  const { body: programs } = await owner.get('/auth/programs')
   const { body: inbox } = await owner.get('/inbox')
   const ids: Record<string, string> = {
     user_id: member.user.id,
@@ -183,6 +192,7 @@ export async function makeScene(app: TestApp) {
     installation_id: robot.installationId,
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
+    program_id: programs.data[0].id,
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',
   }

@@ -90,9 +90,13 @@ export const asApp = (app: TestApp, workspaceId: string, accessToken: string) =>
   app.nobody.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
 
 /** A token that a person got for a program of theirs. */
-export async function programOf(app: TestApp, member: TestPerson, workspaceId: string) {
+export const programOf = async (app: TestApp, member: TestPerson, workspaceId: string) =>
+  (await connected(app, member, workspaceId)).access_token
+
+/** What a program has when a person connected it. */
+export async function connected(app: TestApp, member: TestPerson, workspaceId: string, client_name = 'Editor') {
   const uri = 'http://127.0.0.1:4000/callback'
-  const { body } = await app.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [uri] })
+  const { body } = await app.nobody.post('/oauth/register', { client_name, redirect_uris: [uri] })
   const { verifier, challenge } = pkce()
   const change = { redirect_uri: uri, code_challenge: challenge }
   const query = {
@@ -113,5 +117,6 @@ export async function programOf(app: TestApp, member: TestPerson, workspaceId: s
     redirect_uri: uri,
     code_verifier: verifier,
   }
-  return (await token(app, form)).body.access_token as string
+  const tokens: { access_token: string; refresh_token: string } = (await token(app, form)).body
+  return { ...tokens, client_id: body.client_id as string }
 }

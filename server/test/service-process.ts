@@ -34,7 +34,10 @@ export class ServiceProcess {
       env: { ...inherited, PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    this.#ended = once(this.child, 'close')
+    // A runner that is killed never gets to stop it.
+    const abandon = () => this.child.kill('SIGKILL')
+    process.once('exit', abandon)
+    this.#ended = once(this.child, 'close').finally(() => process.off('exit', abandon))
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (text) => {
         this.output += text
@@ -54,7 +57,7 @@ export class ServiceProcess {
   }
 
   async ready() {
-    for (let tries = 0; tries < 600; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       if (this.child.exitCode !== null) throw new Error(`the service ended: ${this.output}`)
       const response = await fetch(`${this.url}/readyz`).catch(() => undefined)
       if (response?.ok) return

@@ -170,6 +170,9 @@ export class ExampleAgent {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
+    const abandon = () => child.kill('SIGKILL')
+    process.once('exit', abandon)
+    child.once('close', () => process.off('exit', abandon))
     // The first thing it prints is that it listens.
     await Promise.race([
       once(child.stdout, 'data'),

@@ -1,5 +1,5 @@
 import { test as base, type Page } from '@playwright/test'
-import type { RequirementId } from '../../conformance/requirements.ts'
+import type { RequirementId } from '../../conformance/ids.ts'
 import { Receiver } from '../../server/test/receiver.ts'
 import { type AgentOptions, ExampleAgent, ScriptedAgent } from './agents.ts'
 import { type Company, createCompany, type Person, signedIn } from './company.ts'
@@ -34,7 +34,7 @@ interface ForTheWorker {
 export const test = base.extend<ForTheTest, ForTheWorker>({
   settings: [{}, { scope: 'worker', option: true }],
 
-  service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 60_000 }],
+  service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 90_000 }],
 
   baseURL: ({ service }, use) => use(service.url),
 

@@ -36,6 +36,7 @@ interface Account {
   id: string
   name: string
   email: string
+  password: string
   token: string
 }
 
@@ -43,7 +44,7 @@ interface Account {
 export async function signUp(url: string, name: string): Promise<Account> {
   const email = `${name.split(' ')[0]?.toLowerCase()}-${++people}@example.com`
   const { user, token } = await new BatonClient({ baseUrl: url }).signUp({ email, password, name })
-  return { id: user.id, name, email, token }
+  return { id: user.id, name, email, password, token }
 }
 
 export async function createCompany(url: string, name = 'Acme'): Promise<Company> {
@@ -54,7 +55,6 @@ export async function createCompany(url: string, name = 'Acme'): Promise<Company
   const { id } = await new BatonClient({ baseUrl: url, token: first.token }).createWorkspace({ name })
   const inside = (account: Account, role: Person['role']): Person => ({
     ...account,
-    password,
     role,
     workspaceId: id,
     api: new BatonClient({ baseUrl: url, token: account.token, workspaceId: id }),

@@ -6,7 +6,7 @@ const results = process.env.BATON_TEST_RESULTS
 const executablePath = findBrowser()
 const withoutBrowser = executablePath === null
 
-export const browserArgs = [
+const browserArgs = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-dev-shm-usage',
@@ -32,9 +32,7 @@ export default defineConfig({
   retries: 0,
   timeout: 45_000,
   expect: { timeout: 7000 },
-  reporter: [['list'], ...(results ? [['./reporter.ts', { file: results, withoutBrowser }] as const] : [])].map(
-    (entry) => entry as ['list'],
-  ),
+  reporter: results ? [['list'], ['./reporter.ts', { file: results, withoutBrowser }]] : 'list',
   projects: [{ name: 'chromium' }],
   use: {
     browserName: 'chromium',

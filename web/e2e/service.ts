@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { newDataDir, ServiceProcess } from '../../server/test/service-process.ts'
+import { ServiceProcess } from '../../server/test/service-process.ts'
 import { copyOfTemplate } from './template.ts'
 
 /** What a spec changes of the service's settings, by the names of docs/guides/running.md. */
@@ -22,7 +22,7 @@ export interface Service {
 
 /** A whole service in a process of its own, on an empty embedded database or the demo, for as long as `work` takes. */
 export async function withService(settings: Settings, work: (service: Service) => Promise<void>) {
-  const dir = settings.BATON_DEMO === '1' ? newDataDir() : copyOfTemplate()
+  const dir = copyOfTemplate()
   try {
     const service = await ServiceProcess.start({
       BATON_DATA_DIR: dir,

@@ -16,12 +16,15 @@ export function enterWorkspace(id: string) {
   localStorage.setItem(rememberedWorkspace, id)
 }
 
+/** A call about another workspace than the one that was entered. */
+export const inWorkspace = (id: string) => ({ headers: { 'x-workspace-id': id } })
+
 /** The whole API, typed. The login travels as a cookie that scripts cannot read. */
 export const api = new BatonClient({
   baseUrl: location.origin,
   fetch: (input, init) => {
     const headers = new Headers(init?.headers)
-    if (workspaceId) headers.set('x-workspace-id', workspaceId)
+    if (workspaceId && !headers.has('x-workspace-id')) headers.set('x-workspace-id', workspaceId)
     return fetch(input, { ...init, headers })
   },
 })

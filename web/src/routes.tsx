@@ -6,9 +6,12 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
+import { parseDeliverySearch } from './deliveries/search.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
+import { parseProjectSearch } from './projects/arrange.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
 
@@ -92,6 +95,7 @@ const issue = createRoute({
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
+  validateSearch: parseProjectSearch,
   component: lazyRouteComponent(() => import('./projects/projects-screen.tsx'), 'ProjectsScreen'),
 })
 const project = createRoute({
@@ -102,6 +106,7 @@ const project = createRoute({
 const agents = createRoute({
   getParentRoute: () => inside,
   path: '/agents',
+  validateSearch: parseAgentSearch,
   component: lazyRouteComponent(() => import('./agents/agents-screen.tsx'), 'AgentsScreen'),
 })
 const agentSession = createRoute({
@@ -112,6 +117,7 @@ const agentSession = createRoute({
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
+  validateSearch: (search): { unread?: true } => (search.unread === true ? { unread: true } : {}),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
 })
 
@@ -171,6 +177,7 @@ const agentApp = createRoute({
 const appDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps/$appId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveriesScreen'),
 })
 const appDelivery = createRoute({
@@ -191,6 +198,7 @@ const webhook = createRoute({
 const webhookDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks/$webhookId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
 })
 const webhookDelivery = createRoute({

@@ -400,6 +400,7 @@ describe('an app', () => {
         ['POST', `${path}/webhook/disable`, 200],
         ['POST', `${path}/webhook/enable`, 200],
         ['GET', `${path}/deliveries`, 200],
+        ['GET', `${path}/webhook/health`, 200],
         ['GET', `${path}/deliveries/${delivery.id}`, 200],
         ['POST', `${path}/deliveries/${delivery.id}/redeliver`, 202],
       ]

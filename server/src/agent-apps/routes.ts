@@ -1,5 +1,6 @@
 import { api } from '@baton/protocol'
 import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
+import { readHealth } from '../delivery/track-record.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
 import { Reply, route, unkept } from '../http/route.ts'
@@ -18,6 +19,7 @@ import { readIcon } from './icon.ts'
 import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './install.ts'
 import { answerAttempt, listen } from './listen.ts'
 import { servedSchema } from './manifest.ts'
+import { readSetup } from './setup.ts'
 
 export const agentAppRoutes = [
   route(api.getManifestSchema, ({ ctx }) => servedSchema(ctx.config)),
@@ -25,6 +27,7 @@ export const agentAppRoutes = [
   route(api.createAgentApp, async ({ ctx, caller, body }) => unkept(await registerApp(ctx, caller, body))),
   route(api.listAgentApps, ({ ctx, caller, query }) => listApps(ctx, caller, query)),
   route(api.getAgentApp, ({ ctx, caller, params }) => readApp(ctx.db, ctx.clock.now(), caller, params.app_id)),
+  route(api.getAppSetup, ({ ctx, caller, params }) => readSetup(ctx, caller, params.app_id)),
   route(api.replaceAgentApp, ({ ctx, caller, params, body }) => replaceApp(ctx, caller, params.app_id, body)),
   route(api.deleteAgentApp, ({ ctx, caller, params }) => deleteApp(ctx, caller, params.app_id)),
   route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
@@ -41,6 +44,10 @@ export const agentAppRoutes = [
   route(api.enableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'enabled')),
   route(api.disableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'disabled')),
 
+  route(api.getAppWebhookHealth, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return readHealth(ctx, endpointId)
+  }),
   route(api.listAppDeliveries, async ({ ctx, caller, params, query }) => {
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
     return listDeliveries(ctx, endpointId, query)

@@ -8,24 +8,34 @@ import type { Session } from './session.ts'
 const commentsRead = 1000
 const charactersRead = 200_000
 
+type Place = Pick<Session, 'issueId' | 'projectId' | 'installationId' | 'workspaceId'>
+
 /** What an agent is told when its session begins (2.11). */
-export async function readContext(
+export const readContext = async (
   db: Queryable,
   config: Config,
-  { issueId, projectId, installationId, workspaceId }: Session,
+  place: Place,
   triggerId: string | null,
-): Promise<SessionContext> {
+): Promise<SessionContext> => contextOf(await readSource(db, config, place, triggerId))
+
+/** What that is made of. */
+export async function readSource(
+  db: Queryable,
+  config: Config,
+  { issueId, projectId, installationId, workspaceId }: Place,
+  triggerId: string | null,
+): Promise<ContextSource> {
   const subject = issueId
     ? await readIssue(db, config, issueId)
     : await readProject(db, config, projectId as string, installationId)
   const place = issueId ? sql`c.issue_id = ${issueId}` : sql`c.project_id = ${projectId}`
   const workspace = await db.row<{ guidance: string }>(sql`select guidance from workspaces where id = ${workspaceId}`)
-  return contextOf({
+  return {
     ...subject,
     comments: await readThreads(db, place, triggerId),
     triggerId,
     workspaceGuidance: workspace?.guidance ?? '',
-  })
+  }
 }
 
 type Subject = Pick<ContextSource, 'subject' | 'teamGuidance' | 'repositories'>

@@ -22,6 +22,7 @@ export async function recordCreated(tx: Tx, ctx: Context, session: Session, call
     actor: actorOf(caller),
     url: urlOf(ctx.config, session, shown),
     data: { event_id: `ase_${session.id}_created`, agent_session: shown, ...context },
+    sessionId: session.id,
   })
   await tx.run(sql`update agent_sessions set created_event_id = ${eventId} where id = ${session.id}`)
 }
@@ -56,6 +57,7 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
           created_at,
         },
       },
+      sessionId: session.id,
     },
     // decisions 7: nobody hears an answer before the question.
     { attemptedAfter: session.createdEventId },

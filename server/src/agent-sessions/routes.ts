@@ -3,6 +3,7 @@ import { Reply, route } from '../http/route.ts'
 import { listActivities } from './activities.ts'
 import { openForApp } from './open.ts'
 import { postActivity } from './post.ts'
+import { previewGuidance } from './preview.ts'
 import { getSession, listSessions } from './read.ts'
 import { stopSession } from './stop.ts'
 import { updateSession } from './update.ts'
@@ -20,4 +21,5 @@ export const agentSessionRoutes = [
   route(api.postActivity, ({ ctx, caller, params, body, headers }) =>
     postActivity(ctx, caller, params.session_id, body, headers['idempotency-key']),
   ),
+  route(api.previewGuidance, ({ ctx, caller, params, body }) => previewGuidance(ctx, caller, params.team_id, body)),
 ]

@@ -1,9 +1,11 @@
 import type { AuditAction } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { json, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { newId } from '../ids.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
+import { shownIn } from './shown.ts'
 
 export interface AuditRecord {
   workspaceId: string
@@ -15,17 +17,23 @@ export interface AuditRecord {
   details?: Record<string, unknown>
 }
 
-/** Written in the transaction of the change itself: there is no change without its entry. */
-export const recordAudit = (tx: Queryable, now: Date, record: AuditRecord) =>
-  tx.run(sql`
+/** Written in the transaction of the change itself: there is no change without its entry, nor without its hint. */
+export async function recordAudit(
+  tx: Tx,
+  now: Date,
+  { workspaceId, actorId, action, subjectId, details }: AuditRecord,
+) {
+  await tx.run(sql`
     insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
-    values (${newId('aud')}, ${record.workspaceId}, ${record.action}, ${record.actorId}, ${record.subjectId},
-      ${json(record.details ?? {})}, ${now})`)
+    values (${newId('aud')}, ${workspaceId}, ${action}, ${actorId}, ${subjectId}, ${json(details ?? {})}, ${now})`)
+  const list = shownIn[action]
+  if (list) tellLive(tx, [hintOfLists(workspaceId, list)])
+}
 
 /** The same for what somebody does in their workspace now. */
 export const recordDeed = (
   { clock }: Context,
-  tx: Queryable,
+  tx: Tx,
   { workspaceId, id: actorId }: Member,
   action: AuditAction,
   subjectId: string,

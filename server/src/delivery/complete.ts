@@ -3,9 +3,12 @@ import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { notifyManagers } from '../inbox/notify.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
+import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
 import type { Attempted } from './stages.ts'
+import { countAttempts } from './track-record.ts'
 
 /**
  * Writes down what came of attempts, in one statement for all. An attempt whose claim was lost changes nothing: another
@@ -47,6 +50,8 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
     settled_at: standing.settledAt,
     // Null: it is as it was before.
     relayed: standing === claimed ? null : relayed,
+    by_listener: relayed,
+    failure: outcome.ok || relayed ? null : failureOf(claimed.id, prepared.startedAt, outcome),
     started_at: prepared.startedAt,
     duration_ms: Math.round(outcome.durationMs),
     http_status: outcome.status,
@@ -55,6 +60,14 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
     signature: prepared.signature,
   }
 }
+
+/** As an endpoint's health shows it. */
+const failureOf = (id: string, startedAt: Date, { reason, status }: Outcome & { ok: false }) => ({
+  at: startedAt,
+  reason,
+  http_status: status,
+  delivery_id: id,
+})
 
 /** Whatever bytes came back, as text that can be stored and shown. */
 export function excerpt(bytes: Buffer): string {
@@ -68,8 +81,8 @@ const write = (db: Queryable, results: object[]) =>
     with done as (
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
         endpoint_id text, id text, claim_id text, number int, scheduled int, status text, next_at timestamptz,
-        settled_at timestamptz, relayed boolean, started_at timestamptz, duration_ms int, http_status int, reason text, response_excerpt text,
-        signature text)
+        settled_at timestamptz, relayed boolean, by_listener boolean, failure json, started_at timestamptz,
+        duration_ms int, http_status int, reason text, response_excerpt text, signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
@@ -82,7 +95,7 @@ const write = (db: Queryable, results: object[]) =>
       select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
         d.signature
       from kept k join done d on d.id = k.id
-    )
+    ), counted as (${countAttempts(sql`kept`, sql`done`)})
     select endpoint_id from kept
     where status = 'pending' or redeliver_at is not null or (type = 'AgentSessionEvent' and attempts = 1)`)
 
@@ -90,9 +103,11 @@ const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
 
 async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
-  for (const { id, workspaceId } of await disableFailing(tx, endpointIds, now)) {
+  for (const { id, workspaceId, appId } of await disableFailing(tx, endpointIds, now)) {
     await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
     await notifyManagers(tx, now, workspaceId, null, 'webhook_failing', { endpointId: id })
+    // Nobody can give work to the app any more.
+    if (appId) tellLive(tx, [hintOfLists(workspaceId, 'Agents')])
   }
 }
 

@@ -16,8 +16,14 @@ export const isFailing = (lately: { succeeded: boolean; failed: number }) =>
 export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
   const lately = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and d.type <> 'Ping'
     and not d.relayed`
-  const health = await tx.rows<{ id: string; workspaceId: string; succeeded: boolean; failed: number }>(sql`
-    select e.id, e.workspace_id as "workspaceId",
+  const health = await tx.rows<{
+    id: string
+    workspaceId: string
+    appId: string | null
+    succeeded: boolean
+    failed: number
+  }>(sql`
+    select e.id, e.workspace_id as "workspaceId", e.app_id as "appId",
       exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and ${lately}) as succeeded,
       (select count(*) from (
         select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and ${lately}

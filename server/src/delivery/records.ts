@@ -1,7 +1,7 @@
-import { type Attempt, type Delivery, type DeliveryDetail, type DeliveryQuery, limits } from '@baton/protocol'
+import { type AppDeliveryQuery, type Attempt, type Delivery, type DeliveryDetail, limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
-import { none, sql } from '../db/sql.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
@@ -19,21 +19,40 @@ const withStatus = {
   canceled: sql`and d.status = 'canceled'`,
 }
 
-export async function listDeliveries({ db, keys }: Context, endpointId: string, query: DeliveryQuery) {
+export async function listDeliveries({ db, keys }: Context, endpointId: string, query: AppDeliveryQuery) {
   const { data, next_cursor } = await page<Row>(
     keys,
     `deliveries of ${endpointId}`,
     query,
     (delivery) => [delivery.id],
-    (after, count) =>
-      db.rows(sql`
-        select ${columns} from deliveries d
-        where d.endpoint_id = ${endpointId} ${query.status ? withStatus[query.status] : none}
-          ${after ? sql`and d.id < ${after[0]}` : none}
-        order by d.id desc limit ${count}`),
+    (after, count) => db.rows(selectNewest(endpointId, query, after?.[0], count)),
   )
   return { data: await withAttempts(db, data), next_cursor }
 }
+
+function selectNewest(
+  endpointId: string,
+  { status, type, agent_session_id: sessionId }: AppDeliveryQuery,
+  before: string | undefined,
+  count: number,
+): Sql {
+  const newest = (condition: Sql) => sql`
+    select ${columns} from ${sessionId ? toldOf(sessionId, endpointId) : sql`deliveries d`}
+    where d.endpoint_id = ${endpointId} ${type ? sql`and d.type = ${type}` : none} ${condition}
+      ${before ? sql`and d.id < ${before}` : none}
+    order by d.id desc limit ${count}`
+  if (status) return newest(withStatus[status])
+  if (!type || sessionId) return newest(none)
+  // By type there is an index of what is settled; what is pending is in those that the claim uses.
+  return sql`
+    select * from ((${newest(sql`and d.status <> 'pending'`)}) union all (${newest(withStatus.pending)})) both_kinds
+    order by id desc limit ${count}`
+}
+
+/** The deliveries of what happened in one agent session. */
+const toldOf = (sessionId: string, endpointId: string) => sql`
+  (select delivery_id(v.id, ${endpointId}) as told from events v where v.agent_session_id = ${sessionId}) v
+  join deliveries d on d.id = v.told`
 
 type AttemptRow = Attempt & { delivery_id: string; signature: string }
 

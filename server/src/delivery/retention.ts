@@ -15,9 +15,21 @@ export async function sweepDeliveries(db: Db, now: Date) {
     after = await sweepEvents(db, before, after)
   } while (after)
   await db.run(sql`
-    delete from endpoints e where e.deleted_at < ${before}
-      and not exists (select from deliveries d where d.endpoint_id = e.id)`)
+    with gone as (
+      delete from endpoints e where e.deleted_at < ${before}
+        and not exists (select from deliveries d where d.endpoint_id = e.id) returning id
+    )
+    delete from endpoint_days where endpoint_id in (select id from gone)`)
+  await sweepDays(db, before)
 }
+
+/** The day of the first success stays, because it is asked for as long as there is the endpoint. */
+const sweepDays = (db: Db, before: Date) =>
+  db.run(sql`
+    delete from endpoint_days d where d.day < (${before}::timestamptz at time zone 'UTC')::date
+      and (d.first_success_at is null or exists (
+        select from endpoint_days f
+        where f.endpoint_id = d.endpoint_id and f.day < d.day and f.first_success_at is not null))`)
 
 const cancelHeld = (db: Db, before: Date, now: Date) =>
   db.run(sql`

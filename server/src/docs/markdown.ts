@@ -1,4 +1,4 @@
-import { Marked, type Tokens } from 'marked'
+import { Marked, Renderer, type Tokens } from 'marked'
 
 export interface Rendered {
   html: string
@@ -20,6 +20,8 @@ export function anchorOf(heading: string): string {
   )
 }
 
+const usual = Renderer.prototype
+
 /** HTML of a page of ours. It is trusted, and still nothing in it becomes a tag, a script or a picture by itself. */
 export function render(markdown: string, hrefOf: (href: string) => string): Rendered {
   const anchors: string[] = []
@@ -35,6 +37,13 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
       image: ({ text }) => escapeHtml(text),
+      // What is wider than the page scrolls by itself, and keys must reach it.
+      code(token) {
+        return usual.code.call(this, token).replace('<pre>', '<pre tabindex="0">')
+      },
+      table(token) {
+        return `<div class="wide" tabindex="0">\n${usual.table.call(this, token)}</div>\n`
+      },
       heading({ tokens, depth, text }) {
         const inner = this.parser.parseInline(tokens)
         if (depth === 1) return `<h1>${inner}</h1>\n`

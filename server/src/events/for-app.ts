@@ -1,3 +1,4 @@
+import type { AppEventType } from '@baton/protocol'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { isUnattempted } from '../delivery/claim.ts'
@@ -8,11 +9,13 @@ import type { Actor } from './record.ts'
 export const systemActor: Actor = { id: '', type: 'system', name: '' }
 
 export interface AppEvent {
-  type: 'AgentSessionEvent' | 'PermissionChange' | 'OAuthApp'
+  type: AppEventType
   action: string
   actor: Actor | null
   url: string
   data: { event_id: string } & Record<string, unknown>
+  /** That it happened in. */
+  sessionId?: string
 }
 
 /**
@@ -23,7 +26,7 @@ export async function recordForApp(
   tx: Tx,
   now: Date,
   installation: { id: string; workspace_id: string; endpointId: string },
-  { type, action, actor, url, data }: AppEvent,
+  { type, action, actor, url, data, sessionId }: AppEvent,
   { attemptedAfter = null as string | null } = {},
 ): Promise<string> {
   const eventId = newId('evt')
@@ -31,8 +34,9 @@ export async function recordForApp(
   const body = { action, type, actor, created_at: now.toISOString(), data, url, workspace_id: workspaceId }
   const told = await tx.run(sql`
     with recorded as (
-      insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now}
+      insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
+      select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now},
+        ${sessionId ?? null}
       from endpoints where id = ${endpointId} and state = 'enabled' and deleted_at is null
       returning *
     )

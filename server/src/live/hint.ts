@@ -51,3 +51,12 @@ export const hintOfInbox = (workspaceId: string, userId: string): Hint => ({
   action: 'update',
   only: userId,
 })
+
+/** Of the small lists that browsers keep whole and read again: those of the workspace, or those of its agents. */
+export const hintOfLists = (workspaceId: string, type: 'Workspace' | 'Agents', only: string | null = null): Hint => ({
+  workspace_id: workspaceId,
+  type,
+  id: workspaceId,
+  action: 'update',
+  only,
+})

@@ -8,10 +8,13 @@ import { type TestApp, type TestPerson, test, verifies, within } from '../../tes
 import { withDatabase } from '../../test/template.ts'
 import { type Heard, Watch } from '../../test/watch.ts'
 import { createApp } from '../app.ts'
+import { sha256 } from '../crypto.ts'
 import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
 import { tellLive } from './hint.ts'
+import { streamFor } from './stream.ts'
 
 const ready: Heard = { event: 'ready', data: {}, id: 'ready' }
 const resync: Heard = { event: 'resync', data: {} }
@@ -317,13 +320,47 @@ describe('who watches', () => {
     await owner.delete(`/workspaces/me/members/${admin.user.id}`)
     await owner.post('/auth/password', { current_password: owner.password, new_password: 'another horse' })
     app.clock.advance({ seconds: 15 })
+    // That a member left is the last they hear.
+    const left = change('Workspace', id, 'update')
     for (const watch of [signedOut, removed, elsewhere]) {
-      expect(await watch.take(2)).toEqual([beat, undefined])
+      expect(await watch.take(3)).toEqual([left, beat, undefined])
       expect(watch.end).toBe('whole')
     }
     const marked = await mark(owner)
-    expect(await stays.take(2)).toEqual([beat, marked])
+    expect(await stays.take(3)).toEqual([left, beat, marked])
     expect(await watchers(app)).toBe(1)
+  })
+
+  test('is looked at again at a heartbeat that comes before the last look is over', async ({ startApp }) => {
+    const app = await startApp()
+    const { owner } = await app.workspace()
+    const { user, token, workspaceId } = owner
+    const caller: Member = {
+      kind: 'person',
+      id: user.id,
+      name: user.display_name,
+      email: user.email,
+      tokenHash: sha256(token),
+      scopes: null,
+      workspaceId,
+      role: 'owner',
+    }
+    const looks: ((letIn: boolean) => void)[] = []
+    const mayGoOn = () => new Promise<boolean>((resolve) => void looks.push(resolve))
+    const stream = streamFor(app.ctx, caller, () => () => {}, { mayGoOn })
+    stream.begin()
+    const beats = () => app.clock.advance({ seconds: 15 })
+    beats()
+    await eventually(async () => looks.length === 1)
+    // However many came meanwhile, one more look says how it is now.
+    for (let count = 0; count < 3; count++) beats()
+    looks[0]?.(true)
+    await eventually(async () => looks.length === 2)
+    expect(stream.over).toBe(false)
+    looks[1]?.(false)
+    await eventually(async () => stream.over)
+    expect(looks).toHaveLength(2)
+    expect(app.clock.waiting).toBe(0)
   })
 
   test('does not keep a login alive by watching', async ({ startApp }) => {

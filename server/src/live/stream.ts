@@ -32,20 +32,26 @@ export const streamFor = (
 
 function beat({ clock }: Context, stream: EventStream, mayGoOn: () => Promise<boolean>): () => void {
   let asking = false
+  let again = false
   let cancel = () => {}
   const next = () => {
     cancel = clock.after(limits.heartbeatSeconds * 1000, () => {
       next()
       stream.heartbeat()
-      if (!asking) void ask()
+      void ask()
     })
   }
+  // One question at a time. What was asked before a heartbeat says nothing about the time since, so it is asked again.
   async function ask() {
+    again = true
+    if (asking) return
     asking = true
-    // A database that does not answer now is asked again at the next one; without it, there is nothing to see either.
-    const letIn = await mayGoOn().catch(() => true)
+    while (again && !stream.over) {
+      again = false
+      // A database that does not answer now is asked again at the next one; without it, there is nothing to see either.
+      if (!(await mayGoOn().catch(() => true))) stream.end()
+    }
     asking = false
-    if (!letIn) stream.end()
   }
   next()
   return () => cancel()

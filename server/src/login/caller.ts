@@ -7,10 +7,7 @@ import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
-import { bearerOfToken } from './tokens.ts'
-
-/** A login's last use is written down once a minute, not at every request. */
-const lastUseGrainMs = 60_000
+import { bearerOfToken, lastUseGrainMs } from './tokens.ts'
 
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 

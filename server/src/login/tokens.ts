@@ -17,7 +17,12 @@ interface Found extends Taken {
   revoked: boolean | null
   expired: boolean
   person: { id: string; name: string; email: string; role: Role | null } | null
+  grantId: string
+  lastUsedAt: string | null
 }
+
+/** A last use is written down once a minute, not at every request. */
+export const lastUseGrainMs = 60_000
 
 /**
  * Whom an access token stands for. Scopes, coverage and role are those of this moment, not of when it was issued: what
@@ -43,10 +48,17 @@ export async function bearerOfToken(
     return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes }, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
+  await noteUse(db, found, clock.now())
   // A program of a person is pinned to the workspace they chose, and needs not name it (decisions 9).
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
   const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
   return { caller, headers: headers() }
+}
+
+async function noteUse(db: Queryable, { grantId, lastUsedAt }: Found, now: Date) {
+  if (lastUsedAt && now.getTime() - Date.parse(lastUsedAt) < lastUseGrainMs) return
+  await db.run(sql`
+    update grants set last_used_at = ${now} where id = ${grantId} and (last_used_at is null or last_used_at < ${now})`)
 }
 
 /**
@@ -58,7 +70,8 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
   const installation = limit?.name === 'sessions' ? sql`i.id` : sql`null`
   return sql`
     with found as materialized (
-      select g.workspace_id as "workspaceId", g.scopes as "grantScopes", i.scopes as "approvedScopes",
+      select g.id as "grantId", g.last_used_at as "lastUsedAt", g.workspace_id as "workspaceId",
+        g.scopes as "grantScopes", i.scopes as "approvedScopes",
         a.requested_scopes as "manifestScopes", i.revoked_at is not null as revoked,
         t.expires_at <= ${now} as expired,
         case when i.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name, 'appId', a.id,

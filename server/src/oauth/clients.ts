@@ -16,6 +16,7 @@ export interface OAuthClient {
     endpointId: string
     scopes: AppScope[]
     secretHash: Buffer
+    description: string | null
     developer: { name: string; url: string | null }
   } | null
 }
@@ -28,13 +29,14 @@ interface AppRow {
   redirectUris: string[]
   scopes: AppScope[]
   secretHash: Uint8Array
+  description: string | null
   developer: { name: string; url: string | null }
 }
 
 export async function findClient(db: Queryable, id: string): Promise<OAuthClient | undefined> {
   const app = await db.row<AppRow>(sql`
     select id as "appId", workspace_id as "workspaceId", endpoint_id as "endpointId", name,
-      redirect_uris as "redirectUris", requested_scopes as scopes, client_secret_hash as "secretHash",
+      redirect_uris as "redirectUris", requested_scopes as scopes, client_secret_hash as "secretHash", description,
       jsonb_build_object('name', developer_name, 'url', developer_url) as developer
     from agent_apps where client_id = ${id} and deleted_at is null`)
   if (app) {

@@ -1,4 +1,11 @@
-import { type AppScope, type Consent, type ConsentRequest, limits } from '@baton/protocol'
+import {
+  type AppScope,
+  appEventTypes,
+  type Consent,
+  type ConsentRequest,
+  limits,
+  type ResourceType,
+} from '@baton/protocol'
 import { chosenTeams, install } from '../agent-apps/install.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
@@ -8,6 +15,7 @@ import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
+import { effectiveScopes } from '../login/tokens.ts'
 import { confirmRole } from '../workspaces/members.ts'
 import { isRegistered, returnAddress } from './authorize.ts'
 import { findClient, type OAuthClient } from './clients.ts'
@@ -43,23 +51,49 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
   const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
     select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
     where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : sql``} order by w.id`)
-  const teams =
-    app && workspaces.length > 0
-      ? await ctx.db.rows<{ id: string; key: string; name: string }>(
-          sql`select id, key, name from teams where workspace_id = ${app.workspaceId} order by key`,
-        )
-      : []
+  // Nothing is said about a workspace to people who are not in it.
+  const theirs = workspaces.length > 0 ? app : null
+  const teams = theirs
+    ? await ctx.db.rows<{ id: string; key: string; name: string }>(
+        sql`select id, key, name from teams where workspace_id = ${theirs.workspaceId} order by key`,
+      )
+    : []
   return {
     id,
-    app: app && { id: app.id, name: client.name, icon: `${ctx.config.baseUrl}/agent-apps/${app.id}/icon` },
+    app: app && {
+      id: app.id,
+      name: client.name,
+      description: app.description,
+      icon: `${ctx.config.baseUrl}/agent-apps/${app.id}/icon`,
+    },
     client_name: client.name,
     developer: app?.developer ?? null,
     scopes: granted(request.scopes),
     teams,
     workspaces: workspaces.map(({ id, name }) => ({ id, name })),
     redirect_host: new URL(request.redirect_uri).host,
+    webhook: theirs && (await webhookOf(ctx.db, theirs.endpointId)),
+    installed: theirs && (await installedAs(ctx.db, theirs)),
     can_approve: app ? workspaces.some(({ role }) => role !== 'member') : workspaces.length > 0,
   }
+}
+
+/** What it will be told of as things stand: nothing while its webhook has no address or is not enabled. */
+async function webhookOf(db: Queryable, endpointId: string): Promise<ConsentRequest['webhook']> {
+  const endpoint = await db.row<{ url: string; resource_types: ResourceType[] }>(sql`
+    select url, resource_types from endpoints where id = ${endpointId} and state = 'enabled' and url <> ''`)
+  if (!endpoint) return null
+  return { host: new URL(endpoint.url).host, resource_types: endpoint.resource_types, always: [...appEventTypes] }
+}
+
+async function installedAs(
+  db: Queryable,
+  { id, scopes }: NonNullable<OAuthClient['app']>,
+): Promise<ConsentRequest['installed']> {
+  const row = await db.row<{ all_teams: boolean; team_ids: string[]; approved: AppScope[] }>(sql`
+    select all_teams, team_ids, scopes as approved from installations where app_id = ${id} and revoked_at is null`)
+  if (!row) return null
+  return { all_teams: row.all_teams, team_ids: row.team_ids, scopes: effectiveScopes(row.approved, scopes) }
 }
 
 /** A grant with no scope is `read` (5.6). */

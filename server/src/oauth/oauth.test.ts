@@ -164,13 +164,20 @@ describe('consent', () => {
         const id = await askConsent(person, client.client_id)
         expect((await person.get(`/oauth/requests/${id}`)).body).toEqual({
           id,
-          app: { id: client.app.id, name: 'Robot', icon: `${app.ctx.config.baseUrl}/agent-apps/${client.app.id}/icon` },
+          app: {
+            id: client.app.id,
+            name: 'Robot',
+            description: null,
+            icon: `${app.ctx.config.baseUrl}/agent-apps/${client.app.id}/icon`,
+          },
           client_name: 'Robot',
           developer: { name: 'Robots Inc', url: 'https://robots.example.com' },
           scopes: ['read', 'write'],
           teams: [{ id: team.id, key: 'ENG', name: 'Engineering' }],
           workspaces: [{ id: workspaceId, name: 'Acme' }],
           redirect_host: 'robots.example.com',
+          webhook: null,
+          installed: null,
           can_approve: mayApprove,
         })
         const others = [owner, admin, member, elsewhere.owner].filter((other) => other !== person)
@@ -184,6 +191,48 @@ describe('consent', () => {
       expect((await elsewhere.owner.get(`/oauth/requests/${id}`)).body).toMatchObject({ teams: [], can_approve: false })
     },
   )
+
+  test('shows what the app will be told of and where, and how it is installed already', async ({ app }) => {
+    const { owner, member, client, team } = await scene(app)
+    const manifest = (webhook: object, scopes = ['read', 'write']) => ({
+      schemaVersion: '1.0.0',
+      name: 'Robot',
+      description: 'Mends what is broken.',
+      developer: { name: 'Robots Inc' },
+      oauth: { redirect_uris: [redirectUri], scopes },
+      webhook,
+    })
+    const replace = (...parts: Parameters<typeof manifest>) =>
+      owner.put(`/agent-apps/${client.app.id}`, manifest(...parts))
+    const shown = async (person = owner) =>
+      (await person.get(`/oauth/requests/${await askConsent(person, client.client_id, { scope: 'read' })}`)).body
+
+    const webhook = { url: 'https://hooks.robots.example.com:8443/baton?key=1', resource_types: ['Issue'] }
+    await replace(webhook)
+    const told = {
+      host: 'hooks.robots.example.com:8443',
+      resource_types: ['Issue'],
+      always: ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'],
+    }
+    expect(await shown()).toMatchObject({
+      app: { description: 'Mends what is broken.' },
+      webhook: told,
+      installed: null,
+    })
+    const elsewhere = await app.workspace()
+    await consent(owner, client.client_id, { team_ids: [team.id] })
+    const installed = { all_teams: false, team_ids: [team.id], scopes: ['read', 'write'] }
+    expect(await shown()).toMatchObject({ webhook: told, installed })
+    expect(await shown(member)).toMatchObject({ webhook: told, installed, can_approve: false })
+    // Nobody else learns where it is installed, or where its events go.
+    expect(await shown(elsewhere.owner)).toMatchObject({ webhook: null, installed: null, teams: [], workspaces: [] })
+
+    await replace({ ...webhook, enabled: false }, ['read'])
+    expect(await shown()).toMatchObject({ webhook: null, installed: { ...installed, scopes: ['read'] } })
+    const { body } = await owner.get('/installations')
+    await owner.delete(`/installations/${body.data[0].id}`)
+    expect(await shown()).toMatchObject({ webhook: null, installed: null })
+  })
 
   test(
     'is given by managers of the app’s workspace alone',
@@ -858,7 +907,14 @@ describe('a program of a person', () => {
       const { verifier, challenge } = pkce()
       const request = await askConsent(member, client_id, { ...own, code_challenge: challenge })
       const { body: asking } = await member.get(`/oauth/requests/${request}`)
-      expect(asking).toMatchObject({ app: null, client_name: 'Editor', can_approve: true, workspaces: [{ id }] })
+      expect(asking).toMatchObject({
+        app: null,
+        client_name: 'Editor',
+        can_approve: true,
+        workspaces: [{ id }],
+        webhook: null,
+        installed: null,
+      })
       for (const decision of [{}, { all_teams: true }, { workspace_id: elsewhere.id }]) {
         const refused = await app.unchanged(() => member.post(`/oauth/requests/${request}/approve`, decision))
         expect(refused.status).toBe(422)

@@ -3,6 +3,7 @@ import { route, unkept } from '../http/route.ts'
 import { authorize } from './authorize.ts'
 import { approve, deny, readRequest } from './consent.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
+import { endProgram, listPrograms } from './programs.ts'
 import { registerClient } from './register.ts'
 import { issueToken, revokeToken } from './token.ts'
 
@@ -33,4 +34,7 @@ export const oauthRoutes = [
   route(api.getConsentRequest, ({ ctx, caller, params }) => readRequest(ctx, caller, params.request_id)),
   route(api.approveConsent, ({ ctx, caller, params, body }) => approve(ctx, caller, params.request_id, body)),
   route(api.denyConsent, ({ ctx, caller, params }) => deny(ctx, caller, params.request_id)),
+
+  route(api.listPrograms, ({ ctx, caller, query }) => listPrograms(ctx, caller, query)),
+  route(api.endProgram, ({ ctx, caller, params }) => endProgram(ctx, caller, params.program_id)),
 ]

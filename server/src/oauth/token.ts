@@ -65,7 +65,8 @@ async function endReplayed(tx: Tx, code: string, client: OAuthClient, now: Date)
   if (replayed) await endGrant(tx, replayed.grantId, now)
 }
 
-async function endGrant(tx: Tx, grantId: string, now: Date) {
+/** At once: its access tokens go too. */
+export async function endGrant(tx: Tx, grantId: string, now: Date) {
   await tx.run(sql`update grants set ended_at = ${now} where id = ${grantId} and ended_at is null`)
   await tx.run(sql`delete from access_tokens where grant_id = ${grantId}`)
 }

@@ -1,10 +1,11 @@
 import type { Context } from '../context.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import { json, none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
 
 interface Shape {
   table: Sql
@@ -14,6 +15,8 @@ interface Shape {
   changeable: Sql
   /** A condition on `t` for what not everybody may see. */
   visibleTo?: (caller: Actor) => Sql
+  /** Who alone may know of `t`, if it belongs to something personal. */
+  personalOf?: Sql
 }
 
 /** Small things of one kind that are listed, created, changed and deleted, and that others refer to. */
@@ -39,32 +42,45 @@ export class Shelf<Item extends { id: string }> {
     )
   }
 
-  async create(ctx: Context, caller: Actor, values: object, db: Queryable = ctx.db): Promise<Item> {
-    const { table, shown, prefix } = this.#shape
+  create(ctx: Context, caller: Actor, values: object, tx?: Tx): Promise<Item> {
+    const { table, prefix } = this.#shape
     const now = ctx.clock.now()
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
-    return found(
-      await db.row<Item>(sql`
-        insert into ${table} select * from jsonb_populate_record(null::${table}, ${json(row)}) returning ${shown}`),
+    return this.#write(
+      ctx,
+      caller,
+      sql`insert into ${table} as t select * from jsonb_populate_record(null::${table}, ${json(row)})`,
+      tx,
     )
   }
 
-  async update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
-    const { table, shown, changeable } = this.#shape
+  update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
+    const { table, changeable } = this.#shape
     const row = { ...change, updated_at: ctx.clock.now() }
-    return found(
-      await ctx.db.row<Item>(sql`
+    return this.#write(
+      ctx,
+      caller,
+      sql`
         update ${table} t
         set (${changeable}, updated_at) = (select ${changeable}, updated_at from jsonb_populate_record(t, ${json(row)}))
-        where ${this.#ofCaller(caller)} and t.id = ${id}
-        returning ${shown}`),
+        where ${this.#ofCaller(caller)} and t.id = ${id}`,
     )
   }
 
   /** References to it are cleared by the database, and that is nobody's event (decisions 3). */
   async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
     const { table } = this.#shape
-    found(await ctx.db.row(sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id} returning 1`))
+    await this.#write(ctx, caller, sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id}`)
+  }
+
+  /** Runs a statement on one row `t`, and tells those who watch. */
+  async #write(ctx: Context, { workspaceId }: Actor, statement: Sql, tx?: Tx): Promise<Item> {
+    const { shown, personalOf = sql`null` } = this.#shape
+    const row = await (tx ?? ctx.db).row<Item & { personalOf: string | null }>(sql`
+      ${statement} returning ${shown}, ${personalOf} as "personalOf"`)
+    const { personalOf: only, ...item } = found(row)
+    tellLive(tx ?? ctx.db, [hintOfLists(workspaceId, 'Workspace', only)])
+    return item as unknown as Item
   }
 
   #ofCaller(caller: Actor) {

@@ -15,6 +15,7 @@ export const milestones = new Shelf<Milestone>({
   prefix: 'mil',
   shown: sql`id, project_id, name, target_date, created_at, updated_at`,
   changeable: sql`name, target_date`,
+  personalOf: sql`(select coalesce(p.owner_id, '') from projects p where p.id = t.project_id and p.personal)`,
   visibleTo: (caller) => sql`t.project_id in (select p.id from projects p where ${projectInReach(caller)})`,
 })
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { limits, listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifiesOnPostgres } from '../../test/harness.ts'
@@ -243,7 +244,9 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     const { rootUrl } = await anotherNode(app)
     const listener = await Listener.of(owner, id, { rootUrl })
     await happen(app, owner.workspaceId)
-    await app.ctx.db.rows(sql`select pg_terminate_backend(pid) from pg_stat_activity where ${relaying}`)
+    // As soon as there is one to lose, and until it is lost.
+    const lost = sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity where ${relaying}`
+    while (!(await app.ctx.db.row(lost))) await setImmediate()
     const delivering = app.deliver()
     await listener.take()
     await delivering

@@ -6,6 +6,7 @@ import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
 import { queryProblem } from './query.ts'
 
 const columns = sql`id, name, shared, owner_id, query, created_at, updated_at`
@@ -33,6 +34,7 @@ export function createView(ctx: Context, caller: Member, { name, query, shared =
       insert into views (id, workspace_id, owner_id, name, shared, query, created_at, updated_at)
       values (${newId('view')}, ${caller.workspaceId}, ${caller.id}, ${name}, ${shared}, ${query}, ${now}, ${now})
       returning ${columns}`)
+    tellOf(tx, caller, shared)
     return found(view)
   })
 }
@@ -43,6 +45,7 @@ export function updateView(ctx: Context, caller: Member, id: string, change: Vie
     const view = await lockView(tx, caller, id)
     const { name, query, shared } = { ...view, ...change }
     if (view.owner_id === null && !shared) throw invalid({ shared: 'must stay true: nobody else has this view' })
+    tellOf(tx, caller, shared || view.shared, view.owner_id)
     return found(
       await tx.row<View>(sql`
         update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${ctx.clock.now()}
@@ -53,8 +56,9 @@ export function updateView(ctx: Context, caller: Member, id: string, change: Vie
 
 export const deleteView = (ctx: Context, caller: Member, id: string): Promise<void> =>
   ctx.db.tx(async (tx) => {
-    await lockView(tx, caller, id)
+    const { shared, owner_id } = await lockView(tx, caller, id)
     await tx.run(sql`delete from views where id = ${id}`)
+    tellOf(tx, caller, shared, owner_id)
   })
 
 /** Somebody left: what they shared stays for the others, the rest goes. Called when their membership is gone. */
@@ -63,6 +67,10 @@ export async function releaseViews(tx: Tx, workspaceId: string, userId: string) 
   await tx.run(sql`delete from views where ${theirs} and not shared`)
   await tx.run(sql`update views set owner_id = null where ${theirs}`)
 }
+
+/** What is somebody's own is news to them alone. */
+const tellOf = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
+  tellLive(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
 
 /** A view that the caller may change, held. */
 async function lockView(tx: Tx, caller: Member, id: string): Promise<View> {

@@ -1,6 +1,7 @@
 import { api } from '@baton/protocol'
 import { readEndpoint } from '../delivery/endpoints.ts'
 import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
+import { readHealth } from '../delivery/track-record.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
 import { route, unkept } from '../http/route.ts'
@@ -32,6 +33,10 @@ export const webhookRoutes = [
   route(api.enableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'enabled')),
   route(api.disableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'disabled')),
 
+  route(api.getWebhookHealth, async ({ ctx, caller, params }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return readHealth(ctx, params.webhook_id)
+  }),
   route(api.listWebhookDeliveries, async ({ ctx, caller, params, query }) => {
     await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
     return listDeliveries(ctx, params.webhook_id, query)

@@ -1,6 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { all, api, isBatonError, queries } from '../api.ts'
+import { installationsQuery } from '../issues/available-agents.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
@@ -71,3 +72,16 @@ export async function refreshSession(id: string) {
   if (isNew && session) await queries.invalidateQueries({ queryKey: ['sessions'] })
   await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
 }
+
+/** The app of the session's agent, and the delivery that told it of the session: for managers. */
+export const createdDeliveryQuery = (session: AgentSession) =>
+  queryOptions({
+    queryKey: ['session', session.id, 'delivery'],
+    queryFn: async () => {
+      const installations = await queries.fetchQuery(installationsQuery)
+      const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
+      if (!appId) return null
+      const { data } = await api.listAppDeliveries({ app_id: appId, agent_session_id: session.id, limit: 100 })
+      return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
+    },
+  })

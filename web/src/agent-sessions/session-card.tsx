@@ -1,14 +1,96 @@
-import type { AgentSession } from '@baton/protocol'
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { usePeople } from '../workspaces/queries.ts'
-import { StatePill } from './words.tsx'
+import { ChevronDown, ChevronUp, Maximize2 } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { Skeletons } from '../ui/states.tsx'
+import { Tip } from '../ui/tip.tsx'
+import { Activities } from './activities.tsx'
+import { conversationOf, isReplaced } from './conversation.ts'
+import { SessionHeader, useAgent } from './header.tsx'
+import { Links } from './links.tsx'
+import { Plan } from './plan.tsx'
+import { activitiesQuery } from './queries.ts'
+import { Said } from './said.tsx'
+import { Reply } from './session-panel.tsx'
 
-/** A session in a feed. */
-export const SessionCard = ({ session }: { session: AgentSession }) => (
-  <article className="flex h-9 items-center gap-2 rounded-lg border bg-surface px-3">
-    <StatePill session={session} />
-    <Link to="/agent-session/$sessionId" params={{ sessionId: session.id }} className="font-medium">
-      {usePeople().get(session.app_user_id)?.display_name ?? 'An agent'}
-    </Link>
-  </article>
-)
+const nothing: AgentActivity[] = []
+
+/** A session in the feed of what it is about: how it stands and its last word; everything when it is opened. */
+export function SessionCard({ session }: { session: AgentSession }) {
+  const [open, setOpen] = useState(false)
+  const { data } = useQuery(activitiesQuery(session.id))
+  const activities = data ?? nothing
+  const agent = useAgent(session)
+  const needsYou = session.state === 'awaitingInput' && !session.ended_at
+  return (
+    <section
+      id={`session-${session.id}`}
+      data-session={session.id}
+      aria-label={`Session of ${agent.name}`}
+      className={cx(
+        'scroll-mt-4 rounded-lg border bg-surface shadow-card',
+        needsYou ? 'border-accent/50' : 'border-l-2 border-l-agent',
+      )}
+    >
+      <div className="space-y-2 px-3 py-2.5">
+        <SessionHeader
+          session={session}
+          activities={activities}
+          actions={
+            <Tip label="Open on a page of its own">
+              <Link
+                to="/agent-session/$sessionId"
+                params={{ sessionId: session.id }}
+                aria-label="Open the session"
+                className="inline-flex size-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+              >
+                <Maximize2 size={14} aria-hidden />
+              </Link>
+            </Tip>
+          }
+        />
+        <Plan plan={session.plan} />
+        <Links urls={session.external_urls} />
+      </div>
+      <div className="border-t px-3 py-1.5">
+        {!data ? (
+          <Skeletons rows={2} />
+        ) : open ? (
+          <Activities session={session} activities={data} className="max-h-[min(36rem,65vh)]" />
+        ) : (
+          <LastWord session={session} activities={data} agent={agent.name} />
+        )}
+        {activities.length > 1 && (
+          <Button
+            look="quiet"
+            size="sm"
+            icon={open ? ChevronUp : ChevronDown}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            className="-ml-1"
+          >
+            {open ? 'Show the last word only' : `Show everything (${activities.length})`}
+          </Button>
+        )}
+      </div>
+      <div className="space-y-2 border-t px-3 py-2.5 empty:hidden">
+        <Reply session={session} activities={activities} agent={agent.name} />
+      </div>
+    </section>
+  )
+}
+
+/** The last thing of each side that still matters: what was said last, with the message it answers. */
+function LastWord(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
+  const { session, activities, agent } = props
+  const entries = conversationOf(
+    session,
+    activities.filter((activity) => !isReplaced(activity)),
+  )
+  const last = entries.findLast(({ activity }) => activity.signal !== 'stop')
+  if (!last) return <p className="px-1 py-1 text-ink-3">{agent} has not said anything yet.</p>
+  return <Said key={last.activity.id} entry={last} />
+}

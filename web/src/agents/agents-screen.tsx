@@ -1,3 +1,121 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Bot, ListFilter, UserRound, X } from 'lucide-react'
+import { sessionsQuery } from '../agent-sessions/queries.ts'
+import { useMe } from '../login/me.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { Kbd } from '../ui/kbd.tsx'
 import { Page } from '../ui/layout.tsx'
+import { usePicker } from '../ui/picker.tsx'
+import { Empty, Failed, Skeletons } from '../ui/states.tsx'
+import { AgentList } from './agent-list.tsx'
+import { agentsQuery } from './queries.ts'
+import { type AgentSearch, standings, standingWords } from './search.ts'
+import { SessionRows } from './session-rows.tsx'
 
-export const AgentsScreen = () => <Page title="Agents">{null}</Page>
+/** Every session of the workspace, those that wait for a person first; and every agent. */
+export function AgentsScreen() {
+  return (
+    <Page title="Agents" below={<Filters />}>
+      <div className="lg:flex lg:min-h-full">
+        <div className="min-w-0 flex-1">
+          <Sessions />
+        </div>
+        <aside className="border-t lg:w-88 lg:shrink-0 lg:border-t-0 lg:border-l">
+          <AgentList />
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+const useFilters = () => useSearch({ from: '/person/inside/agents' })
+
+function Sessions() {
+  const filters = useFilters()
+  const { user } = useMe()
+  const { data, error, refetch } = useQuery(sessionsQuery)
+  if (!data) return error ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons rows={8} />
+  if (data.length === 0) {
+    return (
+      <Empty icon={Bot} title="No agent has been asked yet">
+        Open an issue and press <Kbd keys="d" /> to delegate it, or mention an agent in a comment. What it does shows
+        here.
+      </Empty>
+    )
+  }
+  return <SessionRows sessions={data} filters={filters} me={user.id} />
+}
+
+function Filters() {
+  const filters = useFilters()
+  const navigate = useNavigate()
+  const ask = usePicker()
+  const { data: agents = [] } = useQuery(agentsQuery)
+  const choose = (change: Partial<{ [Key in keyof AgentSearch]: AgentSearch[Key] | undefined }>) =>
+    void navigate({
+      to: '/agents',
+      search: (now) => Object.fromEntries(Object.entries({ ...now, ...change }).filter(([, value]) => value)),
+      replace: true,
+    })
+  const chosen = agents.find(({ id }) => id === filters.agent)
+  return (
+    <div className="flex flex-wrap gap-1.5 px-4 pb-2">
+      <Button
+        size="sm"
+        icon={Bot}
+        onClick={({ currentTarget }) =>
+          ask(currentTarget, {
+            title: 'Agent',
+            selected: filters.agent ? [filters.agent] : [],
+            options: agents.map(({ id, display_name, avatar_url }) => ({
+              value: id,
+              label: display_name,
+              icon: <Avatar agent name={display_name} src={avatar_url} size={16} />,
+            })),
+            onPick: (agent) => choose({ agent: agent === filters.agent ? undefined : agent }),
+          })
+        }
+      >
+        {filters.agent ? `Agent: ${chosen?.display_name ?? 'one that is gone'}` : 'Agent'}
+      </Button>
+      <Button
+        size="sm"
+        icon={ListFilter}
+        onClick={({ currentTarget }) =>
+          ask(currentTarget, {
+            title: 'State',
+            selected: filters.standing ? [filters.standing] : [],
+            options: standings.map((value) => ({ value, label: standingWords[value] })),
+            onPick: (value) => {
+              const standing = standings.find((one) => one === value)
+              choose({ standing: standing === filters.standing ? undefined : standing })
+            },
+          })
+        }
+      >
+        {filters.standing ? `State: ${standingWords[filters.standing]}` : 'State'}
+      </Button>
+      <Button
+        size="sm"
+        icon={UserRound}
+        aria-pressed={filters.mine === true}
+        className={filters.mine && 'border-accent bg-accent-wash'}
+        onClick={() => choose({ mine: filters.mine ? undefined : true })}
+      >
+        Asked by me
+      </Button>
+      {Object.keys(filters).length > 0 && (
+        <Button
+          size="sm"
+          look="quiet"
+          icon={X}
+          onClick={() => choose({ agent: undefined, standing: undefined, mine: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}

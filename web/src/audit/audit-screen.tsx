@@ -1,3 +1,111 @@
+import type { AuditAction, AuditEntry } from '@baton/protocol'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { ScrollText } from 'lucide-react'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { ManagersOnly } from '../settings/managers-only.tsx'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
+import { Empty, Failed, Skeletons } from '../ui/states.tsx'
+import { exactly, Time } from '../ui/time.tsx'
+import { auditWords } from './words.ts'
 
-export const AuditScreen = () => <Page title="Audit log">{null}</Page>
+/** Who changed access, and how: newest first. */
+export function AuditScreen() {
+  return (
+    <ManagersOnly title="Audit log">
+      <Log />
+    </ManagersOnly>
+  )
+}
+
+function Log() {
+  const [action, setAction] = useState<AuditAction | ''>('')
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['audit-log', action],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      api.listAuditEntries({ limit: 50, ...(action && { action }), ...(pageParam && { cursor: pageParam }) }),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  })
+  const entries = data?.pages.flatMap((page) => page.data)
+  return (
+    <Page
+      title="Audit log"
+      actions={
+        <Select
+          aria-label="Kind of change"
+          className="w-56 max-sm:w-40"
+          value={action}
+          onChange={(event) => setAction(event.target.value as AuditAction | '')}
+        >
+          <option value="">Everything</option>
+          {(Object.keys(auditWords) as AuditAction[]).map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </Select>
+      }
+    >
+      {error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : !entries ? (
+        <Skeletons rows={12} />
+      ) : entries.length === 0 ? (
+        <Empty icon={ScrollText} title="Nothing of this kind has happened">
+          Changes of access, secrets, apps, webhooks and teams are kept here.
+        </Empty>
+      ) : (
+        <>
+          <ul aria-label="Audit log" className="divide-y">
+            {entries.map((entry) => (
+              <Entry key={entry.id} entry={entry} />
+            ))}
+          </ul>
+          {hasNextPage && (
+            <div className="p-4 text-center">
+              <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+                Show earlier
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Entry({ entry: { action, actor, subject_id, details, created_at } }: { entry: AuditEntry }) {
+  const more = Object.entries(details)
+  return (
+    <li className="px-4 py-2">
+      <details className="group">
+        <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5">
+          <Avatar name={actor?.name ?? 'Baton'} size={20} />
+          <span className="min-w-52 flex-1">
+            <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {auditWords[action]}
+            {typeof details.name === 'string' && <span className="text-ink-2">: {details.name}</span>}
+          </span>
+          <Time at={created_at} className="tabular text-xs text-ink-3" />
+        </summary>
+        <dl className="mt-2 mb-1 ml-8 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs">
+          <dt className="text-ink-3">When</dt>
+          <dd className="tabular">{exactly(created_at)}</dd>
+          <dt className="text-ink-3">What</dt>
+          <dd className="font-mono">{action}</dd>
+          <dt className="text-ink-3">About</dt>
+          <dd className="font-mono wrap-anywhere">{subject_id}</dd>
+          {more.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt className="text-ink-3">{name.replaceAll('_', ' ')}</dt>
+              <dd className="font-mono wrap-anywhere">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </li>
+  )
+}

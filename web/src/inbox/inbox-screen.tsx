@@ -1,3 +1,145 @@
+import type { InboxEntry } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { CheckCheck, Inbox, Mail, MailOpen } from 'lucide-react'
+import { useCommands } from '../shortcuts.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
 import { Page } from '../ui/layout.tsx'
+import { useRowKeys } from '../ui/row-keys.ts'
+import { Empty, Failed, Skeletons } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { inboxQuery } from './queries.ts'
+import { markAllRead, markRead } from './read.ts'
+import { placeOf, sentenceOf, wordsOf } from './words.ts'
 
-export const InboxScreen = () => <Page title="Inbox">{null}</Page>
+/** What asks for the person, newest first. */
+export function InboxScreen() {
+  const { data, error, refetch } = useQuery(inboxQuery)
+  const { unread: unreadOnly } = useSearch({ from: '/person/inside/inbox' })
+  const navigate = useNavigate()
+  const unread = data?.filter(({ read_at }) => !read_at) ?? []
+  const showUnread = (only: boolean) =>
+    void navigate({ to: '/inbox', search: only ? { unread: true } : {}, replace: true })
+  return (
+    <Page
+      title="Inbox"
+      actions={
+        <>
+          <Button
+            size="sm"
+            look="quiet"
+            aria-pressed={unreadOnly === true}
+            className={unreadOnly && 'bg-accent-wash text-accent-ink'}
+            onClick={() => showUnread(!unreadOnly)}
+          >
+            Unread only
+          </Button>
+          <Button
+            size="sm"
+            icon={CheckCheck}
+            command="inbox.read-all"
+            disabled={unread.length === 0}
+            onClick={() => void markAllRead(data ?? [])}
+          >
+            Mark all read
+          </Button>
+        </>
+      }
+    >
+      {data ? (
+        <Entries entries={unreadOnly ? unread : data} unreadOnly={unreadOnly === true} all={data} />
+      ) : error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeletons rows={8} />
+      )}
+    </Page>
+  )
+}
+
+function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: InboxEntry[]; unreadOnly: boolean }) {
+  const navigate = useNavigate()
+  const { at, setAt } = useRowKeys({
+    ids: entries.map(({ id }) => id),
+    noun: 'entry',
+    onOpen: (id) => {
+      const entry = entries.find((one) => one.id === id)
+      if (!entry) return
+      opened(entry)
+      void navigate(placeOf(entry))
+    },
+  })
+  const active = entries.find(({ id }) => id === at)
+  useCommands([
+    {
+      id: 'inbox.toggle',
+      title: 'Mark as read or unread',
+      section: 'View',
+      keys: 'u',
+      run: () => {
+        if (active) void markRead(active, !active.read_at)
+      },
+    },
+    {
+      id: 'inbox.read-all',
+      title: 'Mark all as read',
+      section: 'View',
+      keys: 'shift+a',
+      run: () => void markAllRead(all),
+    },
+  ])
+  if (entries.length === 0) {
+    return (
+      <Empty icon={Inbox} title={unreadOnly ? 'Nothing unread' : 'Nothing asks for you'}>
+        Mentions, work that is given to you, and agents that need an answer or have finished arrive here.
+      </Empty>
+    )
+  }
+  return (
+    <ul aria-label="Inbox">
+      {entries.map((entry) => (
+        <Row key={entry.id} entry={entry} active={entry === active} onPoint={() => setAt(entry.id)} />
+      ))}
+    </ul>
+  )
+}
+
+const opened = (entry: InboxEntry) => {
+  if (!entry.read_at) void markRead(entry, true)
+}
+
+function Row({ entry, active, onPoint }: { entry: InboxEntry; active: boolean; onPoint: () => void }) {
+  const { icon: Icon, color } = wordsOf(entry)
+  const isRead = entry.read_at !== null
+  return (
+    <li
+      data-row={entry.id}
+      onPointerMove={onPoint}
+      className={cx('group relative flex items-center border-b pr-3', active && 'bg-hover')}
+    >
+      <Link
+        {...placeOf(entry)}
+        onClick={() => opened(entry)}
+        className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 py-1.5 pl-4"
+      >
+        <span className={cx('size-1.5 shrink-0 rounded-full', isRead ? 'bg-transparent' : 'bg-accent')}>
+          {!isRead && <span className="sr-only">Unread.</span>}
+        </span>
+        <Icon size={15} aria-hidden className={cx('shrink-0', isRead ? 'text-ink-3' : color)} />
+        <span className="flex min-w-0 flex-1 flex-wrap gap-x-2">
+          <span className={cx('min-w-0 truncate', isRead ? 'text-ink-2' : 'font-semibold')}>{entry.title}</span>
+          <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
+        </span>
+        <Time at={entry.created_at} className="shrink-0 text-xs text-ink-3" />
+      </Link>
+      <IconButton
+        label={isRead ? 'Mark as unread' : 'Mark as read'}
+        icon={isRead ? Mail : MailOpen}
+        command="inbox.toggle"
+        className="ml-1 md:opacity-0 md:group-hover:opacity-100 md:focus-visible:opacity-100"
+        onClick={() => void markRead(entry, !isRead)}
+      />
+    </li>
+  )
+}

@@ -8,8 +8,11 @@ import { api, isBatonError } from '../api.ts'
  */
 const issues = new Map<string, Issue>()
 const codes = new Map<string, string>()
-/** Told apart from a fetch that began before it: what was edited meanwhile is not overwritten by what was read. */
-const editedAt = new Map<string, number>()
+/** As the server last said, and what has been changed here since without an answer yet: together they are what is shown. */
+const said = new Map<string, Issue>()
+const unanswered = new Map<string, Partial<Issue>[]>()
+/** When each was last heard of: what a list that was asked for before leaves out need not be gone. */
+const heardAt = new Map<string, number>()
 
 /** More than this is found by searching. */
 const most = 20_000
@@ -39,11 +42,23 @@ function changed(about: Partial<Omit<Snapshot, 'issues'>> = {}) {
   })
 }
 
-function keep(issue: Issue) {
-  const known = issues.get(issue.id)
+function show(id: string) {
+  const issue = said.get(id)
+  if (!issue) return
+  const known = issues.get(id)
   if (known && known.code !== issue.code) codes.delete(known.code)
-  issues.set(issue.id, issue)
-  codes.set(issue.code, issue.id)
+  const changes = unanswered.get(id)
+  issues.set(id, changes ? Object.assign({}, issue, ...changes) : issue)
+  codes.set(issue.code, id)
+}
+
+/** Answers may overtake each other; the newest of what the server said counts. */
+function keep(issue: Issue) {
+  heardAt.set(issue.id, performance.now())
+  const known = said.get(issue.id)
+  if (known && known.updated_at > issue.updated_at) return
+  said.set(issue.id, issue)
+  show(issue.id)
 }
 
 export function putIssue(issue: Issue) {
@@ -54,7 +69,7 @@ export function putIssue(issue: Issue) {
 export function removeIssue(id: string) {
   const known = issues.get(id)
   if (!known) return
-  issues.delete(id)
+  for (const map of [issues, said, unanswered, heardAt]) map.delete(id)
   codes.delete(known.code)
   changed()
 }
@@ -62,26 +77,25 @@ export function removeIssue(id: string) {
 /** By its id or code, if it is at hand. */
 export const knownIssue = (idOrCode: string) => issues.get(idOrCode) ?? issues.get(codes.get(idOrCode) ?? '')
 
-/** Shows a change before the server has said yes; returns what takes it back. */
+/** Shows a change before the server has said yes; returns what ends that, once the answer is here. */
 export function changeLocally(id: string, change: Partial<Issue>): () => void {
-  const before = issues.get(id)
-  if (!before) return () => {}
-  editedAt.set(id, performance.now())
-  putIssue({ ...before, ...change })
+  if (!issues.has(id)) return () => {}
+  unanswered.set(id, [...(unanswered.get(id) ?? []), change])
+  show(id)
+  changed()
   return () => {
-    const now = issues.get(id)
-    if (!now) return
-    const undone = Object.fromEntries(Object.keys(change).map((field) => [field, before[field as keyof Issue]]))
-    putIssue({ ...now, ...undone })
+    const left = unanswered.get(id)?.filter((one) => one !== change)
+    if (left?.length) unanswered.set(id, left)
+    else unanswered.delete(id)
+    show(id)
+    changed()
   }
 }
 
 /** Reads one anew; one that is gone, or no longer to be seen, goes. */
 export async function refreshIssue(idOrCode: string): Promise<Issue | null> {
-  const began = performance.now()
   try {
     const issue = await api.getIssue({ issue_id: idOrCode })
-    if ((editedAt.get(issue.id) ?? 0) > began) return issues.get(issue.id) ?? issue
     putIssue(issue)
     return issue
   } catch (error) {
@@ -117,15 +131,15 @@ async function load() {
       const page = await api.listIssues({ limit: 100, ...(cursor && { cursor }) })
       for (const issue of page.data) {
         seen.add(issue.id)
-        if ((editedAt.get(issue.id) ?? 0) <= began) keep(issue)
+        keep(issue)
       }
       cursor = page.next_cursor
       changed({ error: null })
     } while (cursor && seen.size < most)
     // What was here and is no longer listed has been deleted or hidden.
     if (!cursor) {
-      for (const issue of [...issues.values()]) {
-        if (!seen.has(issue.id) && (editedAt.get(issue.id) ?? 0) <= began) removeIssue(issue.id)
+      for (const id of [...issues.keys()]) {
+        if (!seen.has(id) && (heardAt.get(id) ?? 0) <= began) removeIssue(id)
       }
     }
     changed({ complete: true })

@@ -1,3 +1,139 @@
-import { Page } from '../ui/layout.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { all, api, queries } from '../api.ts'
+import { chooseTheme, type Theme, useTheme } from '../theme.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Choices, Field, Input } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Page, Rows, Section } from '../ui/layout.tsx'
+import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { useMe } from './me.ts'
 
-export const AccountScreen = () => <Page title="Your account">{null}</Page>
+export function AccountScreen() {
+  const { user } = useMe()
+  const theme = useTheme()
+  return (
+    <Page title="Your account" width="reading">
+      <div className="flex items-center gap-4">
+        <Avatar name={user.display_name} size={48} />
+        <div className="min-w-0">
+          <p className="truncate text-lg font-semibold">{user.display_name}</p>
+          <p className="truncate text-ink-2">{user.email}</p>
+        </div>
+      </div>
+      <Choices<Theme>
+        label="Theme"
+        name="theme"
+        value={theme}
+        onChange={chooseTheme}
+        choices={[
+          { value: 'system', label: 'Like the system' },
+          { value: 'light', label: 'Light' },
+          { value: 'dark', label: 'Dark' },
+        ]}
+      />
+      <Password />
+      <Programs />
+    </Page>
+  )
+}
+
+function Password() {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const form = useForm(async () => {
+    await api.changePassword({ current_password: current, new_password: next })
+    setCurrent('')
+    setNext('')
+    say('Your password is changed. Everywhere else you are signed out.')
+  }, ['current_password', 'new_password'])
+  return (
+    <Section title="Password" hint="Changing it signs you out everywhere else.">
+      <form onSubmit={form.submit} className="max-w-sm space-y-3">
+        <Field label="Current password" error={form.errors.current_password}>
+          <Input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+          />
+        </Field>
+        <Field label="New password" hint="At least 8 characters." error={form.errors.new_password}>
+          <Input
+            type="password"
+            autoComplete="new-password"
+            required
+            value={next}
+            onChange={(event) => setNext(event.target.value)}
+          />
+        </Field>
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <Button type="submit" busy={form.busy}>
+          Change password
+        </Button>
+      </form>
+    </Section>
+  )
+}
+
+/** What acts for the person, and the way to end it. */
+function Programs() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['programs'],
+    queryFn: () => all((cursor) => api.listPrograms({ limit: 100, ...(cursor && { cursor }) })),
+  })
+  const [ending, setEnding] = useState<{ id: string; name: string } | null>(null)
+  return (
+    <Section title="Connected programs" hint="Programs that act as you, such as MCP clients.">
+      {error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Skeletons rows={2} />
+      ) : data.length === 0 ? (
+        <p className="text-ink-3">
+          None. Point an MCP client at <code className="font-mono text-xs">{location.origin}/mcp</code> to connect one.
+        </p>
+      ) : (
+        <Rows label="Connected programs">
+          {data.map(({ id, client_name, workspace, scopes, created_at, last_used_at }) => (
+            <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+              <div className="min-w-0 flex-1">
+                <p className="truncate font-medium">{client_name}</p>
+                <p className="text-xs text-ink-2">
+                  {workspace.name} · {scopes.join(', ')} · connected <Time at={created_at} />
+                  {last_used_at ? (
+                    <>
+                      , last used <Time at={last_used_at} />
+                    </>
+                  ) : (
+                    ', never used'
+                  )}
+                </p>
+              </div>
+              <Button size="sm" onClick={() => setEnding({ id, name: client_name })}>
+                Disconnect
+              </Button>
+            </li>
+          ))}
+        </Rows>
+      )}
+      <Confirm
+        open={ending !== null}
+        onClose={() => setEnding(null)}
+        title={`Disconnect ${ending?.name}?`}
+        action="Disconnect"
+        onConfirm={async () => {
+          if (ending) await api.endProgram({ program_id: ending.id })
+          await queries.invalidateQueries({ queryKey: ['programs'] })
+        }}
+      >
+        <p>Its tokens stop at once. To use it again you connect it anew.</p>
+      </Confirm>
+    </Section>
+  )
+}

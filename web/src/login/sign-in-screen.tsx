@@ -1,3 +1,78 @@
-import { Page } from '../ui/layout.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Notice } from '../ui/states.tsx'
+import { Front, frontLink } from './front.tsx'
+import { instanceQuery } from './instance.ts'
+import { safeNext } from './me.ts'
 
-export const SignInScreen = () => <Page title="Sign in">{null}</Page>
+export function SignInScreen() {
+  const { next } = useSearch({ from: '/sign-in' })
+  const demo = useQuery(instanceQuery).data?.demo
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  // The whole app begins anew, with nothing of whoever was here before.
+  const enter = async (login: { email: string; password: string }) => {
+    await api.signIn(login)
+    location.assign(safeNext(next))
+  }
+  const form = useForm(() => enter({ email, password }), ['email', 'password'])
+  const asDemo = useForm(async () => demo && enter(demo))
+  return (
+    <Front
+      title="Sign in"
+      hint="A work tracker whose teammates include agents."
+      footer={
+        <>
+          New here?{' '}
+          <Link to="/sign-up" search={{ next }} className={frontLink}>
+            Create an account
+          </Link>
+        </>
+      }
+    >
+      {demo && (
+        <div className="mb-6 rounded-lg border border-agent/40 bg-agent-wash p-4">
+          <p className="font-semibold text-agent-ink">This is a demo</p>
+          <p className="mb-3 text-ink-2">A small company with issues, projects and people to try everything on.</p>
+          <Button look="primary" className="w-full" busy={asDemo.busy} onClick={() => void asDemo.submit()}>
+            Enter the demo
+          </Button>
+          {asDemo.problem && (
+            <p role="alert" className="mt-2 text-bad-ink">
+              {asDemo.problem}
+            </p>
+          )}
+        </div>
+      )}
+      <form onSubmit={form.submit} className="space-y-4">
+        <Field label="E-mail" error={form.errors.email}>
+          <Input
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        </Field>
+        <Field label="Password" error={form.errors.password}>
+          <Input
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </Field>
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <Button type="submit" look={demo ? 'plain' : 'primary'} className="w-full" busy={form.busy}>
+          Sign in
+        </Button>
+      </form>
+    </Front>
+  )
+}

@@ -1,3 +1,67 @@
-import { Page } from '../ui/layout.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Notice } from '../ui/states.tsx'
+import { Front, frontLink } from './front.tsx'
+import { instanceQuery } from './instance.ts'
+import { safeNext } from './me.ts'
 
-export const SignUpScreen = () => <Page title="Sign up">{null}</Page>
+export function SignUpScreen() {
+  const { next } = useSearch({ from: '/sign-up' })
+  const open = useQuery(instanceQuery).data?.sign_up ?? true
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const form = useForm(async () => {
+    await api.signUp({ name, email, password })
+    location.assign(safeNext(next))
+  }, ['name', 'email', 'password'])
+  return (
+    <Front
+      title="Create an account"
+      footer={
+        <>
+          Have one already?{' '}
+          <Link to="/sign-in" search={{ next }} className={frontLink}>
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <form onSubmit={form.submit} className="space-y-4">
+        {!open && (
+          <Notice>Only people with an invitation can sign up here. Use the e-mail address that was invited.</Notice>
+        )}
+        <Field label="Your name" error={form.errors.name}>
+          <Input autoComplete="name" required value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field label="E-mail" error={form.errors.email}>
+          <Input
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        </Field>
+        <Field label="Password" hint="At least 8 characters." error={form.errors.password}>
+          <Input
+            type="password"
+            autoComplete="new-password"
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        </Field>
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <Button type="submit" look="primary" className="w-full" busy={form.busy}>
+          Create account
+        </Button>
+      </form>
+    </Front>
+  )
+}

@@ -1,3 +1,128 @@
-import { Page } from '../ui/layout.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Copyable } from '../ui/copy.tsx'
+import { Input } from '../ui/field.tsx'
+import { Page, Section } from '../ui/layout.tsx'
+import { Pill, type Tone } from '../ui/pill.tsx'
+import { Failed, Skeletons } from '../ui/states.tsx'
+import { type Described, groupsOf, type OpenApi } from './openapi.ts'
 
-export const ApiScreen = () => <Page title="API">{null}</Page>
+/** The reference, read from this instance's own description of itself. */
+export function ApiScreen() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['openapi'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await fetch('/api/v1/openapi.json')).json() as Promise<OpenApi>,
+  })
+  const [wanted, setWanted] = useState('')
+  return (
+    <Page
+      title="API"
+      width="reading"
+      actions={
+        <Input
+          aria-label="Find an operation"
+          placeholder="Find an operation…"
+          className="w-56 max-sm:w-36"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      }
+    >
+      <Section
+        title="What the app can do, a script can do"
+        hint={
+          <>
+            Send a person's login or an app's token as <code className="font-mono text-xs">Authorization: Bearer</code>,
+            and the workspace as <code className="font-mono text-xs">X-Workspace-ID</code>. Guides, errors and the whole
+            reference are in the{' '}
+            <a href="/docs" className="text-accent-ink underline underline-offset-2">
+              documentation
+            </a>
+            .
+          </>
+        }
+      >
+        <div className="grid gap-2 sm:grid-cols-2">
+          <Copyable label="the address of the API" text={`${location.origin}/api/v1`} />
+          <Copyable label="the address for MCP clients" text={`${location.origin}/mcp`} />
+        </div>
+      </Section>
+      {data ? (
+        <Operations description={data} wanted={wanted.trim().toLowerCase()} />
+      ) : error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeletons rows={14} />
+      )}
+    </Page>
+  )
+}
+
+function Operations({ description, wanted }: { description: OpenApi; wanted: string }) {
+  const groups = groupsOf(description)
+    .map(({ name, operations }) => ({
+      name,
+      operations: operations.filter(({ method, path, summary }) =>
+        `${method} ${path} ${summary}`.toLowerCase().includes(wanted),
+      ),
+    }))
+    .filter(({ operations }) => operations.length > 0)
+  if (groups.length === 0) return <p className="text-ink-2">No operation matches “{wanted}”.</p>
+  return groups.map(({ name, operations }) => (
+    <Section key={name} title={name}>
+      <ul className="divide-y rounded-lg border bg-surface">
+        {operations.map((operation) => (
+          <Operation key={operation.id} operation={operation} />
+        ))}
+      </ul>
+    </Section>
+  ))
+}
+
+const tones: Record<string, Tone> = { GET: 'info', POST: 'ok', PUT: 'warn', PATCH: 'warn', DELETE: 'bad' }
+
+const Operation = ({ operation: { method, path, summary, parameters, answers, caller } }: { operation: Described }) => (
+  <li>
+    <details>
+      <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5 px-3 py-2 hover:bg-hover">
+        <Pill tone={tones[method] ?? 'neutral'} className="w-16 justify-center font-mono">
+          {method}
+        </Pill>
+        <code className="font-mono text-xs wrap-anywhere">{path}</code>
+        <span className="min-w-40 flex-1 truncate text-ink-2 max-sm:basis-full">{summary}</span>
+      </summary>
+      <div className="space-y-3 border-t bg-sunken px-4 py-3 text-xs">
+        <p className="text-sm">{summary}.</p>
+        {caller && (
+          <p>
+            <span className="text-ink-3">Who may call it:</span> {caller}
+          </p>
+        )}
+        {parameters.length > 0 && (
+          <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+            {parameters.map(({ name, where, type, required }) => (
+              <div key={`${where} ${name}`} className="contents">
+                <dt className="font-mono">
+                  {name}
+                  {required && <span className="text-accent-ink"> *</span>}
+                </dt>
+                <dd className="text-ink-2">
+                  {where} · {type}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        )}
+        <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+          {answers.map(({ status, words }) => (
+            <div key={status} className="contents">
+              <dt className="tabular font-mono">{status}</dt>
+              <dd className="text-ink-2">{words}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </details>
+  </li>
+)

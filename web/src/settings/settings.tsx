@@ -16,7 +16,7 @@ const places = [
 export function Settings() {
   const { isManager } = useMe()
   return (
-    <div className="flex h-full max-lg:flex-col">
+    <div data-settings className="flex h-full max-lg:flex-col">
       <nav
         aria-label="Settings"
         className="shrink-0 overflow-x-auto border-b bg-canvas lg:w-48 lg:border-r lg:border-b-0 lg:p-3"

@@ -21,6 +21,7 @@ import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { SavedViews } from '../views/saved-views.tsx'
 import { useTeams } from '../workspaces/queries.ts'
 import { showOverlay } from './overlay.ts'
 
@@ -104,7 +105,7 @@ export function Sidebar() {
             ))}
           </ul>
         </section>
-        <SavedViews />
+        <SavedViews row={row} />
       </nav>
       <div className="flex items-center gap-1 border-t pt-2">
         <Link
@@ -132,9 +133,6 @@ export function Sidebar() {
     </div>
   )
 }
-
-/** Kept for the views that people save. */
-const SavedViews = () => null
 
 function WorkspaceMenu() {
   const { workspaces, workspace } = useMe()

@@ -52,20 +52,28 @@ function useTied() {
 }
 
 const box =
-  'w-full rounded border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 ' +
+  'rounded border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 ' +
   'focus:border-accent focus:outline-1 focus:outline-accent aria-invalid:border-bad disabled:opacity-60'
 
+/** As wide as there is room, unless a width was asked for. */
+const width = (className = '') => !/\bw-/.test(className) && 'w-full'
+
 export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
-  <input {...useTied()} {...rest} className={cx(box, 'h-8', className)} />
+  <input {...useTied()} {...rest} className={cx(box, width(className), 'h-8', className)} />
 )
 
 /** Grows with what is typed. */
 export const Textarea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
-  <textarea rows={3} {...useTied()} {...rest} className={cx(box, 'field-sizing-content py-1.5 leading-5', className)} />
+  <textarea
+    rows={3}
+    {...useTied()}
+    {...rest}
+    className={cx(box, width(className), 'field-sizing-content py-1.5 leading-5', className)}
+  />
 )
 
 export const Select = ({ className, ...rest }: ComponentProps<'select'>) => (
-  <select {...useTied()} {...rest} className={cx(box, 'h-8', className)} />
+  <select {...useTied()} {...rest} className={cx(box, width(className), 'h-8', className)} />
 )
 
 export const Checkbox = ({

@@ -20,7 +20,7 @@ export function Page({
   return (
     <div className="flex h-full min-w-0 flex-col">
       <header className="shrink-0 border-b bg-canvas">
-        <div className="flex h-12 items-center gap-2 px-4 max-md:pl-13">
+        <div className="flex h-12 items-center gap-2 px-4 max-md:not-in-data-settings:pl-13">
           <h1 className="min-w-0 flex-1 truncate text-base font-semibold">{title}</h1>
           {actions}
         </div>

@@ -1,9 +1,6 @@
 import { useEffect, useState } from 'react'
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['year', 31_536_000_000],
-  ['month', 2_592_000_000],
-  ['week', 604_800_000],
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
@@ -13,8 +10,10 @@ const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'm
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
 const dayWithYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric' })
 
+/** A week later, the day says more. */
 export function ago(moment: string, now = Date.now()): string {
   const ms = Date.parse(moment) - now
+  if (Math.abs(ms) > 7 * 86_400_000) return dayOf(moment)
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? []
   return unit && size ? relative.format(Math.round(ms / size), unit) : 'just now'
 }

@@ -1,3 +1,63 @@
-import { Page } from '../ui/layout.tsx'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, enterWorkspace, isBatonError } from '../api.ts'
+import { Front, frontLink } from '../login/front.tsx'
+import { useMe } from '../login/me.ts'
+import { Button } from '../ui/button.tsx'
+import { useForm } from '../ui/form.ts'
+import { Notice } from '../ui/states.tsx'
 
-export const AcceptInvitationScreen = () => <Page title="Invitation">{null}</Page>
+export function AcceptInvitationScreen() {
+  const { token } = useSearch({ from: '/person/invitations/accept' })
+  const { user } = useMe()
+  const [over, setOver] = useState(!token)
+  const form = useForm(async () => {
+    try {
+      const { workspace } = await api.acceptInvitation({ token: token ?? '' })
+      enterWorkspace(workspace.id)
+      location.assign('/')
+    } catch (error) {
+      if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
+      setOver(true)
+    }
+  })
+  const signOut = async () => {
+    await api.signOut()
+    location.assign(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
+  }
+  return (
+    <Front
+      title={over ? 'This invitation no longer works' : 'You are invited'}
+      footer={
+        <>
+          You are signed in as {user.email}.{' '}
+          <button type="button" className={frontLink} onClick={() => void signOut()}>
+            Use another account
+          </button>
+        </>
+      }
+    >
+      {over ? (
+        <div className="space-y-4">
+          <p className="text-base text-ink-2">
+            It was used, withdrawn, is older than 7 days, or is meant for another e-mail address. Ask whoever invited
+            you for a new one.
+          </p>
+          <Link to="/" className={frontLink}>
+            Go to your workspaces
+          </Link>
+        </div>
+      ) : (
+        <div className="space-y-4">
+          <p className="text-base text-ink-2">
+            Join the workspace, see its issues and work on them with people and agents.
+          </p>
+          {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+          <Button look="primary" className="w-full" busy={form.busy} onClick={() => void form.submit()} autoFocus>
+            Join the workspace
+          </Button>
+        </div>
+      )}
+    </Front>
+  )
+}

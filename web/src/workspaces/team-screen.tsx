@@ -1,3 +1,179 @@
-import { Page } from '../ui/layout.tsx'
+import type { Repository, Team } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { Plus, X } from 'lucide-react'
+import { useState } from 'react'
+import { api, queries } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { NotFound } from '../shell/not-found.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Field, Input, Textarea } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Page, Section } from '../ui/layout.tsx'
+import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { say } from '../ui/toast.tsx'
+import { GuidancePreview } from './guidance-preview.tsx'
+import { teamsQuery } from './queries.ts'
+import { TeamMembers } from './team-members.tsx'
 
-export const TeamScreen = () => <Page title="Team">{null}</Page>
+export function TeamScreen() {
+  const { teamId } = useParams({ from: '/person/inside/settings/teams/$teamId' })
+  const { isManager } = useMe()
+  const { data, error, refetch } = useQuery(teamsQuery)
+  const team = data?.find(({ id }) => id === teamId)
+  if (data && !team) return <NotFound />
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/settings/teams" className="font-normal text-ink-2 hover:text-ink">
+            Teams
+          </Link>
+          <span className="px-1.5 text-ink-3">/</span>
+          {team?.name}
+        </>
+      }
+      width="reading"
+    >
+      {!team ? (
+        error ? (
+          <Failed error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeletons />
+        )
+      ) : (
+        <>
+          {isManager ? <Editing key={team.updated_at} team={team} /> : <Reading team={team} />}
+          <TeamMembers team={team} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+const Reading = ({ team }: { team: Team }) => (
+  <>
+    <Section title="Guidance for agents">
+      <p className="whitespace-pre-wrap text-ink-2">{team.guidance || 'None. Owners and admins can write it.'}</p>
+    </Section>
+    {team.repositories.length > 0 && (
+      <Section title="Repositories">
+        <ul className="font-mono text-xs">
+          {team.repositories.map(({ repository }) => (
+            <li key={repository}>{repository}</li>
+          ))}
+        </ul>
+      </Section>
+    )}
+  </>
+)
+
+function Editing({ team }: { team: Team }) {
+  const [name, setName] = useState(team.name)
+  const [guidance, setGuidance] = useState(team.guidance)
+  const [repositories, setRepositories] = useState<Repository[]>(team.repositories)
+  const form = useForm(async () => {
+    await api.updateTeam({ team_id: team.id, name, guidance, repositories })
+    await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
+    say('Saved.')
+  }, ['name', 'guidance'])
+  const unchanged =
+    name === team.name &&
+    guidance === team.guidance &&
+    JSON.stringify(repositories) === JSON.stringify(team.repositories)
+  return (
+    <>
+      <form onSubmit={form.submit} className="space-y-5">
+        <Field
+          label="Name"
+          hint={`Its issues are ${team.key}-1, ${team.key}-2, …`}
+          error={form.errors.name}
+          className="max-w-sm"
+        >
+          <Input required value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field
+          label="Guidance for agents"
+          hint="What agents get with each issue of this team, after the guidance of the workspace. Markdown."
+          error={form.errors.guidance}
+        >
+          <Textarea
+            className="min-h-40 font-mono text-xs"
+            value={guidance}
+            onChange={(event) => setGuidance(event.target.value)}
+            placeholder="How this team tests, who reviews, where things are…"
+          />
+        </Field>
+        <Repositories repositories={repositories} onChange={setRepositories} errors={form.errors} />
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <Button type="submit" look="primary" busy={form.busy} disabled={unchanged}>
+          Save
+        </Button>
+      </form>
+      <Section title="What agents get">
+        <GuidancePreview
+          teamId={team.id}
+          draft={{ team_guidance: guidance, repositories: repositories.filter(({ repository }) => repository) }}
+        />
+      </Section>
+    </>
+  )
+}
+
+/** Where the team's work happens, told to agents as hints. */
+function Repositories({
+  repositories,
+  onChange,
+  errors,
+}: {
+  repositories: Repository[]
+  onChange: (repositories: Repository[]) => void
+  errors: Record<string, string>
+}) {
+  const change = (at: number, changed: Repository) =>
+    onChange(repositories.map((one, index) => (index === at ? changed : one)))
+  const problem = Object.entries(errors).find(([field]) => field.startsWith('repositories'))?.[1]
+  return (
+    <fieldset className="space-y-2">
+      <legend className="font-medium">Repositories</legend>
+      {repositories.map((repository, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name while they are typed
+        <div key={index} className="flex gap-2">
+          <Input
+            aria-label={`Repository ${index + 1}`}
+            required
+            placeholder="harbor/shop"
+            className="font-mono"
+            value={repository.repository}
+            onChange={(event) => change(index, { ...repository, repository: event.target.value })}
+          />
+          <Input
+            aria-label={`Address of repository ${index + 1}`}
+            type="url"
+            placeholder="https://…, optional"
+            value={repository.url ?? ''}
+            onChange={(event) =>
+              change(index, {
+                repository: repository.repository,
+                ...(event.target.value && { url: event.target.value }),
+              })
+            }
+          />
+          <IconButton
+            label={`Remove repository ${index + 1}`}
+            icon={X}
+            onClick={() => onChange(repositories.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      {problem && (
+        <p role="alert" className="text-xs text-bad-ink">
+          {problem}
+        </p>
+      )}
+      <Button size="sm" icon={Plus} onClick={() => onChange([...repositories, { repository: '' }])}>
+        Add repository
+      </Button>
+    </fieldset>
+  )
+}

@@ -1,3 +1,99 @@
-import { Page } from '../ui/layout.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ChevronRight, Plus, Users } from 'lucide-react'
+import { useState } from 'react'
+import { api, queries } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Page, Rows } from '../ui/layout.tsx'
+import { Empty, Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { teamsQuery } from './queries.ts'
 
-export const TeamsScreen = () => <Page title="Teams">{null}</Page>
+export function TeamsScreen() {
+  const { isManager } = useMe()
+  const { data, error, refetch } = useQuery(teamsQuery)
+  const [creating, setCreating] = useState(false)
+  const create = isManager && (
+    <Button look="primary" icon={Plus} onClick={() => setCreating(true)}>
+      New team
+    </Button>
+  )
+  return (
+    <Page title="Teams" width="reading" actions={create}>
+      {error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : !data ? (
+        <Skeletons />
+      ) : data.length === 0 ? (
+        <Empty icon={Users} title="No teams yet">
+          A team has its own issues, with codes such as ENG-12, and its own guidance for agents.
+        </Empty>
+      ) : (
+        <Rows label="Teams">
+          {data.map(({ id, key, name, guidance, repositories }) => (
+            <li key={id}>
+              <Link
+                to="/settings/teams/$teamId"
+                params={{ teamId: id }}
+                className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover"
+              >
+                <span className="w-14 shrink-0 font-mono text-xs text-ink-2">{key}</span>
+                <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+                <span className="text-xs text-ink-3 max-sm:hidden">
+                  {guidance ? 'has guidance' : 'no guidance'} ·{' '}
+                  {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}
+                </span>
+                <ChevronRight size={14} aria-hidden className="text-ink-3" />
+              </Link>
+            </li>
+          ))}
+        </Rows>
+      )}
+      <NewTeam open={creating} onClose={() => setCreating(false)} />
+    </Page>
+  )
+}
+
+function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [key, setKey] = useState('')
+  const form = useForm(async () => {
+    const team = await api.createTeam({ name, key })
+    await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
+    onClose()
+    await navigate({ to: '/settings/teams/$teamId', params: { teamId: team.id } })
+  }, ['name', 'key'])
+  return (
+    <Dialog open={open} onClose={onClose} title="New team" size="sm">
+      <form onSubmit={form.submit} className="space-y-4 pb-3">
+        <Field label="Name" error={form.errors.name}>
+          <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field
+          label="Key"
+          hint={`Begins the code of its issues: ${key || 'ENG'}-1. It cannot be changed later.`}
+          error={form.errors.key}
+        >
+          <Input
+            required
+            maxLength={6}
+            className="w-28 font-mono"
+            value={key}
+            onChange={(event) => setKey(event.target.value.toUpperCase())}
+          />
+        </Field>
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={form.busy}>
+            Create team
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,3 +1,99 @@
-import { Page } from '../ui/layout.tsx'
+import type { Workspace } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, queries } from '../api.ts'
+import { meQuery } from '../login/me.ts'
+import { ManagersOnly } from '../settings/managers-only.tsx'
+import { Button } from '../ui/button.tsx'
+import { Field, Input, Select, Textarea } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Page, Section } from '../ui/layout.tsx'
+import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { say } from '../ui/toast.tsx'
+import { GuidancePreview } from './guidance-preview.tsx'
+import { useTeams, workspaceQuery } from './queries.ts'
 
-export const WorkspaceScreen = () => <Page title="Workspace">{null}</Page>
+export function WorkspaceScreen() {
+  const { data, error, refetch } = useQuery(workspaceQuery)
+  return (
+    <ManagersOnly title="Workspace">
+      <Page title="Workspace" width="reading">
+        {data ? (
+          <Editing key={data.updated_at} workspace={data} />
+        ) : error ? (
+          <Failed error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeletons />
+        )}
+      </Page>
+    </ManagersOnly>
+  )
+}
+
+function Editing({ workspace }: { workspace: Workspace }) {
+  const [name, setName] = useState(workspace.name)
+  const [guidance, setGuidance] = useState(workspace.guidance)
+  const form = useForm(async () => {
+    const changed = await api.updateWorkspace({ name, guidance })
+    queries.setQueryData(workspaceQuery.queryKey, changed)
+    await queries.invalidateQueries({ queryKey: meQuery.queryKey })
+    say('Saved.')
+  }, ['name', 'guidance'])
+  const unchanged = name === workspace.name && guidance === workspace.guidance
+  return (
+    <>
+      <form onSubmit={form.submit} className="space-y-5">
+        <Field label="Name" error={form.errors.name} className="max-w-sm">
+          <Input required value={name} onChange={(event) => setName(event.target.value)} />
+        </Field>
+        <Field
+          label="Guidance for agents"
+          hint="Every agent gets this with each piece of work, before the guidance of the team. Markdown."
+          error={form.errors.guidance}
+        >
+          <Textarea
+            rows={8}
+            className="min-h-40 font-mono text-xs"
+            value={guidance}
+            onChange={(event) => setGuidance(event.target.value)}
+            placeholder="How we name branches, what must never be touched, whom to ask…"
+          />
+        </Field>
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <Button type="submit" look="primary" busy={form.busy} disabled={unchanged}>
+          Save
+        </Button>
+      </form>
+      <Preview guidance={guidance} />
+    </>
+  )
+}
+
+/** For a team, since that is how agents get it. */
+function Preview({ guidance }: { guidance: string }) {
+  const teams = useTeams()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const team = teams.find(({ id }) => id === chosen) ?? teams[0]
+  if (!team) return null
+  return (
+    <Section
+      title="What agents get"
+      actions={
+        <Select
+          aria-label="Team of the preview"
+          className="w-44"
+          value={team.id}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          {teams.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      }
+    >
+      <GuidancePreview teamId={team.id} draft={{ workspace_guidance: guidance }} />
+    </Section>
+  )
+}

@@ -1,0 +1,17 @@
+// npm run screenshots: pictures of every screen, or of those whose name has one of the words given.
+import { browser } from './browser.mjs'
+import { bin, build, buildWeb, install, main, step } from './setup.mjs'
+
+const words = process.argv.slice(2)
+
+await main(async () => {
+  await install()
+  await build('Building', 'server', 'sdk')
+  await buildWeb()
+  const executable = await browser()
+  const args = ['test', '--config', 'web/e2e/screenshots.config.ts']
+  await step('Pictures in web/screenshots', bin('playwright'), args, {
+    show: true,
+    env: { DATABASE_URL: '', BATON_CHROMIUM: executable, BATON_SCREENS: words.join(' ') },
+  })
+})

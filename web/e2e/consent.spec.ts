@@ -1,0 +1,97 @@
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, installAddress, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+
+/** The app's own address is not served here: whoever gets there, got what the browser was sent with. */
+async function callback(page: Page) {
+  const arrived = page.waitForRequest('https://robots.example.com/**')
+  await page.route('https://robots.example.com/**', (route) => route.fulfill({ body: 'Back at the robots' }))
+  return async () => new URL((await arrived).url()).searchParams
+}
+
+test(
+  'consent says who asks, what it can and cannot do, and where it will be told',
+  verifies('oauth.consent-page-content'),
+  async ({ page, company, registeredAgent }) => {
+    const robot = await registeredAgent({ scopes: ['read', 'write', 'app:assignable'], resourceTypes: ['Issue'] })
+    const back = await callback(page)
+    await signedIn(page, company.owner)
+    await page.goto(await installAddress(company.owner, robot.registered))
+
+    await expect(page.getByRole('heading', { name: 'Install Robot in Acme' })).toBeVisible()
+    await expect(page.getByText('Robots Inc')).toBeVisible()
+    await expect(page.getByText('robots.example.com')).toBeVisible()
+    await expect(page.getByText('It acts as Robot, not as you.')).toBeVisible()
+    await expect(page.getByText('it may move issues only to In progress or QA')).toBeVisible()
+    await expect(page.getByText('Act as an admin')).toBeVisible()
+    await expect(page.getByText('Be @mentioned')).toBeVisible()
+    await expect(page.getByText('every change of issues')).toBeVisible()
+    await checkAxe(page)
+
+    await page.getByLabel('Selected teams').check()
+    await expect(page.getByRole('button', { name: 'Install Robot' })).toBeDisabled()
+    await page.getByLabel('Design DES').check()
+    await page.getByRole('button', { name: 'Install Robot' }).click()
+    expect((await back()).get('code')).toBeTruthy()
+    const { data } = await company.owner.api.listInstallations()
+    expect(data).toMatchObject([{ all_teams: false, team_ids: [company.design.id], installed_by: company.owner.id }])
+  },
+)
+
+test('consent by the keyboard alone', async ({ page, company, registeredAgent }) => {
+  const robot = await registeredAgent()
+  const back = await callback(page)
+  await signedIn(page, company.admin)
+  await page.goto(await installAddress(company.admin, robot.registered))
+  await expect(page.getByRole('heading', { name: 'Install Robot in Acme' })).toBeVisible()
+  keyboardOnly(page)
+  // The developer's page, the teams, Cancel, Install.
+  for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Install Robot' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  expect((await back()).get('code')).toBeTruthy()
+  expect((await company.owner.api.listInstallations()).data).toMatchObject([{ all_teams: true }])
+})
+
+test.describe('on a telephone', () => {
+  test.use({ viewport: narrow })
+  test(
+    'a member sees the refusal and can ask for it',
+    verifies('oauth.consent-page-refuses-member'),
+    async ({ page, company, registeredAgent }) => {
+      const robot = await registeredAgent()
+      const back = await callback(page)
+      await signedIn(page, company.member)
+      await page.goto(await installAddress(company.member, robot.registered))
+      await expect(page.getByText('You cannot install Robot')).toBeVisible()
+      await expect(page.getByText('Only owners and admins of Acme can do that. Nothing was installed.')).toBeVisible()
+      await expect(page.getByRole('button', { name: 'Install Robot' })).toHaveCount(0)
+      await checkAxe(page)
+
+      await page.getByRole('button', { name: 'Request install' }).click()
+      await expect(page.getByText('find your request in their inbox')).toBeVisible()
+      const { data: asked } = await company.admin.api.listInbox()
+      expect(asked).toMatchObject([{ kind: 'install_request', title: 'Robot', actor: { id: company.member.id } }])
+
+      await page.getByRole('button', { name: 'Go back to robots.example.com' }).click()
+      expect((await back()).get('error')).toBe('access_denied')
+      expect((await company.owner.api.listInstallations()).data).toEqual([])
+    },
+  )
+})
+
+test('Cancel goes back with the refusal and installs nothing', async ({ page, company, registeredAgent }) => {
+  const robot = await registeredAgent()
+  const back = await callback(page)
+  await signedIn(page, company.owner)
+  await page.goto(await installAddress(company.owner, robot.registered))
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  expect((await back()).get('error')).toBe('access_denied')
+  expect((await company.owner.api.listInstallations()).data).toEqual([])
+})
+
+test('a request that is not the person’s, or over, is said so', async ({ page, company, faults }) => {
+  await signedIn(page, company.owner)
+  faults.expect(/status of 404/)
+  await page.goto('/oauth/consent?request=nothing')
+  await expect(page.getByRole('heading', { name: 'This request is over' })).toBeVisible()
+})

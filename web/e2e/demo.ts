@@ -1,0 +1,139 @@
+import { BatonClient, type Issue } from '@baton/sdk'
+import { Receiver } from '../../server/test/receiver.ts'
+import { installAddress, ScriptedAgent } from './agents.ts'
+import { type Person, signUp } from './company.ts'
+import type { Settings } from './service.ts'
+
+/** Silence is noticed at once, what stops stays so for an hour, and a delivery has failed twice and waits. */
+export const demoSettings: Settings = {
+  BATON_DEMO: '1',
+  BATON_UNRESPONSIVE_AFTER: '1',
+  BATON_STOPPING_TIMEOUT: '3600',
+  BATON_RETRY_DELAYS: '1,3600',
+}
+
+/** What the screens show, by the states that a session can be in. */
+const tales = ['working', 'asking', 'connecting', 'complete', 'failed', 'stopping', 'silent'] as const
+export type Tale = (typeof tales)[number]
+
+export interface Demo {
+  ada: Person
+  /** A member, who manages nothing. */
+  mei: Person
+  /** Somebody without a workspace. */
+  newcomer: Pick<Person, 'email' | 'password' | 'api'>
+  invitationToken: string
+  issues: Record<Tale, Issue>
+  teamId: string
+  projectId: string
+  appId: string
+  /** Where a browser begins to install another app. */
+  installAddress: { ada: string; mei: string }
+  webhookId: string
+  deliveryId: string
+}
+
+/** The demo company of the first start, with agents at work in it. */
+export async function withDemo(url: string, work: (demo: Demo) => Promise<void>) {
+  const ada = await demoPerson(url, 'ada', 'owner')
+  const mei = await demoPerson(url, 'mei', 'member')
+  const robot = await ScriptedAgent.register(ada, { name: 'Mender', resourceTypes: ['Issue'] })
+  const scribe = await ScriptedAgent.register(mei, { name: 'Scribe' })
+  const receiver = await Receiver.start()
+  try {
+    await robot.install(ada)
+    await mei.api.requestInstall({ app_id: scribe.registered.app.id })
+    const issues = await tell(ada, robot)
+    const account = await signUp(url, 'Nora Newcomer')
+    const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
+    const { data: projects } = await ada.api.listProjects()
+    await work({
+      ada,
+      mei,
+      newcomer: { ...account, api: new BatonClient({ baseUrl: url, token: account.token }) },
+      invitationToken: token,
+      issues,
+      teamId: issues.working.team_id ?? '',
+      projectId: projects[0]?.id ?? '',
+      appId: robot.registered.app.id,
+      installAddress: {
+        ada: await installAddress(ada, scribe.registered),
+        mei: await installAddress(mei, scribe.registered),
+      },
+      ...(await deliveries(ada, receiver, issues.complete)),
+    })
+  } finally {
+    await Promise.all([robot.close(), scribe.close(), receiver.stop()])
+  }
+}
+
+async function demoPerson(url: string, name: string, role: Person['role']): Promise<Person> {
+  const account = { email: `${name}@demo.example`, password: 'baton-demo' }
+  const { user, token } = await new BatonClient({ baseUrl: url }).signIn(account)
+  const me = await new BatonClient({ baseUrl: url, token }).getMe()
+  const workspaceId = 'workspaces' in me ? (me.workspaces[0]?.id ?? '') : ''
+  const api = new BatonClient({ baseUrl: url, token, workspaceId })
+  return { ...account, id: user.id, name: user.display_name, role, token, workspaceId, api }
+}
+
+/** Hands one issue for each tale to the agent, and has it get that far. */
+async function tell({ id, api }: Person, robot: ScriptedAgent): Promise<Record<Tale, Issue>> {
+  const { data: all } = await api.listIssues({ limit: 100 })
+  const open = all.filter(({ code, status }) => code.startsWith('ENG-') && status !== 'done')
+  const told = {} as Record<Tale, Issue>
+  for (const [at, tale] of tales.entries()) {
+    const issue = open[at]
+    if (!issue) throw new Error('the demo has too few issues')
+    told[tale] = await api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId, assignee_id: id })
+    const session = await robot.session()
+    if (tale === 'silent') continue
+    await session.thought('Reading the issue and what was said about it.')
+    await session.setPlan([
+      { content: 'Read the issue', status: 'completed' },
+      { content: 'Find where it happens', status: 'inProgress' },
+      'Mend it',
+      'Ask for a review',
+    ])
+    await session.action(
+      'search',
+      'checkout total',
+      'Found in 3 files:\n\n- `cart.ts`\n- `total.ts`\n- `total.test.ts`',
+    )
+    if (tale === 'working') await session.thought('Comparing the two totals.', { ephemeral: true })
+    if (tale === 'asking') {
+      await session.select('Which total is right when a coupon is used?', [
+        { value: 'before', label: 'Before the coupon', description: 'Delivery is free above 30 euros of goods.' },
+        { value: 'after', label: 'After the coupon' },
+      ])
+    }
+    if (tale === 'connecting') {
+      await session.auth('I need to see the repository.', {
+        url: 'https://code.example.com/connect',
+        providerName: 'Code',
+      })
+    }
+    if (tale === 'complete') {
+      await session.addUrl('Pull request', 'https://code.example.com/harbor/shop/pull/7')
+      await session.respond('Both totals now come from **one** function.\n\n```ts\ntotal(cart, { coupon })\n```')
+    }
+    if (tale === 'failed') await session.fail('The tests do not run on this branch.', 'tests_failed')
+    if (tale === 'stopping') await api.stopAgentSession({ session_id: session.id })
+  }
+  return told
+}
+
+/** A webhook whose receiver is down: deliveries that failed, and one that waits for its next attempt. */
+async function deliveries({ api }: Person, receiver: Receiver, issue: Issue) {
+  const hook = { all_teams: true, resource_types: ['Issue' as const] }
+  const { id } = await api.createWebhook({ ...hook, label: 'Warehouse', url: receiver.url })
+  await api.testWebhook({ webhook_id: id })
+  receiver.answer = 500
+  await api.updateIssue({ issue_id: issue.id, time_estimate: (issue.time_estimate ?? 0) + 1 })
+  for (let tries = 0; tries < 200; tries++) {
+    const { data } = await api.listWebhookDeliveries({ webhook_id: id })
+    const waiting = data.find((delivery) => delivery.type === 'Issue' && delivery.attempts.length === 2)
+    if (waiting) return { webhookId: id, deliveryId: waiting.id }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('the delivery was not tried twice')
+}

@@ -1,0 +1,74 @@
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test } from './baton.ts'
+
+test('whoever is not signed in comes back to where they wanted to go', async ({ page, company, faults }) => {
+  faults.expect(/status of 401/)
+  await page.goto('/inbox')
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await checkAxe(page)
+  await page.getByLabel('E-mail').fill(company.member.email)
+  await page.getByLabel('Password').fill('something else')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByText('The e-mail or the password is wrong.')).toBeVisible()
+  await page.getByLabel('Password').fill(company.member.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page).toHaveURL('/inbox')
+})
+
+test('an address elsewhere is not gone to after signing in', async ({ page, company }) => {
+  await page.goto(`/sign-in?next=${encodeURIComponent('https://robots.example.com/')}`)
+  await page.getByLabel('E-mail').fill(company.member.email)
+  await page.getByLabel('Password').fill(company.member.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page).toHaveURL(/\/issues$/)
+})
+
+test('from nothing to a workspace by the keyboard alone', async ({ page }) => {
+  await page.goto('/sign-up')
+  await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
+  const email = `nora-${Date.now()}@example.com`
+  keyboardOnly(page)
+  for (const text of ['Nora New', email, 'long enough']) {
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(text)
+  }
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Create a workspace' })).toBeVisible()
+  await expect(page.getByLabel('Name of the workspace')).toBeFocused()
+  await page.keyboard.type('Northern Tea')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Engineering')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/issues$/)
+  await expect(page.getByRole('button', { name: 'Northern Tea' })).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Engineering' })).toBeVisible()
+})
+
+test('what was wrong with an account stands at its field', async ({ page, company, faults }) => {
+  faults.expect(/status of 422/)
+  await page.goto('/sign-up')
+  await page.getByLabel('Your name').fill('Nora New')
+  await page.getByLabel('E-mail').fill(company.member.email)
+  await page.getByLabel('Password').fill('short')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByLabel('Your name')).toHaveValue('Nora New')
+})
+
+test.describe('on a telephone', () => {
+  test.use({ viewport: narrow })
+  test('an invitation is accepted once', async ({ page, company, service, faults }) => {
+    const nora = await signUp(service.url, 'Nora New')
+    const { token } = await company.owner.api.createInvitation({ email: nora.email, role: 'member' })
+    await signedIn(page, { ...nora, password: company.owner.password, api: company.owner.api })
+    await page.goto(`/invitations/accept?token=${token}`)
+    await checkAxe(page)
+    await page.getByRole('button', { name: 'Join the workspace' }).click()
+    await expect(page).toHaveURL(/\/issues$/)
+    const { data } = await company.owner.api.listMembers()
+    expect(data.map(({ id }) => id)).toContain(nora.id)
+    faults.expect(/status of 404/)
+    await page.goto(`/invitations/accept?token=${token}`)
+    await page.getByRole('button', { name: 'Join the workspace' }).click()
+    await expect(page.getByRole('heading', { name: 'This invitation no longer works' })).toBeVisible()
+  })
+})

@@ -1,0 +1,111 @@
+import { fileURLToPath } from 'node:url'
+import { expect, type Page, test } from '@playwright/test'
+import { type Person, signedIn } from './company.ts'
+import { type Demo, demoSettings, withDemo } from './demo.ts'
+import { Faults } from './faults.ts'
+import { withService } from './service.ts'
+import { narrow, wide } from './viewports.ts'
+
+interface Screen {
+  name: string
+  path: string | ((demo: Demo) => string)
+  /** Ada if left out; null for nobody. */
+  as?: ((demo: Demo) => Pick<Person, 'email' | 'password' | 'api'>) | null
+  /** What is done on the page before the pictures. */
+  steps?: (page: Page, demo: Demo) => Promise<void>
+}
+
+const ada = (demo: Demo) => demo.ada
+const mei = (demo: Demo) => demo.mei
+const newcomer = (demo: Demo) => demo.newcomer
+
+const screens: Screen[] = [
+  { name: 'sign-in', path: '/sign-in', as: null },
+  { name: 'sign-up', path: '/sign-up', as: null },
+  { name: 'invitation', path: ({ invitationToken }) => `/invitations/accept?token=${invitationToken}`, as: newcomer },
+  { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
+  { name: 'issues', path: '/issues' },
+  { name: 'issues-board', path: '/issues?layout=board' },
+  { name: 'issue', path: '/issues/ENG-1' },
+  { name: 'session-working', path: ({ issues }) => `/issues/${issues.working.code}` },
+  { name: 'session-asking', path: ({ issues }) => `/issues/${issues.asking.code}` },
+  { name: 'session-connecting', path: ({ issues }) => `/issues/${issues.connecting.code}` },
+  { name: 'session-complete', path: ({ issues }) => `/issues/${issues.complete.code}` },
+  { name: 'session-failed', path: ({ issues }) => `/issues/${issues.failed.code}` },
+  { name: 'session-stopping', path: ({ issues }) => `/issues/${issues.stopping.code}` },
+  { name: 'session-silent', path: ({ issues }) => `/issues/${issues.silent.code}` },
+  { name: 'agents', path: '/agents' },
+  { name: 'inbox', path: '/inbox' },
+  { name: 'projects', path: '/projects' },
+  { name: 'project', path: ({ projectId }) => `/projects/${projectId}` },
+  // These lead to /oauth/consent?request=….
+  { name: 'consent', path: ({ installAddress }) => installAddress.ada },
+  { name: 'consent-refused', path: ({ installAddress }) => installAddress.mei, as: mei },
+  { name: 'settings-agent-apps', path: '/settings/agent-apps' },
+  { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
+  { name: 'settings-webhooks', path: '/settings/webhooks' },
+  { name: 'settings-webhook', path: ({ webhookId }) => `/settings/webhooks/${webhookId}` },
+  {
+    name: 'settings-delivery',
+    path: ({ webhookId, deliveryId }) => `/settings/webhooks/${webhookId}/deliveries/${deliveryId}`,
+  },
+  { name: 'settings-workspace', path: '/settings/workspace' },
+  { name: 'settings-members', path: '/settings/members' },
+  { name: 'settings-team', path: ({ teamId }) => `/settings/teams/${teamId}` },
+  { name: 'settings-audit-log', path: '/settings/audit-log' },
+  { name: 'settings-api', path: '/settings/api' },
+  { name: 'docs', path: '/docs', as: null },
+]
+
+const folder = fileURLToPath(new URL('../screenshots/', import.meta.url))
+
+const words = (process.env.BATON_SCREENS ?? '').split(' ').filter(Boolean)
+const wanted = screens.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+
+// One demo company does for all of them, and one screen that fails does not keep us from the others.
+test(`${wanted.length} screens`, async ({ browser }) => {
+  const problems: string[] = []
+  await withService(demoSettings, ({ url }) =>
+    withDemo(url, async (demo) => {
+      for (const screen of wanted) {
+        const context = await browser.newContext({ baseURL: url })
+        const faults = new Faults()
+        await faults.watch(context)
+        try {
+          await test.step(screen.name, async () => takePictures(await context.newPage(), screen, demo))
+          faults.check()
+        } catch (error) {
+          problems.push(`${screen.name}: ${error instanceof Error ? error.message : error}`)
+        }
+        await context.close()
+      }
+    }),
+  )
+  expect(problems.join('\n\n')).toBe('')
+})
+
+async function takePictures(page: Page, { name, path, as = ada, steps }: Screen, demo: Demo) {
+  if (as) await signedIn(page, as(demo))
+  const response = await page.goto(typeof path === 'string' ? path : path(demo))
+  expect(response?.status(), `status of ${page.url()}`).toBe(200)
+  await settled(page)
+  await steps?.(page, demo)
+  for (const [size, viewport] of Object.entries({ wide, narrow })) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await settled(page)
+      await page.screenshot({ path: `${folder}${name}-${colorScheme}-${size}.png`, animations: 'disabled' })
+    }
+  }
+}
+
+/** Nothing says that it is still loading, and the last change has been painted. */
+async function settled(page: Page) {
+  await expect(page.getByRole('main')).toBeVisible()
+  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)
+  await page.evaluate(async () => {
+    await document.fonts.ready
+    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))
+  })
+}

@@ -1,0 +1,101 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { SendHorizontal } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { useCommands } from '../shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { Textarea } from '../ui/field.tsx'
+import { choicesOf } from './conversation.ts'
+import { mayTakeFocus } from './focus.ts'
+import { useSend } from './send.ts'
+
+/** What was typed and not sent, while the app is open: leaving a screen loses nothing. */
+const drafts = new Map<string, string>()
+
+/** Where a person writes to the agent; while it asks, where they answer. */
+export function Composer(props: { session: AgentSession; question: AgentActivity | null; agent: string }) {
+  const { session, question, agent } = props
+  const { send, busy, problem } = useSend(session)
+  const [text, setText] = useState(drafts.get(session.id) ?? '')
+  const [focused, setFocused] = useState(false)
+  const box = useRef<HTMLTextAreaElement>(null)
+  const restarts = /^(complete|error|stale)$/.test(session.state)
+  const asked = question && !choicesOf(question) ? question.id : null
+  useEffect(() => {
+    if (asked && mayTakeFocus()) box.current?.focus({ preventScroll: true })
+  }, [asked])
+  const type = (next: string) => {
+    setText(next)
+    if (next) drafts.set(session.id, next)
+    else drafts.delete(session.id)
+  }
+  const submit = async () => {
+    const body = text.trim()
+    if (!body || busy) return
+    if (await send(body)) type('')
+    box.current?.focus({ preventScroll: true })
+  }
+  useCommands(
+    focused
+      ? [
+          {
+            id: 'session.send',
+            title: `Send to ${agent}`,
+            section: 'Agent session',
+            keys: 'mod+enter',
+            evenWhileTyping: true,
+            run: () => void submit(),
+          },
+        ]
+      : [],
+  )
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') box.current?.blur()
+  }
+  return (
+    <form
+      className="space-y-1"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <div className="flex items-end gap-2">
+        <Textarea
+          ref={box}
+          rows={1}
+          value={text}
+          readOnly={busy}
+          aria-label={question ? `Your answer to ${agent}` : `Message to ${agent}`}
+          placeholder={placeholderOf(question, restarts, agent)}
+          onChange={(event) => type(event.target.value)}
+          onKeyDown={pressed}
+          onFocus={() => setFocused(true)}
+          onBlur={() => setFocused(false)}
+          className="max-h-48 min-h-8 resize-none"
+        />
+        <Button
+          type="submit"
+          look={question ? 'primary' : 'plain'}
+          icon={SendHorizontal}
+          busy={busy}
+          disabled={!text.trim()}
+          {...(focused && { command: 'session.send' })}
+        >
+          Send
+        </Button>
+      </div>
+      {problem ? (
+        <p role="alert" className="text-xs text-bad-ink">
+          Not sent. {problem}
+        </p>
+      ) : (
+        restarts && <p className="text-xs text-ink-3">Sending restarts the session.</p>
+      )}
+    </form>
+  )
+}
+
+function placeholderOf(question: AgentActivity | null, restarts: boolean, agent: string) {
+  if (question) return choicesOf(question) ? 'Or answer in your own words…' : 'Your answer…'
+  return restarts ? `Ask ${agent} for more…` : `Write to ${agent}…`
+}

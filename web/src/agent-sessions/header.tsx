@@ -1,0 +1,122 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { Square } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { messageOf } from '../api.ts'
+import { type Command, useCommands } from '../shortcuts.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+import { askedAt } from './conversation.ts'
+import { stopSession } from './send.ts'
+import { StatePill, wordsOf } from './words.tsx'
+
+/** The agent's name and picture. */
+export function useAgent(session: Pick<AgentSession, 'app_user_id'>) {
+  const agent = usePeople().get(session.app_user_id)
+  return { name: agent?.display_name ?? 'The agent', avatarUrl: agent?.avatar_url ?? null }
+}
+
+/** Who it is, how it stands, for how long, who asked; and Stop. */
+export function SessionHeader(props: { session: AgentSession; activities: AgentActivity[]; actions?: ReactNode }) {
+  const { session, activities, actions } = props
+  const agent = useAgent(session)
+  return (
+    <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1.5">
+      <Avatar agent name={agent.name} src={agent.avatarUrl} size={32} />
+      <div className="min-w-40 flex-1">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+          <span className="min-w-0 truncate font-semibold">{agent.name}</span>
+          <span aria-live="polite">
+            <StatePill session={session} />
+          </span>
+          <Elapsed session={session} since={askedAt(session, activities)} />
+        </p>
+        <p className="text-xs text-ink-2">
+          {asked(session)} <Time at={session.created_at} />
+        </p>
+      </div>
+      <div className="flex items-center gap-1">
+        <StopButton session={session} agent={agent.name} />
+        {actions}
+      </div>
+    </header>
+  )
+}
+
+function asked({ creator, app_user_id, comment, issue }: AgentSession): string {
+  if (creator.id === app_user_id) return 'Began by itself'
+  if (!comment) return `${creator.name} delegated`
+  return `${creator.name} asked in a comment${issue ? '' : ' on a project'}`
+}
+
+/** Counts while the agent works. */
+export function Elapsed({ session, since = session.created_at }: { session: AgentSession; since?: string }) {
+  const running = !session.ended_at && wordsOf(session).busy === true
+  const now = useNow(1000, running)
+  const until = running ? now : Date.parse(session.ended_at ?? session.updated_at)
+  const began = Date.parse(since) <= until ? since : session.created_at
+  return (
+    <time title={`Since ${exactly(began)}`} className="tabular text-xs text-ink-3">
+      {lasted(until - Date.parse(began))}
+    </time>
+  )
+}
+
+/** Those on the screen that could be stopped: a key must not stop one that nobody meant. */
+const stoppable = new Set<string>()
+
+function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
+  const [busy, setBusy] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const can = !session.ended_at && session.state !== 'stopping'
+  useEffect(() => {
+    if (!can) return
+    stoppable.add(session.id)
+    return () => {
+      stoppable.delete(session.id)
+    }
+  }, [can, session.id])
+  const stop = async () => {
+    setBusy(true)
+    try {
+      await stopSession(session)
+    } catch (error) {
+      say(messageOf(error), { tone: 'bad' })
+    } finally {
+      setBusy(false)
+    }
+  }
+  const byKey = () => {
+    const meant = button.current?.closest('[data-session]')?.contains(document.activeElement)
+    if (stoppable.size === 1 || meant) void stop()
+    else say('More than one agent works here. Use the Stop button of the one you mean.')
+  }
+  const commands: Command[] = [
+    {
+      id: `session.stop.${session.id}`,
+      title: `Stop the session of ${agent}`,
+      section: 'Agent session',
+      keys: 'mod+.',
+      evenWhileTyping: true,
+      run: byKey,
+    },
+  ]
+  useCommands(can ? commands : [])
+  if (!can) return null
+  const rests = session.state === 'complete' || session.state === 'error'
+  return (
+    <Button
+      ref={button}
+      size="sm"
+      look={rests ? 'quiet' : 'plain'}
+      icon={Square}
+      busy={busy}
+      command={`session.stop.${session.id}`}
+      onClick={() => void stop()}
+    >
+      {rests ? 'End session' : 'Stop'}
+    </Button>
+  )
+}

@@ -1,0 +1,200 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { Check, ExternalLink, MessageCircleQuestion } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { useMe } from '../login/me.ts'
+import { type Command, useCommands } from '../shortcuts.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { Kbd } from '../ui/kbd.tsx'
+import { Markdown } from '../ui/markdown.tsx'
+import { Time } from '../ui/time.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+import { bodyOf, type Choice, choicesOf, connectionOf, labelOf } from './conversation.ts'
+import { mayTakeFocus } from './focus.ts'
+import { useSend } from './send.ts'
+
+/** What the agent asks, and what it was answered. The open one is answered below it. */
+export function Question(props: { question: AgentActivity; answer: AgentActivity | null; open: boolean }) {
+  const { question, answer, open } = props
+  const choices = choicesOf(question)
+  const chosen = answer?.signal_metadata?.selected
+  return (
+    <section
+      aria-label="Question"
+      className={cx('my-1 rounded border px-2.5 py-2', open ? 'border-accent/40 bg-accent-wash' : 'bg-surface')}
+    >
+      <p className="flex items-center gap-1.5 pb-0.5 text-xs">
+        <MessageCircleQuestion size={14} aria-hidden className={open ? 'text-accent-ink' : 'text-ink-3'} />
+        <span className={cx('font-semibold', open && 'text-accent-ink')}>
+          {open ? 'Needs your answer' : 'Question'}
+        </span>
+        <Time at={question.created_at} className="ml-auto shrink-0 text-ink-2" />
+      </p>
+      <Markdown text={bodyOf(question)} />
+      {answer && (
+        <div className="mt-1.5 flex items-start gap-1.5 border-t pt-1.5">
+          <Avatar name={answer.author.name} size={16} />
+          <span className="min-w-0 flex-1 wrap-anywhere">
+            {choices && Array.isArray(chosen) ? (
+              <>
+                <span className="text-xs text-ink-2">{answer.author.name} chose</span>
+                <Chosen options={choices.options} chosen={chosen} />
+              </>
+            ) : (
+              <>
+                <span className="text-xs text-ink-2">{answer.author.name} answered</span>
+                <Markdown text={bodyOf(answer)} />
+              </>
+            )}
+          </span>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** What was offered, with what was taken. */
+const Chosen = ({ options, chosen }: { options: Choice[]; chosen: unknown[] }) => (
+  <ul className="mt-1 flex flex-wrap gap-1">
+    {options.map((option) => {
+      const taken = chosen.includes(option.value)
+      return (
+        <li
+          key={option.value}
+          className={cx(
+            'flex items-center gap-1 rounded-full border px-2 text-xs',
+            taken ? 'border-line-strong bg-sunken font-medium' : 'text-ink-3',
+          )}
+        >
+          {taken && <Check size={12} aria-hidden />}
+          {labelOf(option)}
+          {taken && <span className="sr-only">(chosen)</span>}
+        </li>
+      )
+    })}
+  </ul>
+)
+
+/** What the open question can be answered with besides words. */
+export function AnswerWays({ session, question }: { session: AgentSession; question: AgentActivity }) {
+  const choices = choicesOf(question)
+  if (choices) return <Choosing key={question.id} session={session} question={question} {...choices} />
+  const connection = connectionOf(question)
+  return connection ? <Connect {...connection} /> : null
+}
+
+function Connect({ url, provider, userId }: NonNullable<ReturnType<typeof connectionOf>>) {
+  const { user } = useMe()
+  const people = usePeople()
+  const other = userId && userId !== user.id ? people.get(userId) : null
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <a href={url.href} target="_blank" rel="noopener noreferrer" className={buttonClass('primary')}>
+        <ExternalLink size={14} aria-hidden />
+        Connect {provider ?? 'your account'}
+      </a>
+      <span className="min-w-0 text-xs text-ink-2">
+        Opens <span className="font-medium text-ink">{url.host}</span> in a new tab.{' '}
+        {other
+          ? `It is meant for ${other.display_name}.`
+          : userId
+            ? 'It is meant for you.'
+            : 'Whoever connects does so as themselves.'}
+      </span>
+    </div>
+  )
+}
+
+interface ChoosingProps {
+  session: AgentSession
+  question: AgentActivity
+  options: Choice[]
+  several: boolean
+}
+
+/** One of several with a click or its number; several with a button to send them. */
+function Choosing({ session, question, options, several }: ChoosingProps) {
+  const { send, busy, problem } = useSend(session)
+  const [chosen, setChosen] = useState<string[]>([])
+  const first = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (mayTakeFocus()) first.current?.focus({ preventScroll: true })
+  }, [])
+  const answer = (selected: Choice[]) =>
+    void send(selected.map(labelOf).join(', '), { question, selected: selected.map(({ value }) => value) })
+  const pick = (option: Choice) => {
+    if (busy) return
+    if (!several) answer([option])
+    else
+      setChosen((now) => (now.includes(option.value) ? now.filter((v) => v !== option.value) : [...now, option.value]))
+  }
+  useCommands(
+    options.slice(0, 9).map(
+      (option, index): Command => ({
+        id: `session.answer.${index + 1}`,
+        title: `${several ? 'Choose' : 'Answer'} “${labelOf(option)}”`,
+        section: 'Agent session',
+        keys: String(index + 1),
+        run: () => pick(option),
+      }),
+    ),
+  )
+  return (
+    <fieldset className="min-w-0">
+      <legend className="sr-only">{several ? 'Choose one or more' : 'Choose one'}</legend>
+      <div className="max-h-72 space-y-1 overflow-y-auto p-0.5">
+        {options.map((option, index) => {
+          const on = chosen.includes(option.value)
+          return (
+            <button
+              key={option.value}
+              ref={index === 0 ? first : undefined}
+              type="button"
+              {...(several && { role: 'checkbox', 'aria-checked': on })}
+              aria-disabled={busy || undefined}
+              onClick={() => pick(option)}
+              className={cx(
+                'flex w-full items-start gap-2 rounded border bg-surface px-2.5 py-1.5 text-left hover:bg-hover',
+                on && 'border-accent bg-accent-wash',
+              )}
+            >
+              {index < 9 ? <Kbd keys={String(index + 1)} className="mt-0.5" /> : <span className="w-4 shrink-0" />}
+              <span className="min-w-0 flex-1 wrap-anywhere">
+                <span className="font-medium">{labelOf(option)}</span>
+                {option.description && <span className="block text-xs text-ink-2">{option.description}</span>}
+              </span>
+              {several && (
+                <span
+                  aria-hidden
+                  className={cx(
+                    'mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border',
+                    on ? 'border-ink bg-ink text-on-ink' : 'border-line-strong',
+                  )}
+                >
+                  {on && <Check size={12} />}
+                </span>
+              )}
+            </button>
+          )
+        })}
+      </div>
+      {several && (
+        <Button
+          look="primary"
+          className="mt-1.5"
+          busy={busy}
+          disabled={chosen.length === 0}
+          onClick={() => answer(options.filter(({ value }) => chosen.includes(value)))}
+        >
+          {chosen.length === 0 ? 'Choose at least one' : `Send ${chosen.length} chosen`}
+        </Button>
+      )}
+      {problem && (
+        <p role="alert" className="mt-1 text-xs text-bad-ink">
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  )
+}

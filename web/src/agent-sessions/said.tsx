@@ -1,0 +1,188 @@
+import type { AgentActivity } from '@baton/protocol'
+import { Brain, ChevronRight, CircleCheck, CircleX, Hand, type LucideIcon, Wrench } from 'lucide-react'
+import { memo, type ReactNode, useState } from 'react'
+import { Avatar } from '../ui/avatar.tsx'
+import { cx } from '../ui/class-names.ts'
+import { Markdown } from '../ui/markdown.tsx'
+import { exactly, Time } from '../ui/time.tsx'
+import type { Entry } from './conversation.ts'
+import { isReplaced } from './conversation.ts'
+import { Question } from './question.tsx'
+
+/** One thing that was said in a session, as its kind is shown. */
+export const Said = memo(function Said({ entry }: { entry: Entry }) {
+  const { activity, answer, open } = entry
+  const { content } = activity
+  switch (content.type) {
+    case 'thought':
+      return <Thought activity={activity} body={content.body} />
+    case 'action':
+      return <Action activity={activity} {...content} />
+    case 'elicitation':
+      return <Question question={activity} answer={answer} open={open} />
+    case 'response':
+      return <Outcome activity={activity} body={content.body} icon={CircleCheck} color="text-ok-ink" title="Answer" />
+    case 'error':
+      return <Failure activity={activity} body={content.body} reason={content.reason_code} />
+    case 'prompt':
+      return activity.signal === 'stop' ? <StopLine activity={activity} /> : <Message activity={activity} />
+  }
+})
+
+/** A line that opens. */
+function Fold({
+  icon: Icon,
+  activity,
+  line,
+  children,
+}: {
+  icon: LucideIcon
+  activity: AgentActivity
+  line: ReactNode
+  children: ReactNode
+}) {
+  const [open, setOpen] = useState(false)
+  return (
+    <div>
+      <button
+        type="button"
+        aria-expanded={open}
+        title={exactly(activity.created_at)}
+        onClick={() => setOpen(!open)}
+        className="group flex min-h-7 w-full min-w-0 items-center gap-2 rounded px-1 text-left hover:bg-hover"
+      >
+        <Icon size={14} aria-hidden className="shrink-0 text-ink-3" />
+        <span className="min-w-0 flex-1 truncate text-ink-2">{line}</span>
+        {isReplaced(activity) && <span className="shrink-0 text-2xs text-ink-3">replaced</span>}
+        <ChevronRight
+          size={13}
+          aria-hidden
+          className={cx('shrink-0 text-ink-3', open ? 'rotate-90' : 'opacity-40 group-hover:opacity-100')}
+        />
+      </button>
+      {open && <div className="border-l-2 py-1 pl-3 ml-[10px]">{children}</div>}
+    </div>
+  )
+}
+
+/** Markdown in one line: without what marks it up. */
+const inOneLine = (body: string) =>
+  body
+    .slice(0, 300)
+    .replace(/[*_`#>]+/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const Thought = ({ activity, body }: { activity: AgentActivity; body: string }) => (
+  <Fold icon={Brain} activity={activity} line={inOneLine(body) || 'A thought'}>
+    <Markdown text={body} />
+  </Fold>
+)
+
+function Action(props: { activity: AgentActivity; action: string; parameter: string; result?: string }) {
+  const { activity, action, parameter, result } = props
+  const line = (
+    <>
+      <span className="font-medium text-ink">{action}</span>
+      {parameter && (
+        <>
+          {' · '}
+          <span className="font-mono text-xs">{parameter}</span>
+        </>
+      )}
+    </>
+  )
+  if (!result) {
+    return (
+      <p title={exactly(activity.created_at)} className="flex min-h-7 gap-2 px-1 py-1">
+        <Wrench size={14} aria-hidden className="mt-[3px] shrink-0 text-ink-3" />
+        <span className="line-clamp-3 min-w-0 flex-1 wrap-anywhere text-ink-2">{line}</span>
+        {isReplaced(activity) && <span className="shrink-0 text-2xs text-ink-3">replaced</span>}
+      </p>
+    )
+  }
+  return (
+    <Fold icon={Wrench} activity={activity} line={line}>
+      {parameter.length > 60 && <p className="mb-1 font-mono text-xs wrap-anywhere text-ink-2">{parameter}</p>}
+      <pre
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        role="region"
+        aria-label={`Result of ${action}`}
+        className="max-h-80 overflow-auto font-mono text-xs leading-4.5 whitespace-pre-wrap wrap-anywhere"
+      >
+        {result}
+      </pre>
+    </Fold>
+  )
+}
+
+const Heading = ({ activity, children }: { activity: AgentActivity; children: ReactNode }) => (
+  <p className="flex items-center gap-1.5 pb-0.5 text-xs">
+    {children}
+    <Time at={activity.created_at} className="ml-auto shrink-0 text-ink-3" />
+  </p>
+)
+
+function Outcome(props: {
+  activity: AgentActivity
+  body: string
+  icon: LucideIcon
+  color: string
+  title: string
+  children?: ReactNode
+}) {
+  const { activity, body, icon: Icon, color, title, children } = props
+  return (
+    <section aria-label={title} className="px-1 py-2">
+      <Heading activity={activity}>
+        <Icon size={14} aria-hidden className={color} />
+        <span className={cx('font-semibold', color)}>{title}</span>
+        {children}
+      </Heading>
+      <div className="pl-[22px]">
+        <Markdown text={body} />
+      </div>
+    </section>
+  )
+}
+
+const Failure = ({
+  activity,
+  body,
+  reason,
+}: {
+  activity: AgentActivity
+  body: string
+  reason?: string | undefined
+}) => (
+  <div className="my-1 rounded bg-bad-wash pr-1">
+    <Outcome activity={activity} body={body} icon={CircleX} color="text-bad-ink" title="It did not work">
+      {reason && <code className="rounded-sm border border-bad/30 px-1 font-mono text-2xs text-bad-ink">{reason}</code>}
+    </Outcome>
+  </div>
+)
+
+/** What a person wrote to the agent. */
+export const Message = ({ activity }: { activity: AgentActivity }) => (
+  <div className="my-1 rounded bg-sunken px-2.5 py-2">
+    <Heading activity={activity}>
+      <Avatar name={activity.author.name} size={16} />
+      <span className="font-semibold text-ink">{activity.author.name}</span>
+    </Heading>
+    <Markdown text={'body' in activity.content ? activity.content.body : ''} />
+  </div>
+)
+
+const StopLine = ({ activity }: { activity: AgentActivity }) => (
+  <p className="flex items-center gap-2 px-1 py-2 text-xs text-ink-2">
+    <Hand size={14} aria-hidden className="shrink-0 text-warn-ink" />
+    <span>
+      <span className="font-medium">{activity.author.name}</span>{' '}
+      {activity.signal_metadata?.reason === 'undelegated' ? 'took the issue back' : 'pressed Stop'}
+    </span>
+    <span aria-hidden className="h-px flex-1 bg-line" />
+    <Time at={activity.created_at} className="shrink-0 text-ink-3" />
+  </p>
+)

@@ -1,0 +1,149 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Clock, Moon, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useMe } from '../login/me.ts'
+import { cx } from '../ui/class-names.ts'
+import { lasted, useNow } from '../ui/time.tsx'
+import { DelegateAgain } from './delegate-again.tsx'
+import { createdDeliveryQuery } from './queries.ts'
+import { endReasons } from './words.tsx'
+
+interface Props {
+  session: AgentSession
+  activities: AgentActivity[]
+  agent: string
+}
+
+/** What a person has to know about how the session stands, besides its state: nothing, mostly. */
+export function Standing({ session, activities, agent }: Props) {
+  if (session.ended_at) return <Ended session={session} agent={agent} />
+  if (session.state === 'stopping') return <Stopping session={session} activities={activities} agent={agent} />
+  if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
+  if (session.unresponsive_since) return <Unresponsive session={session} agent={agent} />
+  return null
+}
+
+const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode; amber?: boolean }) => (
+  <div
+    role="status"
+    className={cx(
+      'flex items-start gap-2 rounded border px-2.5 py-1.5',
+      amber ? 'border-warn/40 bg-warn-wash text-warn-ink' : 'bg-sunken text-ink-2',
+    )}
+  >
+    <span className="mt-0.5 shrink-0">{icon}</span>
+    <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">{children}</div>
+  </div>
+)
+
+function Unresponsive({ session, agent }: { session: AgentSession; agent: string }) {
+  const { isManager } = useMe()
+  const now = useNow(1000)
+  const waited = Math.max(0, now - Date.parse(session.created_at))
+  return (
+    <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
+      <p>
+        No answer from {agent} for <span className="tabular">{lasted(waited)}</span>. It may be down, or not have heard.
+        {!isManager && ' A manager of the workspace can look into it.'}
+      </p>
+      {isManager && <DeliveryLink session={session} />}
+    </Hint>
+  )
+}
+
+/** To the very delivery that told the agent of the session. */
+function DeliveryLink({ session }: { session: AgentSession }) {
+  const { data } = useQuery(createdDeliveryQuery(session))
+  if (!data) return null
+  const className = 'font-medium underline underline-offset-2'
+  if (!data.deliveryId) {
+    return (
+      <Link to="/settings/agent-apps/$appId/deliveries" params={{ appId: data.appId }} className={className}>
+        Look at its deliveries
+      </Link>
+    )
+  }
+  return (
+    <Link
+      to="/settings/agent-apps/$appId/deliveries/$deliveryId"
+      params={{ appId: data.appId, deliveryId: data.deliveryId }}
+      className={className}
+    >
+      Look at the delivery
+    </Link>
+  )
+}
+
+function Silent({ session, activities, agent }: Props) {
+  const now = useNow(30_000)
+  const heard = activities.findLast(({ author }) => author.kind === 'app')?.created_at ?? session.created_at
+  const minutes = Math.floor((now - Date.parse(heard)) / 60_000)
+  const long = minutes < 1 ? 'a while' : minutes === 1 ? '1 minute' : minutes < 60 ? `${minutes} minutes` : null
+  return (
+    <Hint amber icon={<Moon size={14} aria-hidden />}>
+      <p>
+        {agent} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. A message starts it
+        again.
+      </p>
+    </Hint>
+  )
+}
+
+/** How long an agent has for its last word (3.1). */
+const lastWordMs = 60_000
+
+function Stopping({ session, activities, agent }: Props) {
+  const now = useNow(1000)
+  const asked = activities.findLast(({ signal }) => signal === 'stop')?.created_at ?? session.updated_at
+  const left = Math.max(0, Math.min(lastWordMs, lastWordMs - (now - Date.parse(asked))))
+  return (
+    <Hint icon={<Ring part={left / lastWordMs} />}>
+      <p>
+        {session.end_reason === 'undelegated' ? 'The issue was taken back. ' : ''}
+        {agent} may say a last word.{' '}
+        <span className="tabular">
+          {left > 0 ? `Stops by itself in ${Math.ceil(left / 1000)} s.` : 'Stops by itself any moment.'}
+        </span>
+      </p>
+    </Hint>
+  )
+}
+
+const Ring = ({ part }: { part: number }) => (
+  <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden className="-rotate-90">
+    <circle cx="8" cy="8" r="6" fill="none" strokeWidth="2" className="stroke-line" />
+    <circle
+      cx="8"
+      cy="8"
+      r="6"
+      fill="none"
+      strokeWidth="2"
+      pathLength={1}
+      strokeDasharray={`${part} 1`}
+      className="stroke-warn transition-[stroke-dasharray] duration-1000 ease-linear"
+    />
+  </svg>
+)
+
+const afterwards: Partial<Record<NonNullable<AgentSession['end_reason']>, string>> = {
+  stopped: 'It was stopped. Nothing more can be said here.',
+  undelegated: 'The issue was taken back from it. Nothing more can be said here.',
+  uninstalled: 'The agent was uninstalled. Nothing more can be said here.',
+  team_removed: 'The agent no longer reaches this team. Nothing more can be said here.',
+  issue_deleted: 'What it was about was deleted.',
+}
+
+function Ended({ session, agent }: { session: AgentSession; agent: string }) {
+  const { end_reason } = session
+  return (
+    <Hint icon={<Clock size={14} aria-hidden />}>
+      <p className="min-w-40 flex-1">
+        {(end_reason && (afterwards[end_reason] ?? endReasons[end_reason])) ?? 'The session has ended.'}
+        {session.comment && ` Mention ${agent} in a comment to begin a new one.`}
+      </p>
+      <DelegateAgain session={session} agent={agent} />
+    </Hint>
+  )
+}

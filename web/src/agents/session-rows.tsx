@@ -1,0 +1,120 @@
+import type { AgentSession } from '@baton/protocol'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { Elapsed, useAgent } from '../agent-sessions/header.tsx'
+import { progressOf } from '../agent-sessions/plan.tsx'
+import { StatePill } from '../agent-sessions/words.tsx'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { useRowKeys } from '../ui/row-keys.ts'
+import { Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { type AgentSearch, type Standing, standingOf, standings, standingWords } from './search.ts'
+
+/** Those that are done are many; the others are all shown. */
+const doneAtFirst = 25
+
+interface Props {
+  sessions: AgentSession[]
+  filters: AgentSearch
+  me: string
+}
+
+/** Sessions by what a person has to do about them. */
+export function SessionRows({ sessions, filters, me }: Props) {
+  const navigate = useNavigate()
+  const [most, setMost] = useState(doneAtFirst)
+  const groups = useMemo(() => {
+    const wanted = sessions.filter(
+      (session) =>
+        (!filters.agent || session.app_user_id === filters.agent) &&
+        (!filters.mine || session.creator.id === me) &&
+        (!filters.standing || standingOf(session) === filters.standing),
+    )
+    return standings
+      .map((standing) => ({ standing, all: wanted.filter((session) => standingOf(session) === standing) }))
+      .filter(({ all }) => all.length > 0)
+      .map(({ standing, all }) => ({ standing, all, shown: standing === 'done' ? all.slice(0, most) : all }))
+  }, [sessions, filters, me, most])
+  const rows = groups.flatMap(({ shown }) => shown)
+  const { at, setAt } = useRowKeys({
+    ids: rows.map(({ id }) => id),
+    noun: 'session',
+    onOpen: (sessionId) => void navigate({ to: '/agent-session/$sessionId', params: { sessionId } }),
+  })
+  if (rows.length === 0) return <Empty title="No session is like that">Change the filters above to see others.</Empty>
+  return (
+    <>
+      {groups.map(({ standing, all, shown }) => (
+        <section key={standing} aria-label={standingWords[standing]}>
+          <GroupTitle standing={standing} count={all.length} />
+          <ul>
+            {shown.map((session) => (
+              <Row key={session.id} session={session} active={session.id === at} onPoint={() => setAt(session.id)} />
+            ))}
+          </ul>
+          {all.length > shown.length && (
+            <Button look="quiet" size="sm" className="mx-3 my-2" onClick={() => setMost(most + 100)}>
+              Show more ({all.length - shown.length})
+            </Button>
+          )}
+        </section>
+      ))}
+    </>
+  )
+}
+
+const GroupTitle = ({ standing, count }: { standing: Standing; count: number }) => (
+  <h2
+    className={cx(
+      'sticky top-0 z-10 flex h-8 items-center gap-2 border-b bg-sunken px-4 text-xs font-medium',
+      standing === 'waiting' ? 'text-accent-ink' : 'text-ink-2',
+    )}
+  >
+    {standingWords[standing]}
+    <span className="tabular text-ink-3">{count}</span>
+  </h2>
+)
+
+function Row({ session, active, onPoint }: { session: AgentSession; active: boolean; onPoint: () => void }) {
+  const agent = useAgent(session)
+  const { done, total } = progressOf(session.plan)
+  return (
+    <li data-row={session.id} onPointerMove={onPoint} className={cx('border-b', active && 'bg-hover')}>
+      <Link
+        to="/agent-session/$sessionId"
+        params={{ sessionId: session.id }}
+        className="flex min-h-9 items-center gap-2.5 px-4 py-1 max-sm:flex-wrap max-sm:gap-y-0.5"
+      >
+        <Avatar agent name={agent.name} src={agent.avatarUrl} size={20} />
+        <span className="w-28 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
+        <span className="flex min-w-0 flex-1 gap-2 max-sm:order-last max-sm:basis-full">
+          {session.issue ? (
+            <>
+              <span className="tabular shrink-0 text-ink-3">{session.issue.identifier}</span>
+              <span className="truncate">{session.issue.title}</span>
+            </>
+          ) : (
+            <span className="truncate text-ink-2">{session.comment?.body ?? 'On a project'}</span>
+          )}
+        </span>
+        {total > 0 && (
+          <span className="tabular shrink-0 text-xs text-ink-3 max-sm:hidden">
+            {done} of {total}
+          </span>
+        )}
+        <span className="shrink-0 max-sm:ml-auto">
+          <StatePill session={session} />
+        </span>
+        <span className="flex w-24 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">
+          {standingOf(session) === 'working' ? <Elapsed session={session} /> : <Time at={session.updated_at} />}
+        </span>
+        <span className="shrink-0 max-md:hidden" title={`Asked by ${session.creator.name}`}>
+          <Avatar name={session.creator.name} agent={session.creator.id === session.app_user_id} size={20} />
+          <span className="sr-only">Asked by {session.creator.name}</span>
+        </span>
+      </Link>
+    </li>
+  )
+}

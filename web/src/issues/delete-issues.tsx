@@ -1,0 +1,43 @@
+import type { Issue } from '@baton/protocol'
+import { api, isBatonError, messageOf } from '../api.ts'
+import { Confirm } from '../ui/dialog.tsx'
+import { say } from '../ui/toast.tsx'
+import { nameOfAll } from './choose.ts'
+import { removeIssue } from './store.ts'
+
+/** Asks once more; each is gone only when the server says so. */
+export function DeleteIssues({ issues, onClose }: { issues: readonly Issue[]; onClose: () => void }) {
+  const [first] = issues
+  const remove = async () => {
+    const outcomes = await Promise.allSettled(issues.map(removeOne))
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (refused) throw new Error(messageOf(refused.reason))
+    say(`${nameOfAll(issues)} deleted`)
+  }
+  return (
+    <Confirm
+      open={issues.length > 0}
+      onClose={onClose}
+      title={issues.length === 1 ? `Delete ${first?.code}?` : `Delete ${issues.length} issues?`}
+      action={issues.length === 1 ? 'Delete issue' : `Delete ${issues.length} issues`}
+      onConfirm={remove}
+    >
+      <p>
+        {issues.length === 1
+          ? `“${first?.title}” and its comments go for good.`
+          : 'They and their comments go for good.'}{' '}
+        Agents that work on {issues.length === 1 ? 'it' : 'them'} are stopped.
+      </p>
+    </Confirm>
+  )
+}
+
+async function removeOne({ id }: Issue) {
+  try {
+    await api.deleteIssue({ issue_id: id })
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
+  }
+  removeIssue(id)
+}

@@ -1,0 +1,72 @@
+import { Plus } from 'lucide-react'
+import { useMe } from '../login/me.ts'
+import { showOverlay } from '../shell/overlay.ts'
+import { Button } from '../ui/button.tsx'
+import { useViews } from '../views/queries.ts'
+import { SaveView } from '../views/save-view.tsx'
+import { Arrangement, LayoutSwitch } from './display.tsx'
+import { Filters } from './filters.tsx'
+import type { Known } from './known.tsx'
+import { type IssueSearch, queryOf, searchOf, withoutFilters } from './search.ts'
+import { useIssues } from './store.ts'
+
+interface Props {
+  search: IssueSearch
+  known: Known
+  count: number
+  onSearch: (next: (before: IssueSearch) => IssueSearch, how?: { replace: boolean }) => void
+  onLeave: () => void
+}
+
+/** What the list is called, which issues it has, and how they are laid out. */
+export function Toolbar({ search, known, count, onSearch, onLeave }: Props) {
+  const { complete } = useIssues()
+  return (
+    <header className="shrink-0 border-b bg-canvas">
+      <div className="flex h-12 items-center gap-2 px-4 max-md:pl-13">
+        <h1 className="min-w-0 truncate text-base font-semibold">{useTitle(search, known)}</h1>
+        <span className="flex-1 text-ink-3 tabular" role="status">
+          {count.toLocaleString('en')}
+          <span className="sr-only"> issues</span>
+          {!complete && <span className="max-sm:sr-only"> so far, loading the rest</span>}
+        </span>
+        <LayoutSwitch search={search} onSearch={onSearch} />
+        <Button
+          look="primary"
+          icon={Plus}
+          command="create.issue"
+          aria-label="New issue"
+          onClick={() => showOverlay({ name: 'create-issue' })}
+        >
+          <span className="max-sm:hidden">New issue</span>
+        </Button>
+      </div>
+      <Filters
+        search={search}
+        known={known}
+        onSearch={onSearch}
+        onLeave={onLeave}
+        actions={
+          <>
+            <SaveView search={search} />
+            <Arrangement search={search} onSearch={onSearch} />
+          </>
+        }
+      />
+    </header>
+  )
+}
+
+/** By the view or the place in the sidebar that leads here. */
+function useTitle(search: IssueSearch, known: Known): string {
+  const { user } = useMe()
+  const views = useViews()
+  const query = queryOf(search)
+  const view = query && views.find((one) => queryOf(searchOf(one.query)) === query)
+  if (view) return view.name
+  const { team, assignee, ...others } = search
+  const narrowed = queryOf(others) !== queryOf(withoutFilters(search))
+  if (team && !team.includes(',') && !narrowed) return known.nameOf('team', team)
+  if ((assignee === user.id || assignee === 'me') && !team && !narrowed) return 'My issues'
+  return 'Issues'
+}

@@ -1,0 +1,184 @@
+import type { ConsentRequest } from '@baton/protocol'
+import { Check, Webhook, X } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { api, inWorkspace } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { Checkbox, Choices } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Card } from '../ui/layout.tsx'
+import { Notice } from '../ui/states.tsx'
+import { Asking } from './consent-screen.tsx'
+import { eventWords, neverAllowed, scopeWords } from './scope-words.ts'
+
+/** An agent app asks to be installed. */
+export function AppConsent({ request }: { request: ConsentRequest }) {
+  const { app, scopes, webhook, workspaces, installed, can_approve, redirect_host } = request
+  const name = app?.name ?? request.client_name
+  const workspace = workspaces[0]?.name ?? 'your workspace'
+  const missing = Object.keys(scopeWords).filter((scope) => !scopes.includes(scope))
+  return (
+    <div className="space-y-5">
+      <Asking
+        request={request}
+        title={installed ? `Update ${name} in ${workspace}` : `Install ${name} in ${workspace}`}
+      />
+      <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">
+        It acts as <strong className="font-semibold">{name}</strong>, not as you.
+      </p>
+      {!can_approve && <Refused request={request} name={name} />}
+      <Card className="divide-y">
+        <Part title="It can">
+          {scopes.map((scope) => (
+            <Line key={scope} can>
+              {scopeWords[scope]?.can ?? scope}
+            </Line>
+          ))}
+        </Part>
+        <Part title="It cannot">
+          {[...missing.map((scope) => scopeWords[scope]?.cannot ?? scope), ...neverAllowed].map((words) => (
+            <Line key={words}>{words}</Line>
+          ))}
+        </Part>
+        <Part title="It will be told">
+          {webhook ? (
+            <li className="flex gap-2.5">
+              <Webhook size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
+              <span>
+                At <strong className="font-semibold">{webhook.host}</strong>:{' '}
+                {[...webhook.always, ...webhook.resource_types].map((type) => eventWords[type] ?? type).join('; ')}.
+                Only for the teams you choose.
+              </span>
+            </li>
+          ) : (
+            <Line>Nothing: it has no webhook, so it hears of nothing by itself</Line>
+          )}
+        </Part>
+      </Card>
+      {can_approve ? (
+        <Decision request={request} name={name} />
+      ) : (
+        <Leave request={request}>Go back to {redirect_host}</Leave>
+      )}
+    </div>
+  )
+}
+
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="px-4 py-3">
+    <h2 className="mb-1.5 text-xs font-semibold text-ink-2">{title}</h2>
+    <ul className="space-y-1.5">{children}</ul>
+  </section>
+)
+
+const Line = ({ can, children }: { can?: boolean; children: ReactNode }) => (
+  <li className="flex gap-2.5">
+    {can ? (
+      <Check size={15} aria-hidden className="mt-0.5 shrink-0 text-ok" />
+    ) : (
+      <X size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
+    )}
+    <span>{children}</span>
+  </li>
+)
+
+/** Which teams, and yes or no. */
+function Decision({ request, name }: { request: ConsentRequest; name: string }) {
+  const { teams, installed } = request
+  const [which, setWhich] = useState<'all' | 'some'>(installed && !installed.all_teams ? 'some' : 'all')
+  const [chosen, setChosen] = useState<string[]>(installed?.team_ids ?? [])
+  const form = useForm(async () => {
+    const teamIds = which === 'all' ? { all_teams: true as const } : { team_ids: chosen }
+    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...teamIds })
+    location.assign(redirect_to)
+  })
+  return (
+    <form onSubmit={form.submit} className="space-y-4">
+      <Choices
+        label="Teams it reaches"
+        name="teams"
+        value={which}
+        onChange={setWhich}
+        choices={[
+          { value: 'all', label: 'All teams', hint: 'Those that come later too' },
+          { value: 'some', label: 'Selected teams', hint: 'You can change this at any time in the settings' },
+        ]}
+      />
+      {which === 'some' && (
+        <fieldset className="space-y-1.5 rounded-lg border bg-surface px-4 py-3">
+          <legend className="sr-only">Selected teams</legend>
+          {teams.map(({ id, key, name }) => (
+            <Checkbox
+              key={id}
+              checked={chosen.includes(id)}
+              onChange={(event) =>
+                setChosen(event.target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
+              }
+              label={
+                <>
+                  {name} <span className="ml-1 font-mono text-xs text-ink-3">{key}</span>
+                </>
+              }
+            />
+          ))}
+          {teams.length === 0 && <p className="text-ink-2">This workspace has no teams yet.</p>}
+        </fieldset>
+      )}
+      {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Leave request={request}>Cancel</Leave>
+        <Button type="submit" look="primary" busy={form.busy} disabled={which === 'some' && chosen.length === 0}>
+          {installed ? `Update ${name}` : `Install ${name}`}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** 4.2.3: whoever is not a manager sees why, and can ask those who are. */
+function Refused({ request, name }: { request: ConsentRequest; name: string }) {
+  const workspace = request.workspaces[0]
+  const [asked, setAsked] = useState(false)
+  const form = useForm(async () => {
+    if (!request.app || !workspace) return
+    await api.requestInstall({ app_id: request.app.id }, inWorkspace(workspace.id))
+    setAsked(true)
+  })
+  return (
+    <Notice
+      tone="warn"
+      title={`You cannot install ${name}`}
+      actions={
+        workspace &&
+        !asked && (
+          <Button busy={form.busy} onClick={() => void form.submit()}>
+            Request install
+          </Button>
+        )
+      }
+    >
+      {asked ? (
+        <span role="status">
+          The managers of {workspace?.name} find your request in their inbox. Nothing was installed.
+        </span>
+      ) : (
+        <>
+          Only owners and admins of {workspace?.name ?? 'its workspace'} can do that. Nothing was installed.
+          {form.problem && <span role="alert"> {form.problem}</span>}
+        </>
+      )}
+    </Notice>
+  )
+}
+
+/** Says no, and goes back to where the browser came from. */
+export function Leave({ request, children }: { request: ConsentRequest; children: ReactNode }) {
+  const form = useForm(async () => {
+    const { redirect_to } = await api.denyConsent({ request_id: request.id })
+    location.assign(redirect_to)
+  })
+  return (
+    <Button busy={form.busy} onClick={() => void form.submit()}>
+      {children}
+    </Button>
+  )
+}

@@ -1,0 +1,62 @@
+import type { ConsentRequest } from '@baton/protocol'
+import { Check } from 'lucide-react'
+import { useState } from 'react'
+import { api, currentWorkspaceId } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { Button } from '../ui/button.tsx'
+import { Choices } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Card } from '../ui/layout.tsx'
+import { Notice } from '../ui/states.tsx'
+import { Leave } from './app-consent.tsx'
+import { Asking } from './consent-screen.tsx'
+import { programWords } from './scope-words.ts'
+
+/** A program of the person, such as an MCP client, asks to act as them. */
+export function ProgramConsent({ request }: { request: ConsentRequest }) {
+  const { client_name, scopes, workspaces, redirect_host } = request
+  const { user } = useMe()
+  const first = workspaces.find(({ id }) => id === currentWorkspaceId()) ?? workspaces[0]
+  const [workspaceId, setWorkspaceId] = useState(first?.id ?? '')
+  const form = useForm(async () => {
+    const { redirect_to } = await api.approveConsent({ request_id: request.id, workspace_id: workspaceId })
+    location.assign(redirect_to)
+  })
+  return (
+    <form onSubmit={form.submit} className="space-y-5">
+      <Asking request={request} title={`Connect ${client_name}`} />
+      <Notice tone="warn" title={`It acts as you, ${user.display_name}`}>
+        What it does shows under your name. The name above is the program's own claim; only go on if you started it
+        yourself and <strong className="font-semibold">{redirect_host}</strong> is where it runs.
+      </Notice>
+      <Card className="px-4 py-3">
+        <h2 className="mb-1.5 text-xs font-semibold text-ink-2">It can</h2>
+        <ul className="space-y-1.5">
+          {scopes.map((scope) => (
+            <li key={scope} className="flex gap-2.5">
+              <Check size={15} aria-hidden className="mt-0.5 shrink-0 text-ok" />
+              {programWords[scope] ?? scope}
+            </li>
+          ))}
+        </ul>
+        <p className="mt-2 text-ink-2">
+          It never reaches settings, passwords, apps or webhooks. You can end this in your account.
+        </p>
+      </Card>
+      <Choices
+        label="Workspace"
+        name="workspace"
+        value={workspaceId}
+        onChange={setWorkspaceId}
+        choices={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Leave request={request}>Cancel</Leave>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!workspaceId}>
+          Connect
+        </Button>
+      </div>
+    </form>
+  )
+}

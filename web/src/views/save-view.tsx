@@ -1,0 +1,36 @@
+import { BookmarkPlus } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { type IssueSearch, queryOf, searchOf } from '../issues/search.ts'
+import { useMe } from '../login/me.ts'
+import { useCommands } from '../shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { useViews } from './queries.ts'
+
+const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
+
+/** Offers to keep the screen as it is, unless a view already does. */
+export function SaveView({ search }: { search: IssueSearch }) {
+  const [open, setOpen] = useState(false)
+  const { user } = useMe()
+  const views = useViews()
+  const query = queryOf(search)
+  const plain =
+    query === '' || query === `assignee=${user.id}` || (search.team !== undefined && query === `team=${search.team}`)
+  const kept = views.some((view) => queryOf(searchOf(view.query)) === query)
+  const offered = !plain && !kept
+  useCommands(
+    offered
+      ? [{ id: 'views.save', title: 'Save this view', section: 'View', keys: 'shift+v', run: () => setOpen(true) }]
+      : [],
+  )
+  return (
+    <>
+      {offered && (
+        <Button size="sm" look="quiet" icon={BookmarkPlus} aria-label="Save view" onClick={() => setOpen(true)}>
+          <span className="max-sm:hidden">Save view</span>
+        </Button>
+      )}
+      <Suspense>{open && <ViewDialog query={query} onClose={() => setOpen(false)} />}</Suspense>
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import type { View } from '@baton/protocol'
+import { type FormEvent, useState } from 'react'
+import { api, fieldErrors, messageOf } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
+import { say } from '../ui/toast.tsx'
+import { rereadViews, useViews } from './queries.ts'
+
+interface Props {
+  /** What it shows; with a view, only its name and who sees it are changed. */
+  query?: string
+  view?: View
+  onClose: () => void
+}
+
+/** Keeps a view as new or in place of another, or changes one. */
+export function ViewDialog({ query, view, onClose }: Props) {
+  const { user, isManager } = useMe()
+  const views = useViews()
+  const [replaced, setReplaced] = useState<View | undefined>(view)
+  const [name, setName] = useState(view?.name ?? '')
+  const [shared, setShared] = useState(view?.shared ?? false)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const own = views.filter(({ owner_id, shared }) => owner_id === user.id || (shared && isManager))
+  const fields = fieldErrors(error)
+
+  const choose = (id: string) => {
+    const chosen = own.find((one) => one.id === id)
+    setReplaced(chosen)
+    setName(chosen?.name ?? '')
+    setShared(chosen?.shared ?? false)
+  }
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(null)
+    const fields = { name: name.trim(), shared, ...(query !== undefined && { query }) }
+    try {
+      await (replaced ? api.updateView({ view_id: replaced.id, ...fields }) : api.createView({ query: '', ...fields }))
+      await rereadViews()
+      say(`View “${fields.name}” saved`)
+      onClose()
+    } catch (problem) {
+      setError(problem)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog open onClose={onClose} title={view ? 'Change view' : 'Save view'} size="sm">
+      <form className="space-y-3 pb-3" onSubmit={save}>
+        <Field label="Name" error={fields.name}>
+          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={100} autoFocus required />
+        </Field>
+        {!view && own.length > 0 && (
+          <Field label="Save as">
+            <Select value={replaced?.id ?? ''} onChange={(event) => choose(event.target.value)}>
+              <option value="">A new view</option>
+              {own.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  In place of “{name}”
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        <Checkbox
+          label="Share with everybody"
+          hint="It stands in everybody’s sidebar. What each person sees in it stays what they may see."
+          checked={shared}
+          onChange={(event) => setShared(event.target.checked)}
+        />
+        {error !== null && !fields.name && (
+          <p role="alert" className="text-bad-ink">
+            {messageOf(error)}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
+            Save view
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

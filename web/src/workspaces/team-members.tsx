@@ -1,0 +1,92 @@
+import type { Team } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { all, api, messageOf, queries } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
+import { Rows, Section } from '../ui/layout.tsx'
+import { usePicker } from '../ui/picker.tsx'
+import { Pill } from '../ui/pill.tsx'
+import { Skeletons } from '../ui/states.tsx'
+import { say } from '../ui/toast.tsx'
+import { membersQuery, usePeople } from './queries.ts'
+
+/** Who works in the team, the agents that reach it among them. */
+export function TeamMembers({ team }: { team: Team }) {
+  const { user, isManager } = useMe()
+  const pick = usePicker()
+  const people = usePeople()
+  const members = useQuery(membersQuery).data ?? []
+  const { data } = useQuery({
+    queryKey: ['workspace', 'teams', team.id, 'members'],
+    queryFn: () => all((cursor) => api.listTeamMembers({ team_id: team.id, limit: 100, ...(cursor && { cursor }) })),
+  })
+  const inside = new Set(data?.map(({ id }) => id))
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work()
+    } catch (error) {
+      say(messageOf(error), { tone: 'bad' })
+    }
+    await queries.invalidateQueries({ queryKey: ['workspace', 'teams', team.id] })
+  }
+  const add = (anchor: Element) =>
+    pick(anchor, {
+      title: 'Add to the team',
+      options: members
+        .filter(({ id }) => !inside.has(id))
+        .map(({ id, display_name }) => ({
+          value: id,
+          label: display_name,
+          icon: <Avatar name={display_name} size={16} />,
+        })),
+      empty: 'Everybody is in it already.',
+      onPick: (id) => void attempt(() => api.addTeamMember({ team_id: team.id, user_id: id })),
+    })
+  return (
+    <Section
+      title="Members"
+      actions={
+        isManager && (
+          <Button icon={Plus} onClick={(event) => add(event.currentTarget)}>
+            Add member
+          </Button>
+        )
+      }
+    >
+      {!data ? (
+        <Skeletons rows={3} />
+      ) : (
+        <Rows label="Members of the team">
+          {data.map(({ id, display_name, email }) => {
+            const agent = people.get(id)?.user_kind === 'application'
+            return (
+              <li key={id} className="flex items-center gap-3 px-4 py-2">
+                <Avatar name={display_name} agent={agent} src={people.get(id)?.avatar_url} size={20} />
+                <span className="min-w-0 flex-1 truncate">
+                  {display_name} <span className="text-xs text-ink-3">{email}</span>
+                </span>
+                {agent ? (
+                  <Pill tone="agent">Agent</Pill>
+                ) : (
+                  (isManager || id === user.id) && (
+                    <Button
+                      size="sm"
+                      look="quiet"
+                      aria-label={id === user.id ? 'Leave the team' : `Remove ${display_name}`}
+                      onClick={() => void attempt(() => api.removeTeamMember({ team_id: team.id, user_id: id }))}
+                    >
+                      {id === user.id ? 'Leave' : 'Remove'}
+                    </Button>
+                  )
+                )}
+              </li>
+            )
+          })}
+          {data.length === 0 && <li className="px-4 py-3 text-ink-3">Nobody yet.</li>}
+        </Rows>
+      )}
+    </Section>
+  )
+}
