@@ -19,10 +19,8 @@ test('Stop counts down, ends with its reason, and the issue can be delegated aga
   await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
   await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
   await expect(page.getByLabel('Message to Fixer')).toBeHidden()
-  await checkAxe(page)
   // Nobody says a last word: time ends it.
   await expect(page.getByText('It was stopped. Nothing more can be said here.')).toBeVisible({ timeout: 15_000 })
-  await checkAxe(page)
   await page.getByRole('button', { name: 'Delegate again' }).click()
   const again = await robot.session()
   expect(again.id).not.toBe(session.id)
@@ -46,6 +44,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await (await robot.stop()).respond('Left as it was.')
   await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('It was stopped.')).toBeVisible()
+  await checkAxe(page)
 
   await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: robot.userId })
   const next = await robot.session()
@@ -86,7 +85,6 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   await expect(page.getByText('No answer from Fixer')).toBeHidden()
   await expect(page.getByText('Silent', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
-  await checkAxe(page)
   await session.thought('Here I am.')
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
 })

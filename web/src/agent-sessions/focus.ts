@@ -10,5 +10,5 @@ export function mayTakeFocus(next: Element | null): boolean {
   if (!isTypedInto(now)) return true
   // Whoever waits in the empty box of the same session waits for just this.
   const here = next.closest('[data-session]')
-  return now instanceof HTMLTextAreaElement && now.value === '' && here !== null && here.contains(now)
+  return now instanceof HTMLTextAreaElement && now.value === '' && here?.contains(now) === true
 }
