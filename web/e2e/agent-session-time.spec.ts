@@ -1,7 +1,8 @@
 import { checkAxe, expect, hurried, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
-test.use({ settings: hurried })
+// Agents may say as much as they like.
+test.use({ settings: { ...hurried, BATON_SESSION_RATE: '1000' } })
 
 test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
   page,
@@ -87,4 +88,26 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
   await session.thought('Here I am.')
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
+})
+
+test('of a long session the end is drawn first, and the rest when it is asked for', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await Promise.all(Array.from({ length: 210 }, (_, step) => session.action('step', String(step))))
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByText('step · 209', { exact: true })).toBeInViewport()
+  await expect(page.getByText('step · 60', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 59', { exact: true })).toHaveCount(0)
+  // Nothing above goes away while somebody reads.
+  await session.action('step', 'last')
+  await expect(page.getByText('step · last', { exact: true })).toBeInViewport()
+  await page.getByRole('button', { name: 'Show earlier (60)' }).click()
+  await expect(page.getByText('step · 0', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 60', { exact: true })).toBeInViewport()
 })
