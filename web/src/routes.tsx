@@ -8,8 +8,10 @@ import {
 } from '@tanstack/react-router'
 import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
+import { parseDeliverySearch } from './deliveries/search.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
+import { parseProjectSearch } from './projects/arrange.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
 
@@ -93,6 +95,7 @@ const issue = createRoute({
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
+  validateSearch: parseProjectSearch,
   component: lazyRouteComponent(() => import('./projects/projects-screen.tsx'), 'ProjectsScreen'),
 })
 const project = createRoute({
@@ -174,6 +177,7 @@ const agentApp = createRoute({
 const appDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps/$appId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveriesScreen'),
 })
 const appDelivery = createRoute({
@@ -194,6 +198,7 @@ const webhook = createRoute({
 const webhookDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks/$webhookId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
 })
 const webhookDelivery = createRoute({

@@ -4,7 +4,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react'
 export interface Command {
   id: string
   title: string
-  section: 'Go to' | 'Issue' | 'Selection' | 'Agent session' | 'Create' | 'View' | 'Help' | 'Settings'
+  section: 'Go to' | 'Issue' | 'Project' | 'Selection' | 'Agent session' | 'Create' | 'View' | 'Help' | 'Settings'
   /** `c`, `g i` (one after the other), `mod+k`, `shift+enter`, `escape`, `space`. */
   keys?: string
   run: () => void

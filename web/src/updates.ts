@@ -13,12 +13,15 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     if (action === 'remove') removeIssue(id)
     else void oneAtATime(`issue ${id}`, () => refreshIssue(id))
     stale('history', id)
-    // How much of it is done.
+    // How much of theirs is done.
     stale('projects')
+    stale('project')
   },
-  Project: ({ id }) => {
+  Project: ({ id, action }) => {
     stale('projects')
     stale('project', id)
+    // Issues are taken out of what is gone, without a word about each.
+    if (action === 'remove') void loadIssues()
   },
   Comment: ({ parent_id }) => {
     if (parent_id) stale('comments', parent_id)

@@ -12,7 +12,7 @@ const optionOf = (date: Date, label: string, hint?: string): Option => ({
 })
 
 /** Days to choose from: the usual ones, or the one that is typed. */
-export function daysFor(query: string, now: Date): Option[] {
+export function daysFor(query: string, now: Date, none = 'No due date'): Option[] {
   const wanted = query.trim().toLowerCase()
   const typed = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(wanted)
   if (typed) {
@@ -32,7 +32,7 @@ export function daysFor(query: string, now: Date): Option[] {
   const options = usual.map(([label, days]) => optionOf(after(days), label, named.format(after(days))))
   // End of this week may be today.
   const days = options.filter(({ value }, index) => options.findIndex((one) => one.value === value) === index)
-  return [{ value: 'none', label: 'No due date' }, ...days].filter(({ label }) => label.toLowerCase().includes(wanted))
+  return [{ value: 'none', label: none }, ...days].filter(({ label }) => label.toLowerCase().includes(wanted))
 }
 
 /** Hours to choose from, or those that are typed. */

@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-list.tsx'
 import { Failed } from '../ui/states.tsx'
 import { dayOf, Time } from '../ui/time.tsx'
 import { usePeople } from '../workspaces/queries.ts'
@@ -8,8 +9,7 @@ import { IssueFeed } from './issue-feed.tsx'
 import { IssueHeader } from './issue-header.tsx'
 import { IssueMissing } from './issue-missing.tsx'
 import { IssueDescription, IssueTitle } from './issue-text.tsx'
-import { useProperties, usePropertyKeys } from './properties.tsx'
-import { PropertyChips, PropertyRows } from './property-list.tsx'
+import { useProperties } from './properties.tsx'
 import { Relations } from './relations.tsx'
 import { refreshIssue, useIssue } from './store.ts'
 
@@ -77,7 +77,7 @@ interface ShownProps {
 
 function Shown({ issue, inPanel, onClose }: ShownProps) {
   const properties = useProperties(issue)
-  const ref = usePropertyKeys(properties)
+  const ref = usePropertyKeys('Issue', properties)
   return (
     <div ref={ref} className="@container flex h-full min-w-0 flex-col">
       <IssueHeader issue={issue} inPanel={inPanel} onClose={onClose} />
@@ -86,7 +86,7 @@ function Shown({ issue, inPanel, onClose }: ShownProps) {
           <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
             <IssueTitle issue={issue} />
             <div className="@4xl:hidden">
-              <PropertyChips properties={properties} />
+              <PropertyChips of="Issue" properties={properties} />
             </div>
             <IssueDescription issue={issue} />
             <Relations issue={issue} />
@@ -94,7 +94,7 @@ function Shown({ issue, inPanel, onClose }: ShownProps) {
           </div>
           <aside aria-label="Properties" className="hidden border-l px-4 pt-6 @4xl:block">
             <div className="sticky top-6">
-              <PropertyRows properties={properties} />
+              <PropertyRows of="Issue" properties={properties} />
               <Origin issue={issue} />
             </div>
           </aside>

@@ -1,144 +1,17 @@
 import type { Issue } from '@baton/protocol'
-import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
-import { useCommands } from '../shortcuts.ts'
-import { Button } from '../ui/button.tsx'
-import { Kbd } from '../ui/kbd.tsx'
-import { Markdown } from '../ui/markdown.tsx'
-import { Notice } from '../ui/states.tsx'
+import { DescriptionInPlace, TitleInPlace } from '../ui/text-in-place.tsx'
 import { editIssues } from './edit.ts'
 
-/** The title, edited where it stands. While it is typed, what comes in from elsewhere waits. */
-export function IssueTitle({ issue }: { issue: Issue }) {
-  const [draft, setDraft] = useState<string | null>(null)
-  const ref = useRef<HTMLTextAreaElement>(null)
-  const left = useRef(false)
-  useCommands([{ id: 'issue.rename', title: 'Rename', section: 'Issue', keys: 'r', run: () => ref.current?.select() }])
+/** The title and description, edited where they stand. */
+export const IssueTitle = ({ issue: { id, title } }: { issue: Issue }) => (
+  <TitleInPlace of="Issue" text={title} onSave={(title) => editIssues([id], { title }, 'Renamed.')} />
+)
 
-  const save = () => {
-    const title = draft?.replace(/\s+/g, ' ').trim()
-    setDraft(null)
-    if (!left.current && title && title !== issue.title) void editIssues([issue.id], { title }, 'Renamed.')
-    left.current = false
-  }
-  const pressed = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' && event.key !== 'Escape') return
-    event.preventDefault()
-    left.current = event.key === 'Escape'
-    ref.current?.blur()
-  }
-  return (
-    <textarea
-      ref={ref}
-      rows={1}
-      aria-label="Title"
-      maxLength={255}
-      value={draft ?? issue.title}
-      onFocus={() => setDraft(issue.title)}
-      onChange={(event) => setDraft(event.target.value)}
-      onBlur={save}
-      onKeyDown={pressed}
-      className="field-sizing-content -mx-2 w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
-    />
-  )
-}
-
-/** What was begun and not saved, for as long as the app is open. */
-const drafts = new Map<string, { text: string; base: string }>()
-
-/** The description: Markdown to read, its source to edit. */
-export function IssueDescription({ issue }: { issue: Issue }) {
-  const [draft, setDraft] = useState(() => drafts.get(issue.id) ?? null)
-  const edit = () => setDraft(drafts.get(issue.id) ?? { text: issue.description, base: issue.description })
-  useCommands([{ id: 'issue.description', title: 'Edit description', section: 'Issue', keys: 'e', run: edit }])
-  const change = (next: { text: string; base: string } | null) => {
-    if (next) drafts.set(issue.id, next)
-    else drafts.delete(issue.id)
-    setDraft(next)
-  }
-  if (draft) return <DescriptionEditor issue={issue} draft={draft} change={change} />
-
-  const clicked = (event: MouseEvent<HTMLElement>) => {
-    const onLink = event.target instanceof Element && event.target.closest('a')
-    // Selecting words is not asking to change them.
-    if (!onLink && getSelection()?.isCollapsed !== false) edit()
-  }
-  return (
-    <section aria-label="Description" className="group/description relative -mx-2">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by keyboard */}
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: so does the key E */}
-      <div onClick={clicked} className="min-h-9 cursor-text rounded px-2 py-1 hover:bg-hover/50">
-        {issue.description ? <Markdown text={issue.description} /> : <p className="text-ink-3">Add a description…</p>}
-      </div>
-      <Button
-        size="sm"
-        onClick={edit}
-        command="issue.description"
-        className="absolute top-1 right-1 opacity-0 group-hover/description:opacity-100 focus-visible:opacity-100 max-md:group-hover/description:opacity-0"
-      >
-        Edit description
-      </Button>
-    </section>
-  )
-}
-
-interface EditorProps {
-  issue: Issue
-  draft: { text: string; base: string }
-  change: (draft: { text: string; base: string } | null) => void
-}
-
-function DescriptionEditor({ issue, draft, change }: EditorProps) {
-  const ref = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => {
-    ref.current?.focus({ preventScroll: true })
-  }, [])
-  const save = async () => {
-    change(null)
-    if (draft.text === issue.description) return
-    const saved = await editIssues([issue.id], { description: draft.text }, 'Description saved.')
-    // Refused: what was typed is there again.
-    if (!saved) change(draft)
-  }
-  const pressed = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void save()
-    else if (event.key === 'Escape') change(null)
-    else return
-    event.preventDefault()
-  }
-  return (
-    <section aria-label="Description" className="space-y-2">
-      <textarea
-        ref={ref}
-        aria-label="Description"
-        value={draft.text}
-        maxLength={100_000}
-        onChange={(event) => change({ ...draft, text: event.target.value })}
-        onKeyDown={pressed}
-        className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"
-      />
-      {draft.base !== issue.description && (
-        <Notice
-          tone="warn"
-          title="Somebody else changed the description meanwhile"
-          actions={
-            <Button size="sm" onClick={() => change({ text: issue.description, base: issue.description })}>
-              Take theirs
-            </Button>
-          }
-        >
-          Saving replaces what they wrote.
-        </Notice>
-      )}
-      <div className="flex items-center gap-2">
-        <Button size="sm" look="primary" onClick={() => void save()}>
-          Save
-          <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
-        </Button>
-        <Button size="sm" look="quiet" onClick={() => change(null)}>
-          Cancel
-        </Button>
-        <span className="text-xs text-ink-3">Markdown</span>
-      </div>
-    </section>
-  )
-}
+export const IssueDescription = ({ issue: { id, description } }: { issue: Issue }) => (
+  <DescriptionInPlace
+    of="Issue"
+    id={id}
+    text={description}
+    onSave={(description) => editIssues([id], { description }, 'Description saved.')}
+  />
+)

@@ -37,7 +37,7 @@ const colors = ['#d73a4a', '#1f6feb', '#8250df', '#0e8a16', '#bf8700', '#0891b2'
 
 export async function toggleLabel(issueId: string, value: string) {
   try {
-    const id = value.startsWith('new ') ? await createLabel(value.slice(4)) : value
+    const id = await labelId(value)
     const now = knownIssue(issueId)?.label_ids ?? []
     const label_ids = now.includes(id) ? now.filter((one) => one !== id) : [...now, id]
     await editIssues([issueId], { label_ids }, 'Labels changed.')
@@ -46,9 +46,11 @@ export async function toggleLabel(issueId: string, value: string) {
   }
 }
 
-async function createLabel(name: string) {
+/** The label that was picked, made first if it is new. */
+export async function labelId(picked: string): Promise<string> {
+  if (!picked.startsWith('new ')) return picked
   const known = await atHand(labelsQuery)
-  const label = await api.createLabel({ name, color: colors[known.length % colors.length] ?? null })
+  const label = await api.createLabel({ name: picked.slice(4), color: colors[known.length % colors.length] ?? null })
   queries.setQueryData(labelsQuery.queryKey, [...known, label])
   return label.id
 }

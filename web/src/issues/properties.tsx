@@ -13,11 +13,10 @@ import {
   UserRound,
   Users,
 } from 'lucide-react'
-import { type ReactNode, useRef } from 'react'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
-import { useCommands } from '../shortcuts.ts'
 import { Avatar } from '../ui/avatar.tsx'
+import type { Property } from '../ui/property-list.tsx'
 import { dayOf } from '../ui/time.tsx'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { useChoose } from './choose.tsx'
@@ -26,21 +25,6 @@ import { useDelegate } from './delegate.tsx'
 import { useHandingOver } from './handing-over.ts'
 import { LabelDot } from './label-choice.tsx'
 import { PriorityIcon, priorityLabel, StatusIcon, statusLabel, typeLabel } from './words.tsx'
-
-export interface Property {
-  id: string
-  label: string
-  keys?: string
-  icon: ReactNode
-  value: ReactNode
-  /** Nothing is chosen: shown quietly, and not among the chips. */
-  isEmpty: boolean
-  /** Always among the chips. */
-  chip?: boolean
-  /** Under the row, quietly. */
-  hint?: string
-  change: (anchor: Element | null) => void
-}
 
 const Mark = ({ icon: Icon }: { icon: LucideIcon }) => <Icon size={14} aria-hidden className="shrink-0 text-ink-3" />
 
@@ -88,6 +72,7 @@ export function useProperties(issue: Issue): Property[] {
       icon: <Mark icon={Shapes} />,
       value: typeLabel(issue.type),
       isEmpty: false,
+      chip: false,
       change: choose.type,
     },
     {
@@ -158,6 +143,8 @@ export function useProperties(issue: Issue): Property[] {
     {
       id: 'team',
       label: 'Team',
+      title: 'Move to team',
+      chip: false,
       icon: <Mark icon={Users} />,
       value: named(teams, issue.team_id, 'No team'),
       isEmpty: !issue.team_id,
@@ -166,6 +153,7 @@ export function useProperties(issue: Issue): Property[] {
     {
       id: 'visibility',
       label: 'Seen by',
+      chip: false,
       icon: <Mark icon={Lock} />,
       value: issue.personal ? 'Only you' : 'Everybody',
       isEmpty: !issue.personal,
@@ -220,24 +208,4 @@ function useLabelsProperty(issue: Issue, change: (anchor: Element | null) => voi
     isEmpty: labels.length === 0,
     change,
   }
-}
-
-const title = ({ id, label }: Property) => (id === 'team' ? 'Move to team' : id === 'delegate' ? 'Delegate' : label)
-
-/** The keys of the properties; each opens its menu beside the property if that is on the screen. */
-export function usePropertyKeys(properties: Property[]) {
-  const ref = useRef<HTMLDivElement>(null)
-  useCommands(
-    properties.map((property) => ({
-      id: `issue.${property.id}`,
-      title: title(property),
-      section: 'Issue' as const,
-      ...(property.keys && { keys: property.keys }),
-      run: () => {
-        const shown = [...(ref.current?.querySelectorAll(`[data-property="${property.id}"]`) ?? [])]
-        property.change(shown.find((element) => element.getClientRects().length > 0) ?? null)
-      },
-    })),
-  )
-  return ref
 }

@@ -83,6 +83,13 @@ export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | un
       keys: 'c',
       run: () => showOverlay({ name: 'create-issue' }),
     },
+    {
+      id: 'create.project',
+      title: 'Create project',
+      section: 'Create',
+      keys: 'n p',
+      run: () => showOverlay({ name: 'create-project' }),
+    },
     { id: 'go.inbox', title: 'Inbox', section: 'Go to', keys: 'g i', run: () => void navigate({ to: '/inbox' }) },
     {
       id: 'go.mine',

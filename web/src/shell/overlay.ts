@@ -5,6 +5,7 @@ export type Overlay =
   | { name: 'palette' }
   | { name: 'help' }
   | { name: 'create-issue'; with?: Record<string, unknown> }
+  | { name: 'create-project' }
   | null
 
 let overlay: Overlay = null

@@ -1,6 +1,6 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
-import { Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { currentWorkspaceId } from '../api.ts'
 import { CreateIssue } from '../issues/create-issue.tsx'
 import { goLive } from '../live.ts'
@@ -10,9 +10,14 @@ import { Skeletons } from '../ui/states.tsx'
 import { followChanges } from '../updates.ts'
 import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { useOverlay } from './overlay.ts'
 import { Palette } from './palette.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { Sidebar } from './sidebar.tsx'
+
+const CreateProject = lazy(() =>
+  import('../projects/create-project.tsx').then(({ CreateProject }) => ({ default: CreateProject })),
+)
 
 let begun = false
 /** Once for each time the app is loaded, however often this is drawn. */
@@ -27,6 +32,7 @@ function beginFollowing() {
 /** What stands around every screen of a workspace. */
 export function Shell() {
   const [drawer, setDrawer] = useState(false)
+  const overlay = useOverlay()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(beginFollowing, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the drawer
@@ -67,6 +73,11 @@ export function Shell() {
       <Palette />
       <ShortcutHelp />
       <CreateIssue />
+      {overlay?.name === 'create-project' && (
+        <Suspense>
+          <CreateProject />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -1,17 +1,63 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { useId, useState } from 'react'
-import { cx } from '../ui/class-names.ts'
-import { Tip } from '../ui/tip.tsx'
-import type { Property } from './properties.tsx'
+import { type ReactNode, useId, useRef, useState } from 'react'
+import { type Command, useCommands } from '../shortcuts.ts'
+import { cx } from './class-names.ts'
+import { Tip } from './tip.tsx'
+
+/** Something about an issue or project that is chosen from a menu. */
+export interface Property {
+  id: string
+  label: string
+  /** What the command is called, where the label would not do. */
+  title?: string
+  keys?: string
+  icon: ReactNode
+  value: ReactNode
+  /** The value in words, where it is drawn. */
+  words?: string
+  /** Nothing is chosen: shown quietly, and not among the chips. */
+  isEmpty: boolean
+  /** Among the chips: always, never, or if something is chosen. */
+  chip?: boolean
+  /** Under the row, quietly. */
+  hint?: string
+  change: (anchor: Element | null) => void
+}
+
+const commandOf = (section: Command['section'], { id }: Property) => `${section.toLowerCase()}.${id}`
+
+/** The keys of the properties; each opens its menu beside the property if that is on the screen. */
+export function usePropertyKeys(section: Command['section'], properties: Property[]) {
+  const ref = useRef<HTMLDivElement>(null)
+  useCommands(
+    properties.map((property) => ({
+      id: commandOf(section, property),
+      title: property.title ?? property.label,
+      section,
+      ...(property.keys && { keys: property.keys }),
+      run: () => {
+        const shown = [...(ref.current?.querySelectorAll(`[data-property="${property.id}"]`) ?? [])]
+        property.change(shown.find((element) => element.getClientRects().length > 0) ?? null)
+      },
+    })),
+  )
+  return ref
+}
+
+interface Props {
+  /** What they are properties of, as the commands say. */
+  of: Command['section']
+  properties: Property[]
+}
 
 /** One under the other, beside the text. */
-export const PropertyRows = ({ properties }: { properties: Property[] }) => (
+export const PropertyRows = ({ of, properties }: Props) => (
   <dl>
     {properties.map((property) => (
       <div key={property.id} className="grid grid-cols-[84px_minmax(0,1fr)] items-start">
         <dt className="flex h-8 items-center text-xs text-ink-3">{property.label}</dt>
         <dd className="min-w-0">
-          <PropertyButton property={property} />
+          <PropertyButton property={property} command={commandOf(of, property)} />
           {property.hint && !property.isEmpty && <p className="px-2 pb-1 text-xs text-ink-3">{property.hint}</p>}
         </dd>
       </div>
@@ -19,12 +65,15 @@ export const PropertyRows = ({ properties }: { properties: Property[] }) => (
   </dl>
 )
 
-const textOf = ({ label, value }: Property) => (typeof value === 'string' ? `${label}: ${value}` : label)
+function textOf({ label, value, words }: Property) {
+  const said = words ?? (typeof value === 'string' ? value : undefined)
+  return said === undefined ? label : `${label}: ${said}`
+}
 
-function PropertyButton({ property }: { property: Property }) {
+function PropertyButton({ property, command }: { property: Property; command: string }) {
   const { id, label, icon, value, isEmpty, change } = property
   return (
-    <Tip label={`Change ${label.toLowerCase()}`} command={`issue.${id}`}>
+    <Tip label={`Change ${label.toLowerCase()}`} command={command}>
       <button
         type="button"
         data-property={id}
@@ -44,16 +93,15 @@ function PropertyButton({ property }: { property: Property }) {
 }
 
 /** Where there is no room beside the text: what is set, as chips; the rest behind a button. */
-export function PropertyChips({ properties }: { properties: Property[] }) {
+export function PropertyChips({ of, properties }: Props) {
   const [open, setOpen] = useState(false)
   const id = useId()
-  const chips = properties.filter((property) => property.chip || !property.isEmpty)
+  const chips = properties.filter(({ chip, isEmpty }) => chip ?? !isEmpty)
   return (
     <div className="space-y-2">
       <div className="flex flex-wrap items-center gap-1.5">
-        {chips
-          .filter(({ id }) => !open && !['type', 'team', 'visibility'].includes(id))
-          .map((property) => (
+        {!open &&
+          chips.map((property) => (
             <button
               key={property.id}
               type="button"
@@ -82,7 +130,7 @@ export function PropertyChips({ properties }: { properties: Property[] }) {
         </button>
       </div>
       <div id={id} hidden={!open}>
-        {open && <PropertyRows properties={properties} />}
+        {open && <PropertyRows of={of} properties={properties} />}
       </div>
     </div>
   )

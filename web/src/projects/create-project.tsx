@@ -1,0 +1,117 @@
+import type { NewProject } from '@baton/protocol'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import { api } from '../api.ts'
+import { useMe } from '../login/me.ts'
+import { showOverlay } from '../shell/overlay.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Checkbox, Field, Input, Select, Textarea } from '../ui/field.tsx'
+import { useForm } from '../ui/form.ts'
+import { Kbd } from '../ui/kbd.tsx'
+import { Notice } from '../ui/states.tsx'
+import { say } from '../ui/toast.tsx'
+import { useTeams } from '../workspaces/queries.ts'
+import { putProject } from './queries.ts'
+import { type ProjectStatus, projectStatuses } from './words.tsx'
+
+const close = () => showOverlay(null)
+
+/** What was begun and closed is there again. */
+let left: NewProject = { title: '' }
+
+/** A new project, from anywhere. */
+export function CreateProject() {
+  const navigate = useNavigate()
+  const { user } = useMe()
+  const teams = useTeams()
+  const [draft, setDraft] = useState<NewProject>(left)
+  const change = (fields: Partial<NewProject>) => {
+    left = { ...draft, ...fields }
+    setDraft(left)
+  }
+  const { personal = false, team_ids = [] } = draft
+  const form = useForm(async () => {
+    const { team_ids: _, ...own } = draft
+    const project = await api.createProject({ lead_id: user.id, ...(personal ? own : draft) })
+    left = { title: '' }
+    putProject(project)
+    close()
+    say(`${project.title} is created.`)
+    await navigate({ to: '/project/$projectId', params: { projectId: project.id } })
+  }, ['title', 'description', 'team_ids'])
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+      event.preventDefault()
+      void form.submit()
+    }
+  }
+  return (
+    <Dialog open onClose={close} title="New project">
+      <form onSubmit={form.submit} onKeyDown={pressed} className="space-y-4 pb-3">
+        <Field label="Title" error={form.errors.title && `The title ${form.errors.title}.`}>
+          <Input
+            required
+            autoFocus
+            maxLength={255}
+            value={draft.title}
+            onChange={(event) => change({ title: event.target.value })}
+          />
+        </Field>
+        <Field label="Description" optional error={form.errors.description}>
+          <Textarea
+            className="max-h-60 min-h-20"
+            placeholder="What it is for, and when it is done. Markdown."
+            value={draft.description ?? ''}
+            onChange={(event) => change({ description: event.target.value })}
+          />
+        </Field>
+        <Field label="Status" className="max-w-48">
+          <Select
+            value={draft.status ?? 'idea'}
+            onChange={(event) => change({ status: event.target.value as ProjectStatus })}
+          >
+            {projectStatuses.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {!personal && teams.length > 0 && (
+          <fieldset>
+            <legend className="mb-1 font-medium">Teams</legend>
+            <div className="flex flex-wrap gap-x-5 gap-y-1">
+              {teams.map(({ id, name }) => (
+                <Checkbox
+                  key={id}
+                  label={name}
+                  checked={team_ids.includes(id)}
+                  onChange={() =>
+                    change({
+                      team_ids: team_ids.includes(id) ? team_ids.filter((one) => one !== id) : [...team_ids, id],
+                    })
+                  }
+                />
+              ))}
+            </div>
+          </fieldset>
+        )}
+        <Checkbox
+          label="Personal"
+          hint="Only you see it, and agents cannot be asked about it."
+          checked={personal}
+          onChange={(event) => change({ personal: event.target.checked })}
+        />
+        {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+        <div className="flex justify-end gap-2">
+          <Button onClick={close}>Cancel</Button>
+          <Button type="submit" look="primary" busy={form.busy}>
+            Create project
+            <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,83 @@
+import type { Project, ProjectChange } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useSyncExternalStore } from 'react'
+import { api, messageOf, queries } from '../api.ts'
+import { say } from '../ui/toast.tsx'
+import { projectQuery, projectsQuery, putProject } from './queries.ts'
+
+/** What was changed here and has no answer yet lies over what the server said: what it says meanwhile hides nothing. */
+let unanswered: ReadonlyMap<string, readonly ProjectChange[]> = new Map()
+const listeners = new Set<() => void>()
+
+function changesAre(id: string, changes: readonly ProjectChange[]) {
+  const next = new Map(unanswered)
+  if (changes.length > 0) next.set(id, changes)
+  else next.delete(id)
+  unanswered = next
+  for (const listener of listeners) listener()
+}
+
+const useUnanswered = () =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => unanswered,
+  )
+
+const shown = (project: Project, changes = unanswered.get(project.id)): Project =>
+  changes ? Object.assign({}, project, ...changes) : project
+
+export function useProjects() {
+  const query = useQuery(projectsQuery)
+  const changes = useUnanswered()
+  const projects = useMemo(() => query.data?.map((one) => shown(one, changes.get(one.id))), [query.data, changes])
+  return { ...query, data: projects }
+}
+
+export function useProject(id: string) {
+  const query = useQuery(projectQuery(id))
+  const changes = useUnanswered().get(id)
+  const project = useMemo(() => query.data && shown(query.data, changes), [query.data, changes])
+  return { ...query, data: project }
+}
+
+/** As it is shown now, for changes that depend on it. */
+export function knownProject(id: string): Project | undefined {
+  const project =
+    queries.getQueryData<Project>(['project', id]) ??
+    queries.getQueryData(projectsQuery.queryKey)?.find((one) => one.id === id)
+  return project && shown(project)
+}
+
+/**
+ * Changes a project at once on the screen, then on the server. Refused: it is taken back and said why. Done: `done` says
+ * what happened, with a way to undo it.
+ */
+export async function editProject(id: string, change: ProjectChange, done?: string): Promise<boolean> {
+  const before = knownProject(id)
+  if (!before) return false
+  changesAre(id, [...(unanswered.get(id) ?? []), change])
+  let refused: unknown
+  try {
+    putProject(await api.updateProject({ project_id: id, ...change }))
+  } catch (error) {
+    refused = error
+  }
+  changesAre(
+    id,
+    (unanswered.get(id) ?? []).filter((one) => one !== change),
+  )
+  if (refused) {
+    say(messageOf(refused), { tone: 'bad' })
+    return false
+  }
+  if (done) say(done, { action: { label: 'Undo', run: () => void editProject(id, asBefore(before, change)) } })
+  return true
+}
+
+const asBefore = (before: Project, change: ProjectChange): ProjectChange => {
+  const fields = Object.keys(change) as (keyof ProjectChange)[]
+  return Object.fromEntries(fields.map((field) => [field, before[field]]))
+}

@@ -1,0 +1,77 @@
+import type { Project } from '@baton/protocol'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Ellipsis, Link as LinkIcon, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api } from '../api.ts'
+import { loadIssues } from '../issues/store.ts'
+import { useCommands } from '../shortcuts.ts'
+import { IconButton } from '../ui/button.tsx'
+import { copy } from '../ui/copy.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { say } from '../ui/toast.tsx'
+import { forgetProject } from './queries.ts'
+
+export function ProjectHeader({ project }: { project: Project }) {
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  const copyLink = async () => {
+    if (await copy(project.url)) say('Link copied.')
+  }
+  useCommands([
+    {
+      id: 'project.back',
+      title: 'Back to projects',
+      section: 'Project',
+      keys: 'escape',
+      hidden: true,
+      run: () => void navigate({ to: '/projects' }),
+    },
+    {
+      id: 'project.copy-link',
+      title: 'Copy link',
+      section: 'Project',
+      keys: 'mod+shift+c',
+      run: () => void copyLink(),
+    },
+    { id: 'project.delete', title: 'Delete project…', section: 'Project', run: () => setDeleting(true) },
+  ])
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-1 border-b px-4 max-md:pl-13">
+      <h1 className="flex min-w-0 flex-1 items-baseline gap-1.5 text-sm">
+        <Link to="/projects" className="text-ink-2 hover:text-ink">
+          Projects
+        </Link>
+        <span aria-hidden className="text-ink-3">
+          /
+        </span>
+        <span className="min-w-0 truncate font-semibold">{project.title}</span>
+      </h1>
+      <IconButton label="Copy link" icon={LinkIcon} command="project.copy-link" onClick={() => void copyLink()} />
+      <Menu
+        label="Actions of the project"
+        trigger={<IconButton label="Project actions" icon={Ellipsis} />}
+        items={[{ label: 'Delete project…', icon: Trash2, danger: true, onPick: () => setDeleting(true) }]}
+      />
+      <Confirm
+        open={deleting}
+        onClose={() => setDeleting(false)}
+        title="Delete this project?"
+        typed={project.title}
+        action="Delete project"
+        onConfirm={async () => {
+          await api.deleteProject({ project_id: project.id })
+          await navigate({ to: '/projects' })
+          forgetProject(project.id)
+          void loadIssues()
+          say(`${project.title} is deleted.`)
+        }}
+      >
+        <p>
+          Its comments and milestones go with it, and agents that work on it stop. Its issues stay, without a project.
+          It cannot be brought back.
+        </p>
+      </Confirm>
+    </header>
+  )
+}

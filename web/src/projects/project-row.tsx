@@ -1,0 +1,116 @@
+import type { Project } from '@baton/protocol'
+import { Link } from '@tanstack/react-router'
+import { CalendarCheck, Lock } from 'lucide-react'
+import { PriorityIcon, priorityLabel } from '../issues/words.tsx'
+import { Avatar } from '../ui/avatar.tsx'
+import { cx } from '../ui/class-names.ts'
+import { dayOf } from '../ui/time.tsx'
+import { usePeople, useTeams } from '../workspaces/queries.ts'
+import { type Count, issuesWord } from './arrange.ts'
+import { Progress } from './progress.tsx'
+import { Health, isOver, ProjectStatusIcon, projectStatusLabel } from './words.tsx'
+
+interface Props {
+  project: Project
+  /** Not known until all issues are. */
+  count: Count | undefined
+  /** Its group does not say it. */
+  withStatus: boolean
+  active: boolean
+  onPoint: () => void
+}
+
+/** A project on one line; on two where there is little room. */
+export function ProjectRow({ project, count, withStatus, active, onPoint }: Props) {
+  const teams = useTeams().filter(({ id }) => project.team_ids.includes(id))
+  return (
+    <li
+      data-row={project.id}
+      onPointerMove={onPoint}
+      className={cx(
+        'border-b [contain-intrinsic-size:auto_36px] [content-visibility:auto]',
+        active && 'bg-hover shadow-[inset_2px_0_var(--accent)]',
+      )}
+    >
+      <Link
+        to="/project/$projectId"
+        params={{ projectId: project.id }}
+        className="flex min-h-9 items-center gap-x-3 px-4 -outline-offset-2 max-md:flex-wrap max-md:gap-y-0.5 max-md:py-1.5"
+      >
+        <span title={priorityLabel(project.priority)} className="flex">
+          <PriorityIcon priority={project.priority} />
+          <span className="sr-only">{priorityLabel(project.priority)},</span>
+        </span>
+        {withStatus && (
+          <span title={projectStatusLabel(project.status)} className="flex">
+            <ProjectStatusIcon status={project.status} />
+            <span className="sr-only">{projectStatusLabel(project.status)},</span>
+          </span>
+        )}
+        <span className="flex min-w-0 flex-1 items-center gap-1.5 max-md:basis-4/5">
+          <span className="truncate font-medium">{project.title}</span>
+          {project.personal && (
+            <span title="Only you see it" className="flex text-ink-3">
+              <Lock size={12} aria-hidden />
+              <span className="sr-only">only you see it</span>
+            </span>
+          )}
+        </span>
+        <span className="w-20 shrink-0 text-xs max-md:w-auto">
+          <Health health={project.health_status} />
+        </span>
+        <span className="w-32 shrink-0">
+          {project.progress !== null && (
+            <Progress percent={project.progress} label={`Progress of ${project.title}`} className="w-full" />
+          )}
+        </span>
+        <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:w-auto">
+          {count && issuesWord(count.total)}
+        </span>
+        <span
+          title={teams.map(({ name }) => name).join(', ')}
+          className="w-24 shrink-0 truncate font-mono text-2xs text-ink-3 max-lg:hidden"
+        >
+          <span className="sr-only">{teams.length > 0 && 'Teams '}</span>
+          {teams.map(({ key }) => key).join(' ')}
+        </span>
+        <TargetDay project={project} />
+        <Lead id={project.lead_id} />
+      </Link>
+    </li>
+  )
+}
+
+function TargetDay({ project: { target_date, status } }: { project: Project }) {
+  const late = target_date !== null && !isOver(status) && Date.parse(target_date) < Date.now()
+  return (
+    <span
+      className={cx(
+        'tabular flex w-24 shrink-0 items-center gap-1 text-xs whitespace-nowrap max-md:w-auto',
+        late ? 'text-bad-ink' : 'text-ink-2',
+      )}
+    >
+      {target_date && (
+        <>
+          <CalendarCheck size={12} aria-hidden />
+          <span className="sr-only">{late ? 'Was due' : 'Due'} </span>
+          {dayOf(target_date)}
+        </>
+      )}
+    </span>
+  )
+}
+
+function Lead({ id }: { id: string | null }) {
+  const lead = usePeople().get(id ?? '')
+  return (
+    <span className="flex w-5 shrink-0" title={lead && `Lead: ${lead.display_name}`}>
+      {lead && (
+        <>
+          <Avatar name={lead.display_name} src={lead.avatar_url} size={20} />
+          <span className="sr-only">Lead: {lead.display_name}</span>
+        </>
+      )}
+    </span>
+  )
+}

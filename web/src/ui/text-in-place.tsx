@@ -1,0 +1,151 @@
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
+import { type Command, useCommands } from '../shortcuts.ts'
+import { Button } from './button.tsx'
+import { Kbd } from './kbd.tsx'
+import { Markdown } from './markdown.tsx'
+import { Notice } from './states.tsx'
+
+interface Props {
+  /** What it belongs to, as the commands say. */
+  of: Command['section']
+  id: string
+  text: string
+  /** Whether it was taken; why not is said there. */
+  onSave: (text: string) => Promise<boolean>
+}
+
+/** The title, edited where it stands. While it is typed, what comes in from elsewhere waits. */
+export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
+  const [draft, setDraft] = useState<string | null>(null)
+  const ref = useRef<HTMLTextAreaElement>(null)
+  const left = useRef(false)
+  useCommands([
+    { id: `${of.toLowerCase()}.rename`, title: 'Rename', section: of, keys: 'r', run: () => ref.current?.select() },
+  ])
+
+  const save = () => {
+    const title = draft?.replace(/\s+/g, ' ').trim()
+    setDraft(null)
+    if (!left.current && title && title !== text) void onSave(title)
+    left.current = false
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== 'Escape') return
+    event.preventDefault()
+    left.current = event.key === 'Escape'
+    ref.current?.blur()
+  }
+  return (
+    <textarea
+      ref={ref}
+      rows={1}
+      aria-label="Title"
+      maxLength={255}
+      value={draft ?? text}
+      onFocus={() => setDraft(text)}
+      onChange={(event) => setDraft(event.target.value)}
+      onBlur={save}
+      onKeyDown={pressed}
+      className="field-sizing-content -mx-2 w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
+    />
+  )
+}
+
+/** What was begun and not saved, for as long as the app is open. */
+const drafts = new Map<string, { text: string; base: string }>()
+
+/** The description: Markdown to read, its source to edit. */
+export function DescriptionInPlace({ of, id, text, onSave }: Props) {
+  const [draft, setDraft] = useState(() => drafts.get(id) ?? null)
+  const edit = () => setDraft(drafts.get(id) ?? { text, base: text })
+  const command = `${of.toLowerCase()}.description`
+  useCommands([{ id: command, title: 'Edit description', section: of, keys: 'e', run: edit }])
+  const change = (next: { text: string; base: string } | null) => {
+    if (next) drafts.set(id, next)
+    else drafts.delete(id)
+    setDraft(next)
+  }
+  if (draft) return <DescriptionEditor text={text} draft={draft} change={change} onSave={onSave} />
+
+  const clicked = (event: MouseEvent<HTMLElement>) => {
+    const onLink = event.target instanceof Element && event.target.closest('a')
+    // Selecting words is not asking to change them.
+    if (!onLink && getSelection()?.isCollapsed !== false) edit()
+  }
+  return (
+    <section aria-label="Description" className="group/description relative -mx-2">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by keyboard */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: so does the key E */}
+      <div onClick={clicked} className="min-h-9 cursor-text rounded px-2 py-1 hover:bg-hover/50">
+        {text ? <Markdown text={text} /> : <p className="text-ink-3">Add a description…</p>}
+      </div>
+      <Button
+        size="sm"
+        onClick={edit}
+        command={command}
+        className="absolute top-1 right-1 opacity-0 group-hover/description:opacity-100 focus-visible:opacity-100 max-md:group-hover/description:opacity-0"
+      >
+        Edit description
+      </Button>
+    </section>
+  )
+}
+
+interface EditorProps extends Pick<Props, 'text' | 'onSave'> {
+  draft: { text: string; base: string }
+  change: (draft: { text: string; base: string } | null) => void
+}
+
+function DescriptionEditor({ text, draft, change, onSave }: EditorProps) {
+  const ref = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    ref.current?.focus({ preventScroll: true })
+  }, [])
+  const save = async () => {
+    change(null)
+    // Refused: what was typed is there again.
+    if (draft.text !== text && !(await onSave(draft.text))) change(draft)
+  }
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void save()
+    else if (event.key === 'Escape') change(null)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <section aria-label="Description" className="space-y-2">
+      <textarea
+        ref={ref}
+        aria-label="Description"
+        value={draft.text}
+        maxLength={100_000}
+        onChange={(event) => change({ ...draft, text: event.target.value })}
+        onKeyDown={pressed}
+        className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"
+      />
+      {draft.base !== text && (
+        <Notice
+          tone="warn"
+          title="Somebody else changed the description meanwhile"
+          actions={
+            <Button size="sm" onClick={() => change({ text, base: text })}>
+              Take theirs
+            </Button>
+          }
+        >
+          Saving replaces what they wrote.
+        </Notice>
+      )}
+      <div className="flex items-center gap-2">
+        <Button size="sm" look="primary" onClick={() => void save()}>
+          Save
+          <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
+        </Button>
+        <Button size="sm" look="quiet" onClick={() => change(null)}>
+          Cancel
+        </Button>
+        <span className="text-xs text-ink-3">Markdown</span>
+      </div>
+    </section>
+  )
+}
