@@ -1,6 +1,6 @@
 import type { Choice, Issue } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { CircleSlash } from 'lucide-react'
 import { useCallback } from 'react'
 import { queries } from '../api.ts'
@@ -58,6 +58,7 @@ async function options(issues: Issue[], query: string): Promise<Option[]> {
 /** Opens the menu of agents beside `anchor` and hands the issues over, or takes them back. */
 export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void {
   const ask = usePicker()
+  const navigate = useNavigate()
   const { user, isManager } = useMe()
   return useCallback(
     (anchor, issues) => {
@@ -83,16 +84,31 @@ export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void
         options: (query) => options(issues, query),
         selected: issues.length === 1 && issues[0]?.delegate_id ? [issues[0].delegate_id] : [],
         empty: 'No agent matches. Managers install agents under Settings, Agent apps.',
-        footer: (close) => <Footer issues={issues} isManager={isManager} close={close} />,
+        footer: (close) => (
+          <Footer
+            issues={issues}
+            isManager={isManager}
+            onFix={(appId) => {
+              close()
+              void navigate({ to: '/settings/agent-apps/$appId', params: { appId } })
+            }}
+          />
+        ),
         onPick: (_, agent) => hand(agent),
       })
     },
-    [ask, user.id, isManager],
+    [ask, navigate, user.id, isManager],
   )
 }
 
+interface FooterProps {
+  issues: Issue[]
+  isManager: boolean
+  onFix: (appId: string) => void
+}
+
 /** That somebody stays accountable; for managers, where to make an agent available. */
-function Footer({ issues, isManager, close }: { issues: Issue[]; isManager: boolean; close: () => void }) {
+function Footer({ issues, isManager, onFix }: FooterProps) {
   const [issue] = issues
   const { data: agents = [] } = useQuery({ ...agentsForIssueQuery(issue?.id ?? ''), enabled: issue !== undefined })
   const { data: installations = [] } = useQuery({ ...installationsQuery, enabled: isManager })
@@ -106,14 +122,16 @@ function Footer({ issues, isManager, close }: { issues: Issue[]; isManager: bool
         return (
           appId && (
             <p key={agent.id} className="mt-1">
-              <Link
-                to="/settings/agent-apps/$appId"
-                params={{ appId }}
-                onClick={close}
+              <a
+                href={`/settings/agent-apps/${appId}`}
+                onClick={(event) => {
+                  event.preventDefault()
+                  onFix(appId)
+                }}
                 className="font-medium text-accent-ink underline underline-offset-2"
               >
                 {remedyWords(agent.unavailable_reason)}
-              </Link>
+              </a>
               {`: ${agent.display_name}`}
             </p>
           )

@@ -12,6 +12,7 @@ import { useDelegate } from './delegate.tsx'
 import { handOver } from './hand-over.ts'
 import { type Known, useKnown } from './known.tsx'
 import { List } from './list.tsx'
+import { rememberList } from './list-order.ts'
 import { dropCards } from './move.ts'
 import { Peek } from './peek.tsx'
 import { type PressEvent, rowId } from './press.ts'
@@ -74,6 +75,7 @@ export function IssuesScreen() {
   const delegate = useDelegate()
   const grid = useRef<HTMLElement>(null)
   usePreset(search, known)
+  useEffect(() => rememberList(rows.map(({ issue }) => issue.id)), [rows])
 
   const onSearch = useCallback(
     (next: (before: IssueSearch) => IssueSearch, { replace = false } = {}) =>

@@ -19,7 +19,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import type { Property } from '../ui/property-list.tsx'
 import { dayOf } from '../ui/time.tsx'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
-import { useChoose } from './choose.tsx'
+import { useChoices } from './choices.tsx'
 import { hours } from './days-and-hours.ts'
 import { useDelegate } from './delegate.tsx'
 import { useHandingOver } from './handing-over.ts'
@@ -36,7 +36,7 @@ const named = (list: { id: string; name: string }[] | undefined, id: string | nu
 
 /** Everything about an issue that is chosen from a menu, in the order in which it is shown. */
 export function useProperties(issue: Issue): Property[] {
-  const choose = useChoose(issue)
+  const choose = useChoices(issue)
   const people = usePeople()
   const teams = useTeams()
   const projects = useQuery(projectsQuery).data?.map(({ id, title }) => ({ id, name: title }))
