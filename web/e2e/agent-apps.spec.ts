@@ -121,11 +121,7 @@ test(
   },
 )
 
-test('the set-up ticks itself; teams are changed, and the app is uninstalled', async ({
-  page,
-  company,
-  registeredAgent,
-}) => {
+test('the set-up ticks itself, and teams are changed', async ({ page, company, registeredAgent }) => {
   const robot = await registeredAgent()
   await signedIn(page, company.owner)
   await page.goto(`${settings}/${robot.registered.app.id}`)
@@ -142,17 +138,25 @@ test('the set-up ticks itself; teams are changed, and the app is uninstalled', a
   await page.getByLabel('Engineering').check()
   await page.getByRole('button', { name: 'Save teams' }).click()
   await expect(page.getByRole('definition').filter({ hasText: /^Engineering$/ })).toBeVisible()
-  const installed = async () => (await company.owner.api.listInstallations({})).data
-  expect(await installed()).toMatchObject([{ all_teams: false, team_ids: [company.engineering.id] }])
+  expect((await company.owner.api.listInstallations({})).data).toMatchObject([
+    { all_teams: false, team_ids: [company.engineering.id] },
+  ])
   await checkAxe(page)
+})
 
+test('an app is uninstalled and deleted when its name was typed', async ({ page, company, agent }) => {
+  const robot = await agent()
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  await robot.session()
+  await signedIn(page, company.owner)
+  await page.goto(`${settings}/${robot.registered.app.id}`)
   await page.getByRole('button', { name: 'Uninstall' }).click()
   const dialog = page.getByRole('dialog')
   await expect(dialog).toContainText('Its tokens stop working at once')
   await dialog.getByLabel('Type Robot to confirm').fill('Robot')
   await dialog.getByRole('button', { name: 'Uninstall' }).click()
   await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
-  expect(await installed()).toEqual([])
+  expect((await company.owner.api.listInstallations({})).data).toEqual([])
   expect(await company.owner.api.getIssue({ issue_id: company.issues[0].id })).toMatchObject({ delegate_id: null })
 
   await page.getByRole('button', { name: 'Delete Robot' }).click()
