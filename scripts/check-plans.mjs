@@ -361,11 +361,12 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
     [userId],
   )
   await run(
-    `insert into oauth_clients (id, name, redirect_uris, created_at, used_at) values ('cli_0', 'Editor', '{}', now(), now())`,
+    `insert into oauth_clients (id, name, redirect_uris, created_at, used_at)
+     select 'cli_' || n, 'Editor', '{}', now(), now() from generate_series(1, 20000) n`,
   )
   await run(
     `insert into grants (id, workspace_id, client_id, user_id, scopes, created_at, expires_at, ended_at)
-     select ${id('grt', 'n')}, $1, 'cli_0', case when n % 100 = 0 then $2 else ${id('usr', 'n % 5000 + 1')} end, '{read}', now(),
+     select ${id('grt', 'n')}, $1, 'cli_' || n, case when n % 100 = 0 then $2 else ${id('usr', 'n % 5000 + 1')} end, '{read}', now(),
        now() + interval '1 year', case when n % 3 = 0 then now() end from generate_series(1, 20000) n`,
     [workspaceId, userId],
   )

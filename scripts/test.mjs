@@ -56,6 +56,7 @@ async function browserTests() {
   const playwright = ['test', '--config', 'web/e2e']
   let executable
   await check('Building the web app', buildWeb)
+  await check('Size of the list', () => step('Size of the list', process.execPath, ['scripts/check-bundle.mjs']))
   try {
     executable = await browser()
   } catch (error) {

@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
+import { parseDeliverySearch } from './deliveries/search.ts'
 import { parseIssueSearch } from './issues/search.ts'
 import { meQuery } from './login/me.ts'
 import { parseProjectSearch } from './projects/arrange.ts'
@@ -176,6 +177,7 @@ const agentApp = createRoute({
 const appDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps/$appId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveriesScreen'),
 })
 const appDelivery = createRoute({
@@ -196,6 +198,7 @@ const webhook = createRoute({
 const webhookDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks/$webhookId/deliveries',
+  validateSearch: parseDeliverySearch,
   component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
 })
 const webhookDelivery = createRoute({

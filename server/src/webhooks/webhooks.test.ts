@@ -360,6 +360,7 @@ test('enabling what is enabled, or disabling what is disabled, changes nothing',
   app.clock.advance({ seconds: 1 })
   await app.unchanged(() => owner.post(`${path}/enable`))
   await owner.post(`${path}/disable`)
+  await app.rung()
   app.clock.advance({ seconds: 1 })
   await app.unchanged(() => owner.post(`${path}/disable`))
 })

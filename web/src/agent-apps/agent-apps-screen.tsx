@@ -1,3 +1,86 @@
+import type { AgentApp, Installation } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Bot, Plus } from 'lucide-react'
+import { EndpointPill } from '../deliveries/words.tsx'
+import { useCommands } from '../shortcuts.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { useRowFocus } from '../ui/row-focus.ts'
+import { Empty } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { appsQuery, installationsQuery } from './queries.ts'
 
-export const AgentAppsScreen = () => <Page title="Agent apps">{null}</Page>
+export function AgentAppsScreen() {
+  const apps = useQuery({ ...appsQuery, refetchInterval: 15_000 })
+  const navigate = useNavigate()
+  const register = () => void navigate({ to: '/settings/agent-apps/new' })
+  useCommands([{ id: 'app.register', title: 'Register an app', section: 'Create', keys: 'n', run: register }])
+  const button = (
+    <Button look="primary" icon={Plus} command="app.register" onClick={register}>
+      Register an app
+    </Button>
+  )
+  return (
+    <Page title="Agent apps" actions={button}>
+      <Loaded query={apps}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon={Bot} title="No agent apps yet" action={button}>
+              An agent app is a program of yours that takes issues and answers mentions here, as a teammate of its own.
+              Anybody may register one; an owner or admin installs it.
+            </Empty>
+          ) : (
+            <List apps={list} />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function List({ apps }: { apps: AgentApp[] }) {
+  const { data: installations } = useQuery(installationsQuery)
+  const list = useRowFocus<HTMLUListElement>()
+  return (
+    <ul ref={list} aria-label="Agent apps" className="divide-y border-b">
+      {apps.map((app) => (
+        <li key={app.id}>
+          <Row app={app} installation={installations?.find(({ app_id }) => app_id === app.id)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Row({ app, installation }: { app: AgentApp; installation: Installation | undefined }) {
+  const inWords = useCoverageInWords()
+  return (
+    <Link
+      data-row
+      to="/settings/agent-apps/$appId"
+      params={{ appId: app.id }}
+      className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+    >
+      <Avatar name={app.name} agent size={20} src={`/api/v1/agent-apps/${app.id}/icon`} />
+      <span className="min-w-0 flex-1 truncate">
+        <span className="font-medium">{app.name}</span>{' '}
+        <span className="text-ink-3 max-sm:hidden">{app.developer.name}</span>
+      </span>
+      {app.listener && (
+        <span className="truncate text-xs text-agent-ink max-md:hidden">
+          {app.listener.user.name} listens since <Time at={app.listener.since} />
+        </span>
+      )}
+      <span className="w-44 shrink-0 truncate text-ink-2 max-md:hidden">
+        {installation ? inWords(installation) : <span className="text-ink-3">Not installed</span>}
+      </span>
+      <span className="flex w-24 shrink-0 justify-end">
+        <EndpointPill state={app.webhook.state} />
+      </span>
+    </Link>
+  )
+}

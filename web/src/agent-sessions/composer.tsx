@@ -71,7 +71,7 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
           onKeyDown={pressed}
           onFocus={() => setFocused(true)}
           onBlur={() => setFocused(false)}
-          className="max-h-48 min-h-8"
+          className="max-h-48 min-h-8 resize-none"
         />
         <Button
           type="submit"

@@ -1,24 +1,43 @@
 import type { AgentSession } from '@baton/protocol'
 import { RotateCcw } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, messageOf } from '../api.ts'
+import { useDelegate } from '../issues/delegate.tsx'
+import { handOver } from '../issues/hand-over.ts'
 import { putIssue } from '../issues/store.ts'
+import { useMe } from '../login/me.ts'
 import { Button } from '../ui/button.tsx'
 import { say } from '../ui/toast.tsx'
 
-/** Hands the issue to the same agent anew: a new session begins. */
+/** Hands the issue to the same agent anew; where that one is gone, to another. */
 export function DelegateAgain({ session, agent }: { session: AgentSession; agent: string }) {
   const [busy, setBusy] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const { user } = useMe()
+  const choose = useDelegate()
   const { issue, comment, end_reason, app_user_id } = session
-  if (!issue || comment || end_reason === 'issue_deleted' || end_reason === 'uninstalled') return null
+  if (!issue || comment || end_reason === 'issue_deleted') return null
   const delegate = async () => {
+    const now = await api.getIssue({ issue_id: issue.id })
+    if (end_reason === 'uninstalled' || end_reason === 'team_removed') {
+      choose(button.current, [now])
+      return
+    }
+    // Who has it already is told nothing new: it is taken back first.
+    const free =
+      now.delegate_id === app_user_id ? await api.updateIssue({ issue_id: issue.id, delegate_id: null }) : now
+    putIssue(free)
+    await handOver({
+      issues: [free],
+      agent: { id: app_user_id, name: agent },
+      me: user.id,
+      askAssignee: (unowned) => choose(button.current, [unowned]),
+    })
+  }
+  const press = async () => {
     setBusy(true)
     try {
-      // Whoever has it already gets nothing new: it is taken back first.
-      const now = await api.getIssue({ issue_id: issue.id })
-      if (now.delegate_id === app_user_id) await api.updateIssue({ issue_id: issue.id, delegate_id: null })
-      putIssue(await api.updateIssue({ issue_id: issue.id, delegate_id: app_user_id }))
-      say(`${agent} has ${issue.identifier} again.`)
+      await delegate()
     } catch (error) {
       say(messageOf(error), { tone: 'bad' })
     } finally {
@@ -26,7 +45,7 @@ export function DelegateAgain({ session, agent }: { session: AgentSession; agent
     }
   }
   return (
-    <Button size="sm" icon={RotateCcw} busy={busy} onClick={() => void delegate()}>
+    <Button ref={button} size="sm" icon={RotateCcw} busy={busy} onClick={() => void press()}>
       Delegate again
     </Button>
   )

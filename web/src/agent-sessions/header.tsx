@@ -96,7 +96,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   const commands: Command[] = [
     {
       id: `session.stop.${session.id}`,
-      title: `Stop ${agent}`,
+      title: `Stop the session of ${agent}`,
       section: 'Agent session',
       keys: 'mod+.',
       evenWhileTyping: true,
@@ -105,16 +105,18 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   ]
   useCommands(can ? commands : [])
   if (!can) return null
+  const rests = session.state === 'complete' || session.state === 'error'
   return (
     <Button
       ref={button}
       size="sm"
+      look={rests ? 'quiet' : 'plain'}
       icon={Square}
       busy={busy}
       command={`session.stop.${session.id}`}
       onClick={() => void stop()}
     >
-      Stop
+      {rests ? 'End session' : 'Stop'}
     </Button>
   )
 }

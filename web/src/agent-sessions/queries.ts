@@ -1,6 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { all, api, isBatonError, queries } from '../api.ts'
+import { installationsQuery } from '../issues/available-agents.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
@@ -77,8 +78,10 @@ export const createdDeliveryQuery = (session: AgentSession) =>
   queryOptions({
     queryKey: ['session', session.id, 'delivery'],
     queryFn: async () => {
-      const installations = await all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) }))
+      const installations = await queries.fetchQuery(installationsQuery)
       const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
-      return appId ? { appId, deliveryId: null } : null
+      if (!appId) return null
+      const { data } = await api.listAppDeliveries({ app_id: appId, agent_session_id: session.id, limit: 100 })
+      return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
     },
   })

@@ -32,15 +32,23 @@ export function Question(props: { question: AgentActivity; answer: AgentActivity
         <Time at={question.created_at} className="ml-auto shrink-0 text-ink-2" />
       </p>
       <Markdown text={bodyOf(question)} />
-      {!open && choices && Array.isArray(chosen) && <Chosen options={choices.options} chosen={chosen} />}
       {answer && (
-        <p className="mt-1.5 flex gap-1.5 border-t pt-1.5">
+        <div className="mt-1.5 flex items-start gap-1.5 border-t pt-1.5">
           <Avatar name={answer.author.name} size={16} />
-          <span className="min-w-0 wrap-anywhere">
-            <span className="text-ink-2">{answer.author.name} answered: </span>
-            <span className="font-medium">{bodyOf(answer)}</span>
+          <span className="min-w-0 flex-1 wrap-anywhere">
+            {choices && Array.isArray(chosen) ? (
+              <>
+                <span className="text-xs text-ink-2">{answer.author.name} chose</span>
+                <Chosen options={choices.options} chosen={chosen} />
+              </>
+            ) : (
+              <>
+                <span className="text-xs text-ink-2">{answer.author.name} answered</span>
+                <Markdown text={bodyOf(answer)} />
+              </>
+            )}
           </span>
-        </p>
+        </div>
       )}
     </section>
   )
@@ -48,7 +56,7 @@ export function Question(props: { question: AgentActivity; answer: AgentActivity
 
 /** What was offered, with what was taken. */
 const Chosen = ({ options, chosen }: { options: Choice[]; chosen: unknown[] }) => (
-  <ul className="mt-1.5 flex flex-wrap gap-1">
+  <ul className="mt-1 flex flex-wrap gap-1">
     {options.map((option) => {
       const taken = chosen.includes(option.value)
       return (

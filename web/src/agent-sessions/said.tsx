@@ -43,7 +43,7 @@ function Fold({
 }) {
   const [open, setOpen] = useState(false)
   return (
-    <div className={cx(isReplaced(activity) && 'opacity-75')}>
+    <div>
       <button
         type="button"
         aria-expanded={open}
@@ -95,12 +95,10 @@ function Action(props: { activity: AgentActivity; action: string; parameter: str
   )
   if (!result) {
     return (
-      <p
-        title={exactly(activity.created_at)}
-        className={cx('flex min-h-7 gap-2 px-1 py-1', isReplaced(activity) && 'opacity-75')}
-      >
+      <p title={exactly(activity.created_at)} className="flex min-h-7 gap-2 px-1 py-1">
         <Wrench size={14} aria-hidden className="mt-[3px] shrink-0 text-ink-3" />
-        <span className="line-clamp-3 min-w-0 wrap-anywhere text-ink-2">{line}</span>
+        <span className="line-clamp-3 min-w-0 flex-1 wrap-anywhere text-ink-2">{line}</span>
+        {isReplaced(activity) && <span className="shrink-0 text-2xs text-ink-3">replaced</span>}
       </p>
     )
   }

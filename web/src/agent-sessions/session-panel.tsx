@@ -1,7 +1,9 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { Link } from '@tanstack/react-router'
+import { cx } from '../ui/class-names.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
+import { exactly } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
 import { Composer } from './composer.tsx'
 import { openQuestion } from './conversation.ts'
@@ -13,18 +15,31 @@ import { AnswerWays } from './question.tsx'
 import { Standing } from './standing.tsx'
 
 const nothing: AgentActivity[] = []
+const beside = 'lg:grid lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_minmax(0,1fr)_auto]'
+const isWide = () => matchMedia('(min-width: 860px)').matches
 
 /** Everything about a session: how it stands and its plan on top, what was said, and where to write below. */
-export function SessionPanel({ session, actions }: { session: AgentSession; actions?: ReactNode }) {
+export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
   const agent = useAgent(session)
+  // Plan and links stand beside what was said where there is room, above it where there is not.
+  const aside = session.plan.length + session.external_urls.length > 0
   return (
-    <div data-session={session.id} className="flex h-full min-h-0 flex-col">
-      <div className="shrink-0 space-y-2 border-b px-3 py-3">
-        <SessionHeader session={session} activities={activities} actions={actions} />
-        <Plan plan={session.plan} open={session.plan.length <= 8} />
+    <div data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
+      <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
+        <SessionHeader session={session} activities={activities} />
+      </div>
+      <div
+        className={cx(
+          'shrink-0 space-y-2.5 px-3 pb-2.5 max-lg:border-b',
+          'lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:overflow-y-auto lg:border-l lg:bg-canvas lg:py-3',
+          !aside && 'max-lg:py-0',
+        )}
+      >
+        <Plan plan={session.plan} open={isWide()} />
         <Links urls={session.external_urls} />
+        <About session={session} />
       </div>
       {data ? (
         <Activities session={session} activities={data} className="flex-1 px-3 pt-2" />
@@ -39,6 +54,48 @@ export function SessionPanel({ session, actions }: { session: AgentSession; acti
     </div>
   )
 }
+
+/** Where the session belongs; where there is no room beside, the title of the screen says it. */
+const About = ({ session }: { session: AgentSession }) => (
+  <dl className="grid grid-cols-[5rem_minmax(0,1fr)] gap-y-1.5 px-1 pt-1 text-xs max-lg:hidden [&>dt]:text-ink-3">
+    {session.issue && (
+      <>
+        <dt>Issue</dt>
+        <dd className="truncate">
+          <Link
+            to="/issue/$code"
+            params={{ code: session.issue.identifier }}
+            className="font-medium underline-offset-2 hover:underline"
+          >
+            {session.issue.identifier} {session.issue.title}
+          </Link>
+        </dd>
+        {session.issue.team && (
+          <>
+            <dt>Team</dt>
+            <dd className="truncate">{session.issue.team.name}</dd>
+          </>
+        )}
+      </>
+    )}
+    {session.comment && (
+      <>
+        <dt>Comment</dt>
+        <dd className="line-clamp-3 wrap-anywhere">{session.comment.body.replace(/@\[([^\]]*)\]\([^)]*\)/g, '@$1')}</dd>
+      </>
+    )}
+    <dt>Asked by</dt>
+    <dd className="truncate">{session.creator.name}</dd>
+    <dt>Began</dt>
+    <dd>{exactly(session.created_at)}</dd>
+    {session.ended_at && (
+      <>
+        <dt>Ended</dt>
+        <dd>{exactly(session.ended_at)}</dd>
+      </>
+    )}
+  </dl>
+)
 
 /** What can be said to the agent now, and why not. */
 export function Reply(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {

@@ -53,7 +53,7 @@ function Shown({ session }: { session: AgentSession }) {
         </span>
       }
     >
-      <div className="mx-auto h-full max-w-3xl bg-surface md:border-x">
+      <div className="h-full bg-surface">
         <SessionPanel session={session} />
       </div>
     </Page>

@@ -1,13 +1,14 @@
 import type { Choice } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { installationsQuery, reasonWords, remedyWords } from '../issues/available-agents.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { useTeams } from '../workspaces/queries.ts'
-import { agentsQuery, coverageOf, installationsQuery, kindWords, unavailableWords } from './queries.ts'
+import { agentsQuery, coverageOf, kindWords } from './queries.ts'
 
 /** Whom work can be handed to, where, and if not, why. */
 export function AgentList() {
@@ -66,7 +67,7 @@ function Row({ agent }: { agent: Choice }) {
   const installation = useQuery(installationsQuery).data?.find(({ app_user_id }) => app_user_id === agent.id)
   const { display_name, avatar_url, agent_kind, available, unavailable_reason } = agent
   return (
-    <li className="flex gap-2.5 py-2.5">
+    <li className="flex items-start gap-2.5 py-2.5">
       <Avatar agent name={display_name} src={avatar_url} size={32} />
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
@@ -76,16 +77,14 @@ function Row({ agent }: { agent: Choice }) {
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
           <Dot tone={available ? 'ok' : 'warn'} />
-          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>
-            {unavailable_reason ? unavailableWords[unavailable_reason] : 'Takes work'}
-          </span>
+          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{reasonWords(agent) ?? 'Takes work'}</span>
           {!available && isManager && installation && (
             <Link
               to="/settings/agent-apps/$appId"
               params={{ appId: installation.app_id }}
               className="font-medium text-accent-ink underline underline-offset-2"
             >
-              Put it right
+              {remedyWords(unavailable_reason)}
             </Link>
           )}
         </p>

@@ -2,18 +2,13 @@ import type { Choice, Installation, Team } from '@baton/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { all, api } from '../api.ts'
 
-/** Everybody who takes work and is not a person. Under 'workspace', so that what is read anew there is read here too. */
+/** Everybody who takes work and is not a person. */
 export const agentsQuery = queryOptions({
-  queryKey: ['workspace', 'agents'],
+  queryKey: ['agents', 'all'],
   queryFn: () =>
     all((cursor) =>
       api.listAgents({ include_apps: true, include_deployment: true, limit: 100, ...(cursor && { cursor }) }),
     ),
-})
-
-export const installationsQuery = queryOptions({
-  queryKey: ['workspace', 'installations'],
-  queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
 })
 
 export const kindWords: Record<NonNullable<Choice['agent_kind']>, string> = {
@@ -31,11 +26,4 @@ export function coverageOf(agent: Choice, installation: Installation | undefined
   const unseen = installation.team_ids.length - names.length
   if (names.length === 0) return unseen === 0 ? 'No team' : unseen === 1 ? '1 team' : `${unseen} teams`
   return unseen > 0 ? `${names.join(', ')} and ${unseen} more` : names.join(', ')
-}
-
-/** Why nobody can hand work to it, whatever the team. */
-export const unavailableWords: Record<NonNullable<Choice['unavailable_reason']>, string> = {
-  app_not_installed_for_team: 'Not installed for any team',
-  app_missing_scope: 'Takes no work: it was not allowed to be delegated to',
-  app_webhook_disabled: 'Cannot be reached: its webhook is switched off',
 }

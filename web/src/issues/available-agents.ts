@@ -20,7 +20,7 @@ export const agentsForIssueQuery = (issueId: string) =>
   })
 
 export const installationsQuery = queryOptions({
-  queryKey: ['workspace', 'installations'],
+  queryKey: ['installations'],
   queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
 })
 

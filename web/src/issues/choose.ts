@@ -1,8 +1,8 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import { type Option, usePicker } from '../ui/picker.tsx'
-import { none } from './arrange.ts'
+import { type Grouping, none } from './arrange.ts'
 import { editIssues } from './edit.ts'
-import { type Known, useKnown } from './known.tsx'
+import { fieldNames, type Known, useKnown } from './known.tsx'
 import { knownIssue } from './store.ts'
 
 /** "ENG-4" or "3 issues": what was changed, for the message that says so. */
@@ -87,7 +87,8 @@ export function useChoose() {
     assignee: one('assignee', 'Assign to', ({ assignee_id }) => assignee_id),
     project: one('project', 'Put in project', ({ project_id }) => project_id),
     label: (anchor: Element | null, issues: readonly Issue[]) => chooseLabels(ask, known, anchor, issues),
-    move: (anchor: Element | null, issues: readonly Issue[]) => chooseMove(ask, known, anchor, issues),
+    move: (anchor: Element | null, issues: readonly Issue[], where?: Where) =>
+      chooseMove(ask, known, anchor, issues, where),
   } satisfies Record<ChooseField, unknown>
 }
 
@@ -118,25 +119,30 @@ function chooseLabels(ask: Ask, known: Known, anchor: Element | null, issues: re
   })
 }
 
-/** The same as dragging, by name: to a status, a project or a team. */
-function chooseMove(ask: Ask, known: Known, anchor: Element | null, issues: readonly Issue[]) {
-  const part = (field: 'status' | 'project' | 'team', group: string, options: Option[]) =>
-    options.map((option) => ({ ...option, value: `${field}:${option.value}`, group }))
+/** The columns of a board, and the one that the issues are in. */
+interface Where {
+  grouping: Grouping
+  from: string | undefined
+}
+
+const movedBy = ['status', 'project', 'team'] as const
+
+/** The same as dragging, by name: to another column, a status, a project or a team. */
+function chooseMove(ask: Ask, known: Known, anchor: Element | null, issues: readonly Issue[], where?: Where) {
+  const column = where && where.grouping !== 'none' && where.grouping !== 'delegate' ? where.grouping : null
+  const fields = [...new Set([...(column ? [column] : []), ...movedBy])]
   ask(anchor, {
     title: 'Move to',
-    options: [
-      ...part('status', 'Status', known.options.status),
-      ...part('project', 'Project', known.options.project),
-      ...part(
-        'team',
-        'Team',
-        known.options.team.filter(({ value }) => value !== none),
-      ),
-    ],
+    options: fields.flatMap((field) =>
+      known.options[field]
+        .filter(({ value }) => field !== 'team' || value !== none)
+        .map((option): Option => ({ ...option, value: `${field}:${option.value}`, group: fieldNames[field] })),
+    ),
     selected: common(issues, ({ status }) => `status:${status}`),
     onPick: (value) => {
       const at = value.indexOf(':')
-      setField(issues, value.slice(0, at), value.slice(at + 1), known)
+      const field = value.slice(0, at)
+      setField(issues, field, value.slice(at + 1), known, field === column ? where?.from : undefined)
     },
   })
 }

@@ -1,8 +1,16 @@
 import { showOverlay, useOverlay } from '../shell/overlay.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { CreateForm } from './create-form.tsx'
 
-/** To be filled in. */
+const close = () => showOverlay(null)
+
+/** A new issue, from anywhere. */
 export function CreateIssue() {
-  const open = useOverlay()?.name === 'create-issue'
-  return <Dialog open={open} onClose={() => showOverlay(null)} title="New issue" />
+  const overlay = useOverlay()
+  const open = overlay?.name === 'create-issue'
+  return (
+    <Dialog open={open} onClose={close} title="New issue" size="lg">
+      {open && <CreateForm preset={overlay.with} onClose={close} />}
+    </Dialog>
+  )
 }

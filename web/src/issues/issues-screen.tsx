@@ -4,14 +4,17 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useLatestSessions } from '../agent-sessions/queries.ts'
 import { showOverlay } from '../shell/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { arrange, filterOf, groupingOf, sortingOf } from './arrange.ts'
+import { arrange, filterOf, groupingOf, none, sortingOf } from './arrange.ts'
+import type { Drop } from './board-drag.ts'
 import { useChoose } from './choose.ts'
 import { presetFor, usePreset } from './create-preset.ts'
 import { useDelegate } from './delegate.tsx'
-import { DeleteIssues } from './delete-issues.tsx'
+import { handOver } from './hand-over.ts'
 import { type Known, useKnown } from './known.tsx'
-import { List, type PressEvent, rowId } from './list.tsx'
+import { List } from './list.tsx'
+import { dropCards } from './move.ts'
 import { Peek } from './peek.tsx'
+import { type PressEvent, rowId } from './press.ts'
 import { useRowCommands } from './row-commands.ts'
 import { type Row, rowsOf, useCurrentRow, useFolded, useSelection } from './rows.ts'
 import type { IssueSearch } from './search.ts'
@@ -20,6 +23,7 @@ import { useIssues } from './store.ts'
 import { Toolbar } from './toolbar.tsx'
 import { Whole } from './whole.tsx'
 
+const DeleteIssues = lazy(() => import('./delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
 const Board = lazy(() => import('./board.tsx').then((module) => ({ default: module.Board })))
 
 /** Columns of a board stand there before anything is in them. */
@@ -82,14 +86,15 @@ export function IssuesScreen() {
     })
   const openPage = (issue: Issue) => void navigate({ to: '/issue/$code', params: { code: issue.code } })
   const focus = () => grid.current?.focus({ preventScroll: true })
-  useFollow(search.peek, current.row, (code) => setPeek(code))
+  useFollow(search.peek, current, (code) => setPeek(code))
 
   const doIt = (deed: Deed, anchor?: Element) => {
     const issues = selection.issues.length > 0 ? selection.issues : current.row ? [current.row.issue] : []
     if (issues.length === 0) return
-    const beside = anchor ?? (current.row ? document.getElementById(rowId(current.row.key)) : null)
+    const beside = anchor ?? placeOf(current.row, deed)
     if (deed === 'delete') setDeleting(issues)
     else if (deed === 'delegate') delegate(beside, [...issues])
+    else if (deed === 'move') choose.move(beside, issues, { grouping, from: current.row?.group })
     else choose[deed](beside, issues)
   }
   const stepBack = () => {
@@ -105,6 +110,14 @@ export function IssuesScreen() {
     else if (what === 'status' || what === 'priority' || what === 'assignee') choose[what](anchor, [row.issue])
     else if (what === 'open' || innerWidth < 860) openPage(row.issue)
     else if (search.peek !== row.issue.code) setPeek(row.issue.code)
+  }
+  const drop = (card: Drop) => {
+    const chosen = selection.ids.has(card.row.issue.id) ? selection.issues : [card.row.issue]
+    if (grouping === 'delegate' && card.column !== card.row.group) {
+      const agent = card.column === none ? null : { id: card.column, name: known.nameOf('delegate', card.column) }
+      const askAssignee = () => delegate(placeOf(card.row), [...chosen])
+      void handOver({ issues: [...chosen], agent, me: known.me, askAssignee })
+    } else dropCards(chosen, card, { rows, grouping, manual: sorting === 'manual', known })
   }
   useRowCommands({
     current,
@@ -146,7 +159,7 @@ export function IssuesScreen() {
           <Whole shown={count} search={search} onSearch={onSearch}>
             {board ? (
               <Suspense fallback={<Skeletons />}>
-                <Board {...layout} manual={sorting === 'manual'} />
+                <Board {...layout} onDrop={drop} />
               </Suspense>
             ) : (
               <List {...layout} folded={folded} onFold={fold} />
@@ -156,9 +169,15 @@ export function IssuesScreen() {
         <SelectionBar issues={selection.issues} onDo={doIt} onClear={selection.clear} />
       </div>
       {search.peek && <Peek code={search.peek} onClose={() => setPeek(undefined)} />}
-      <DeleteIssues issues={deleting} onClose={() => setDeleting([])} />
+      <Suspense>{deleting.length > 0 && <DeleteIssues issues={deleting} onClose={() => setDeleting([])} />}</Suspense>
     </div>
   )
+}
+
+/** Where a menu opens: at what it changes in the row, else at the row. */
+function placeOf(row: Row | undefined, deed?: Deed): Element | null {
+  const place = row ? document.getElementById(rowId(row.key)) : null
+  return place?.querySelector(`[data-do="${deed}"]`) ?? place?.querySelector('[data-do="title"]') ?? place
 }
 
 /** The same object for as long as the filters are the same, whatever is open beside the list. */
@@ -168,13 +187,18 @@ function useFilters({ peek: _, ...filters }: IssueSearch): IssueSearch {
   return useMemo(() => filters, [key])
 }
 
-/** What is open beside the list is the row that the keyboard is at. */
-function useFollow(peek: string | undefined, row: Row | undefined, show: (code: string) => void) {
-  const code = row?.issue.code
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard moves
+/** What is open beside the list is the row that the keyboard is at, and the other way round when the screen opens. */
+function useFollow(peek: string | undefined, current: ReturnType<typeof useCurrentRow>, show: (code: string) => void) {
+  const code = current.row?.issue.code
+  const rows = current.latest.current.rows
+  const known = rows.length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard moves, or the first rows are there
   useEffect(() => {
-    if (peek && code && peek !== code) show(code)
-  }, [code])
+    if (!peek) return
+    if (code) return peek === code ? undefined : show(code)
+    const row = rows.find(({ issue }) => issue.code === peek)
+    if (row) current.goToKey(row.key)
+  }, [code, known])
 }
 
 /** The same height in the next column that has anything. */

@@ -1,23 +1,14 @@
 import type { AgentSession } from '@baton/protocol'
-import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronDown, Plus } from 'lucide-react'
-import {
-  type CSSProperties,
-  memo,
-  type ReactNode,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '../ui/class-names.ts'
 import type { Group, Grouping } from './arrange.ts'
 import { Cell } from './cell.tsx'
 import type { Known } from './known.tsx'
 import { ListRow, type Room } from './list-row.tsx'
+import { type PressEvent, pressed, ring, rowId } from './press.ts'
 import type { Row } from './rows.ts'
+import { useVisible } from './visible.ts'
 
 type Item = { group: Group; row?: never } | { row: Row; group?: never }
 
@@ -33,22 +24,13 @@ interface Props {
   sessions: ReadonlyMap<string, AgentSession>
   onEdited: () => void
   onFold: (value: string) => void
-  /** Something in a row was pressed: what, if it has a name, and where. */
   onPress: (row: Row, what: string | undefined, event: PressEvent) => void
   onCreateIn: (value: string) => void
   gridRef: (element: HTMLElement | null) => void
 }
 
-export interface PressEvent {
-  anchor: Element
-  shiftKey: boolean
-  modKey: boolean
-  double: boolean
-}
-
 const headHeight = 34
 const heights: Record<Room, number> = { wide: 36, medium: 36, narrow: 58 }
-export const rowId = (key: string) => `row-${key}`
 
 /** Every issue under its heading; only what can be seen is drawn, however many there are. */
 export function List(props: Props) {
@@ -60,31 +42,19 @@ export function List(props: Props) {
     [groups, grouping, folded, rows],
   )
   const currentItem = current >= 0 ? itemOfRow[current] : undefined
-  const headAbove = useCallback((index: number) => heads.findLast((head) => head <= index), [heads])
-  const virtual = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => (items[index]?.group ? headHeight : heights[room]),
-    getItemKey: (index) => items[index]?.row?.key ?? items[index]?.group?.value ?? index,
-    overscan: 12,
-    scrollPaddingStart: heads.length > 0 ? headHeight : 0,
-    rangeExtractor: useCallback(
-      (range: Range) => {
-        // The heading of the first row stays on top; the row the keyboard is at stays in the page for those who hear it.
-        const more = [headAbove(range.startIndex), currentItem].filter((index) => index !== undefined)
-        return [...new Set([...more, ...defaultRangeExtractor(range)])].sort((a, b) => a - b)
-      },
-      [headAbove, currentItem],
-    ),
-  })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other heights, everything measured anew
-  useLayoutEffect(() => virtual.measure(), [room])
+  const sizes = useMemo(() => items.map(({ group }) => (group ? headHeight : heights[room])), [items, room])
+  const { first, from, to, tops, total, scrollTo } = useVisible(scroller, sizes)
   // biome-ignore lint/correctness/useExhaustiveDependencies: only where the keyboard went is scrolled to, not what moved meanwhile
   useLayoutEffect(() => {
-    if (currentItem !== undefined) virtual.scrollToIndex(currentItem, { align: 'auto' })
+    if (currentItem !== undefined) scrollTo(currentItem, heads.length > 0 ? headHeight : 0)
   }, [current, rows[current]?.key])
 
-  const stuck = headAbove(virtual.range?.startIndex ?? 0)
+  const stuck = heads.findLast((head) => head <= first)
+  const drawn = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
+  // The heading of the first row stays on top; the row the keyboard is at stays in the page for those who hear it.
+  if (currentItem !== undefined && currentItem >= to) drawn.push(currentItem)
+  if (currentItem !== undefined && currentItem < from) drawn.unshift(currentItem)
+  if (stuck !== undefined && stuck < from) drawn.unshift(stuck)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: every key has its command
     <div
@@ -100,11 +70,12 @@ export function List(props: Props) {
       tabIndex={0}
       onClick={(event) => pressed(event, props)}
       onDoubleClick={(event) => pressed(event, props, true)}
-      className="h-full overflow-y-auto outline-none focus-visible:shadow-[inset_0_0_0_2px_color-mix(in_oklch,var(--accent)_45%,transparent)]"
+      className={cx('h-full overflow-y-auto outline-none', current < 0 && ring)}
     >
-      <div role="rowgroup" className="relative" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
+      <div role="rowgroup" className="relative" style={{ height: total }}>
+        {drawn.map((index) => {
           const item = items[index]
+          const start = tops[index] ?? 0
           if (!item) return null
           if (item.group) {
             return (
@@ -238,34 +209,6 @@ const GroupHead = memo(function GroupHead({
     </div>
   )
 })
-
-type MouseLike = {
-  target: EventTarget
-  shiftKey: boolean
-  metaKey: boolean
-  ctrlKey: boolean
-  button: number
-  preventDefault: () => void
-}
-
-/** One listener for all rows. A link that is to open elsewhere is left to the browser. */
-function pressed(event: MouseLike, { rows, onPress }: Pick<Props, 'rows' | 'onPress'>, double = false) {
-  if (!(event.target instanceof Element) || event.target.closest('input')) return
-  const place = event.target.closest<HTMLElement>('[data-row]')
-  const row = place && rows.find(({ key }) => key === place.dataset.row)
-  if (!row) return
-  const modKey = event.metaKey || event.ctrlKey
-  if (modKey && event.target.closest('a')) return
-  const named = event.target.closest<HTMLElement>('[data-do]')
-  const link = event.target.closest('a')
-  if (link) event.preventDefault()
-  onPress(row, named?.dataset.do ?? (link ? 'open' : undefined), {
-    anchor: named ?? place,
-    shiftKey: event.shiftKey,
-    modKey,
-    double,
-  })
-}
 
 /** By the width of the list itself: it shrinks when something stands beside it. */
 function useRoom(ref: { current: HTMLElement | null }): Room {

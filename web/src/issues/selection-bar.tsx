@@ -31,7 +31,8 @@ export function SelectionBar({ issues, onDo, onClear }: Props) {
         className="pointer-events-auto flex max-w-full items-center gap-0.5 overflow-x-auto rounded-lg bg-raised p-1 pl-3 shadow-pop"
       >
         <span aria-live="polite" className="mr-2 font-medium whitespace-nowrap tabular">
-          {issues.length.toLocaleString('en')} selected
+          {issues.length.toLocaleString('en')}
+          <span className="max-sm:sr-only"> selected</span>
         </span>
         {deeds.map(({ deed, label, icon, command }) => (
           <Button

@@ -1,8 +1,7 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import { cx } from './class-names.ts'
 
 interface Props {
-  open: boolean
   onClose: () => void
   /** Its name for those who cannot see it, or the id of what says it. */
   label?: string
@@ -19,30 +18,31 @@ interface Props {
  * Something over the screen that has the keyboard to itself until it is closed: the platform's own modal dialog, which
  * keeps the focus inside, gives it back afterwards and closes with Escape. Dialogs, menus and pickers are made of it.
  */
-export function Layer({
-  open,
-  onClose,
-  label,
-  labelledBy,
-  describedBy,
-  anchor,
-  align = 'start',
-  className,
-  children,
-}: Props) {
+export const Layer = ({ open, ...layer }: Props & { open: boolean }) => (open ? <OpenLayer {...layer} /> : null)
+
+function OpenLayer({ onClose, label, labelledBy, describedBy, anchor, align = 'start', className, children }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   const anchored = anchor !== undefined
+  const [shown, setShown] = useState(false)
 
-  useEffect(() => {
+  // What is inside comes once the dialog is open: before that nothing in it could take the focus.
+  useLayoutEffect(() => {
     const dialog = ref.current
     if (!dialog) return
-    if (open && !dialog.open) dialog.showModal()
-    if (!open && dialog.open) dialog.close()
-  }, [open])
+    dialog.showModal()
+    setShown(true)
+    // Only what is closed, and not what is taken away, gives the focus back.
+    return () => dialog.close()
+  }, [])
 
   useLayoutEffect(() => {
     const dialog = ref.current
-    if (!dialog || !open || !anchored) return
+    if (shown && dialog && document.activeElement === dialog) firstPlace(dialog)?.focus()
+  }, [shown])
+
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    if (!dialog || !shown || !anchored) return
     const settle = () => place(dialog, anchor ?? null, align)
     settle()
     const observer = new ResizeObserver(settle)
@@ -52,9 +52,8 @@ export function Layer({
       observer.disconnect()
       removeEventListener('resize', settle)
     }
-  }, [open, anchor, anchored, align])
+  }, [shown, anchor, anchored, align])
 
-  if (!open) return null
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it too
     <dialog
@@ -74,10 +73,16 @@ export function Layer({
         className,
       )}
     >
-      {children}
+      {shown && children}
     </dialog>
   )
 }
+
+/** Where one types, else what can be pressed; the cross in the corner last. */
+const firstPlace = (dialog: HTMLElement) =>
+  dialog.querySelector<HTMLElement>('input:enabled, textarea:enabled, select:enabled') ??
+  dialog.querySelector<HTMLElement>('button:enabled:not([aria-label="Close"]), a[href]') ??
+  dialog.querySelector<HTMLElement>('button:enabled')
 
 const isOutside = ({ clientX, clientY }: { clientX: number; clientY: number }, element: Element) => {
   const { left, right, top, bottom } = element.getBoundingClientRect()

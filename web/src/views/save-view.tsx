@@ -1,11 +1,12 @@
 import { BookmarkPlus } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { type IssueSearch, queryOf, searchOf } from '../issues/search.ts'
 import { useMe } from '../login/me.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { useViews } from './queries.ts'
-import { ViewDialog } from './view-dialog.tsx'
+
+const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
 
 /** Offers to keep the screen as it is, unless a view already does. */
 export function SaveView({ search }: { search: IssueSearch }) {
@@ -29,7 +30,7 @@ export function SaveView({ search }: { search: IssueSearch }) {
           <span className="max-sm:hidden">Save view</span>
         </Button>
       )}
-      {open && <ViewDialog query={query} onClose={() => setOpen(false)} />}
+      <Suspense>{open && <ViewDialog query={query} onClose={() => setOpen(false)} />}</Suspense>
     </>
   )
 }

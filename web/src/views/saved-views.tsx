@@ -1,7 +1,7 @@
 import type { View } from '@baton/protocol'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Bookmark, MoreHorizontal, Pencil, Trash2, Users } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api } from '../api.ts'
 import { searchOf } from '../issues/search.ts'
 import { useMe } from '../login/me.ts'
@@ -10,7 +10,8 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { say } from '../ui/toast.tsx'
 import { rereadViews, useViews } from './queries.ts'
-import { ViewDialog } from './view-dialog.tsx'
+
+const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
 
 /** The views that people saved, in the sidebar. */
 export function SavedViews({ row }: { row: string }) {
@@ -65,7 +66,7 @@ export function SavedViews({ row }: { row: string }) {
           </li>
         ))}
       </ul>
-      {changing && <ViewDialog view={changing} onClose={() => setChanging(null)} />}
+      <Suspense>{changing && <ViewDialog view={changing} onClose={() => setChanging(null)} />}</Suspense>
       <Confirm
         open={deleting !== null}
         onClose={() => setDeleting(null)}

@@ -1,3 +1,127 @@
+import type { Webhook } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus, Webhook as WebhookIcon } from 'lucide-react'
+import { useState } from 'react'
+import { api, queries } from '../api.ts'
+import { webhookEndpoint } from '../deliveries/endpoint.ts'
+import { HealthInRow } from '../deliveries/health.tsx'
+import { EndpointPill } from '../deliveries/words.tsx'
+import { useMe } from '../login/me.ts'
+import { ManagersOnly } from '../settings/managers-only.tsx'
+import { useCommands } from '../shortcuts.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { Page } from '../ui/layout.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { useRowFocus } from '../ui/row-focus.ts'
+import { Empty } from '../ui/states.tsx'
+import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { webhooksQuery, whyManagers } from './queries.ts'
+import { emptyWebhook, WebhookForm } from './webhook-form.tsx'
 
-export const WebhooksScreen = () => <Page title="Webhooks">{null}</Page>
+export function WebhooksScreen() {
+  const { isManager } = useMe()
+  return isManager ? <Webhooks /> : <ManagersOnly title="Webhooks" what={whyManagers} />
+}
+
+function Webhooks() {
+  const webhooks = useQuery({ ...webhooksQuery, refetchInterval: 15_000 })
+  const [creating, setCreating] = useState(false)
+  const create = () => setCreating(true)
+  useCommands([{ id: 'webhook.create', title: 'Create webhook', section: 'Create', keys: 'n', run: create }])
+  const button = (
+    <Button look="primary" icon={Plus} command="webhook.create" onClick={create}>
+      Create webhook
+    </Button>
+  )
+  return (
+    <Page title="Webhooks" actions={button}>
+      <Loaded query={webhooks}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty icon={WebhookIcon} title="No webhooks yet" action={button}>
+              A webhook posts what happens to issues, comments and projects to an address of yours, signed, and tries
+              again when that does not answer.
+            </Empty>
+          ) : (
+            <List webhooks={list} />
+          )
+        }
+      </Loaded>
+      {creating && <CreateWebhook onClose={() => setCreating(false)} />}
+    </Page>
+  )
+}
+
+function List({ webhooks }: { webhooks: Webhook[] }) {
+  const list = useRowFocus<HTMLUListElement>()
+  const inWords = useCoverageInWords()
+  return (
+    <ul ref={list} aria-label="Webhooks" className="divide-y border-b">
+      {webhooks.map((webhook) => (
+        <li key={webhook.id}>
+          <Link
+            data-row
+            to="/settings/webhooks/$webhookId"
+            params={{ webhookId: webhook.id }}
+            className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+          >
+            <span className="w-24 shrink-0">
+              <EndpointPill state={webhook.state} />
+            </span>
+            <span className="min-w-0 flex-1 truncate">
+              <span className="font-medium">{webhook.label}</span>{' '}
+              <span className="text-ink-3 max-sm:hidden">{new URL(webhook.url).host}</span>
+            </span>
+            <span className="w-36 shrink-0 truncate text-ink-2 max-lg:hidden">{inWords(webhook)}</span>
+            <span className="w-44 shrink-0 truncate text-ink-2 max-lg:hidden">
+              {webhook.resource_types.map((type) => `${type}s`).join(', ')}
+            </span>
+            <span className="shrink-0">
+              <HealthInRow endpoint={webhookEndpoint(webhook.id)} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function CreateWebhook({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate()
+  const [made, setMade] = useState<{ id: string; label: string; secret: string } | null>(null)
+  const open = () => made && void navigate({ to: '/settings/webhooks/$webhookId', params: { webhookId: made.id } })
+  if (made) {
+    return (
+      <Dialog
+        open
+        onClose={() => open()}
+        title={`${made.label} is created`}
+        description="Its deliveries are signed with this secret. Give it to the receiver; owners and admins can show it again later."
+        footer={
+          <Button look="primary" onClick={() => open()} autoFocus>
+            Go on to test it
+          </Button>
+        }
+      >
+        <Copyable text={made.secret} label="webhook secret" />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog open onClose={onClose} title="Create webhook">
+      <WebhookForm
+        initial={emptyWebhook}
+        action="Create webhook"
+        onSubmit={async ({ team_ids, ...fields }) => {
+          setMade(await api.createWebhook(fields.all_teams ? fields : { ...fields, team_ids }))
+          void queries.invalidateQueries({ queryKey: ['webhooks'] })
+        }}
+      >
+        <Button onClick={onClose}>Cancel</Button>
+      </WebhookForm>
+    </Dialog>
+  )
+}

@@ -1,0 +1,312 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+
+const settings = '/settings/agent-apps'
+
+/** The text of the secret that is shown under this name. */
+const shown = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('xpath=../dd').innerText()
+
+/** What the token endpoint says to this secret: 401 to a wrong one, 400 to a made-up code. */
+const tokenEndpoint = (page: Page, clientId: string, secret: string) =>
+  page.request.post('/api/v1/oauth/token', {
+    form: { grant_type: 'refresh_token', refresh_token: 'prt_none', client_id: clientId, client_secret: secret },
+  })
+
+test(
+  'a member registers with the form: a bad field is shown in place, the secrets this once, and as .env',
+  verifies('app.register-by-any-member', 'manifest.one-message-per-bad-field', 'app.secrets-shown-once'),
+  async ({ page, company, faults, service }) => {
+    await signedIn(page, company.member)
+    await page.goto(settings)
+    await page.getByRole('button', { name: 'Register an app' }).first().click()
+
+    await page.getByLabel('Name', { exact: true }).fill('My Baton bot')
+    await page.getByLabel('Redirect URI 1').fill('http://robots.example.com/callback')
+    await expect(page.getByLabel('Manifest (JSON)')).toHaveValue(/"name": "My Baton bot"/)
+    faults.expect(/status of 422/)
+    await page.getByRole('button', { name: 'Register the app' }).click()
+    await expect(page.getByText('Must not contain the name of this service.').first()).toBeVisible()
+    await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+    await expect(page.getByLabel('Redirect URI 1')).toHaveAccessibleDescription('Must be an https address.')
+    expect((await company.owner.api.listAgentApps({})).data).toEqual([])
+
+    await page.getByLabel('Name', { exact: true }).fill('Doorman')
+    await page.getByLabel('Redirect URI 1').fill('https://robots.example.com/callback')
+    await expect(page.getByText('Must be an https address.')).toHaveCount(0)
+    await page.getByRole('button', { name: 'Register the app' }).click()
+
+    await expect(page.getByText('Doorman is registered')).toBeVisible()
+    const [app] = (await company.owner.api.listAgentApps({})).data
+    expect(app).toMatchObject({ name: 'Doorman', owner_user_id: company.member.id })
+    const clientSecret = await shown(page, 'Client secret')
+    expect(clientSecret).toMatch(/^svc_sk_/)
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download .env' }).click()
+    expect(await readFile(await (await download).path(), 'utf8')).toBe(
+      `BATON_URL=${service.url}\nAPP_ID=${app?.id}\nCLIENT_ID=${app?.client_id}\nCLIENT_SECRET=${clientSecret}\nWEBHOOK_SECRET=${await shown(page, 'Webhook secret')}\n`,
+    )
+
+    // Leaving asks first.
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Members' }).click()
+    const leaving = page.getByRole('dialog', { name: 'Leave without the secrets?' })
+    await leaving.getByRole('button', { name: 'Cancel' }).click()
+    await expect(page.getByText(clientSecret)).toBeVisible()
+    await page.getByRole('button', { name: /I have saved them/ }).click()
+    await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
+    await expect(page.getByText('svc_sk_')).toHaveCount(0)
+  },
+)
+
+test('the JSON says where it is wrong, and the form follows it', async ({ page, company, faults }) => {
+  await signedIn(page, company.owner)
+  await page.goto(`${settings}/new`)
+  await page.getByRole('button', { name: 'Fill in an example' }).click()
+  const json = page.getByLabel('Manifest (JSON)')
+  const good = await json.inputValue()
+  await json.fill(good.replace('"name": "Release notes",', '"name": "Release notes"'))
+  await expect(page.getByRole('button', { name: 'Line 4, column 3' })).toBeVisible()
+  await expect(page.getByText('The JSON cannot be read')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Register the app' })).toBeDisabled()
+
+  await json.fill(
+    good
+      .replace('"Release notes"', '"Night watch"')
+      .replace('https://agents.example.com/webhook', 'http://10.0.0.1/')
+      .replace('"read"', '"admin"'),
+  )
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Night watch')
+  faults.expect(/status of 422/)
+  await page.getByRole('button', { name: 'Register the app' }).click()
+  const wrong = page.getByRole('list', { name: 'What is wrong in the JSON' })
+  await expect(wrong.getByRole('listitem')).toHaveCount(2)
+  await expect(wrong).toContainText('oauth.scopes.0: Must be one of')
+  await expect(wrong).toContainText('webhook.url: Must be https.')
+  await expect(page.getByLabel('Webhook URL')).toHaveAccessibleDescription('Must be https.')
+  expect((await company.owner.api.listAgentApps({})).data).toEqual([])
+  await checkAxe(page)
+
+  await page.getByLabel('Webhook URL').fill('https://agents.example.com/hook')
+  await expect(json).toHaveValue(/"url": "https:\/\/agents.example.com\/hook"/)
+  await json.fill((await json.inputValue()).replace('"admin"', '"read"'))
+  await page.getByRole('button', { name: 'Register the app' }).click()
+  await expect(page.getByText('Night watch is registered')).toBeVisible()
+})
+
+test(
+  'a secret is rotated when the name was typed; the old one stops at once',
+  verifies('app.rotated-client-secret-stops', 'app.rotate-client-secret'),
+  async ({ page, company, registeredAgent }) => {
+    const { registered } = await registeredAgent()
+    await signedIn(page, company.owner)
+    await page.goto(`${settings}/${registered.app.id}`)
+    await page.getByRole('button', { name: 'Rotate the client secret' }).click()
+    const dialog = page.getByRole('dialog')
+    const rotate = dialog.getByRole('button', { name: 'Rotate the client secret' })
+    await dialog.getByLabel('Type Robot to confirm').fill('robot')
+    await expect(rotate).toBeDisabled()
+    expect((await tokenEndpoint(page, registered.clientId, registered.clientSecret)).status()).toBe(400)
+    await dialog.getByLabel('Type Robot to confirm').fill('Robot')
+    await rotate.click()
+
+    await expect(page.getByText('The new secret')).toBeVisible()
+    const fresh = await shown(page, 'Client secret')
+    expect(fresh).toMatch(/^svc_sk_/)
+    expect((await tokenEndpoint(page, registered.clientId, registered.clientSecret)).status()).toBe(401)
+    expect((await tokenEndpoint(page, registered.clientId, fresh)).status()).toBe(400)
+    await page.getByRole('button', { name: 'I have saved it' }).click()
+    await expect(page.getByText(fresh)).toHaveCount(0)
+  },
+)
+
+test('the set-up ticks itself; teams are changed, and the app is uninstalled', async ({
+  page,
+  company,
+  registeredAgent,
+}) => {
+  const robot = await registeredAgent()
+  await signedIn(page, company.owner)
+  await page.goto(`${settings}/${robot.registered.app.id}`)
+  await expect(page.getByText('1 of 4')).toBeVisible()
+  await robot.install(company.owner)
+  await expect(page.getByText('2 of 4')).toBeVisible()
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.thought('Looking.')
+  await expect(page.getByText('4 of 4')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Change teams' }).click()
+  await page.getByLabel('Selected teams').check()
+  await page.getByLabel('Engineering').check()
+  await page.getByRole('button', { name: 'Save teams' }).click()
+  await expect(page.getByRole('definition').filter({ hasText: /^Engineering$/ })).toBeVisible()
+  const installed = async () => (await company.owner.api.listInstallations({})).data
+  expect(await installed()).toMatchObject([{ all_teams: false, team_ids: [company.engineering.id] }])
+  await checkAxe(page)
+
+  await page.getByRole('button', { name: 'Uninstall' }).click()
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toContainText('Its tokens stop working at once')
+  await dialog.getByLabel('Type Robot to confirm').fill('Robot')
+  await dialog.getByRole('button', { name: 'Uninstall' }).click()
+  await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
+  expect(await installed()).toEqual([])
+  expect(await company.owner.api.getIssue({ issue_id: company.issues[0].id })).toMatchObject({ delegate_id: null })
+
+  await page.getByRole('button', { name: 'Delete Robot' }).click()
+  await page.getByLabel('Type Robot to confirm').fill('Robot')
+  await page.getByRole('button', { name: 'Delete for good' }).click()
+  await expect(page.getByText('No agent apps yet')).toBeVisible()
+})
+
+test('an install link leads a manager to consent; a member asks for it', async ({
+  page,
+  company,
+  registeredAgent,
+  secondBrowser,
+}) => {
+  const { registered } = await registeredAgent({ scopes: ['read', 'write', 'app:assignable'] })
+  const member = await secondBrowser(company.member)
+  await member.goto(`${settings}/${registered.app.id}`)
+  await member.getByRole('button', { name: 'Request install' }).click()
+  await expect(member.getByText('Asked. You need not ask again.')).toBeVisible()
+  const { data } = await company.admin.api.listInbox({})
+  expect(data).toMatchObject([{ kind: 'install_request', subject_id: registered.app.id }])
+  expect((await company.owner.api.listInstallations({})).data).toEqual([])
+
+  await signedIn(page, company.owner)
+  await page.goto(`${settings}/${registered.app.id}`)
+  await page.getByText('Build an install link').click()
+  await page.getByRole('checkbox', { name: /write/ }).uncheck()
+  await page.getByLabel('State').fill('from-a-test')
+  const link = page.getByRole('link', { name: 'Install with this link' })
+  const address = new URL((await link.getAttribute('href')) ?? '')
+  expect(Object.fromEntries(address.searchParams)).toMatchObject({
+    client_id: registered.clientId,
+    scope: 'read app:assignable',
+    state: 'from-a-test',
+    code_challenge_method: 'S256',
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+  })
+  await link.click()
+  await page.waitForURL(/\/oauth\/consent\?request=/)
+})
+
+test(
+  'a test says what came of it, and a delivery can be sent again',
+  verifies('app.webhook-test-sends-ping'),
+  async ({ page, company, receiver }) => {
+    const hook = await receiver()
+    const { app } = await company.owner.api.createAgentApp({
+      schemaVersion: '1.0.0',
+      name: 'Doorman',
+      developer: { name: 'Robots Inc' },
+      oauth: { redirect_uris: ['https://robots.example.com/'], scopes: ['read'] },
+      webhook: { url: hook.url },
+    })
+    await signedIn(page, company.owner)
+    await page.goto(`${settings}/${app.id}`)
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await expect(page.getByText('The test arrived')).toBeVisible()
+    await expect(page.getByText(/^The receiver answered 200 after \d+ ms\.$/)).toBeVisible()
+    hook.answer = 500
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await expect(page.getByText('The test failed')).toBeVisible()
+    await expect(page.getByText(/it answered with an error \(500\)/)).toBeVisible()
+    expect(hook.received.map(({ headers }) => headers['svc-event'])).toEqual(['Ping', 'Ping'])
+
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await expect(page.getByText('Disabled: nothing is sent')).toBeVisible()
+    expect(await company.owner.api.getAgentApp({ app_id: app.id })).toMatchObject({ webhook: { state: 'disabled' } })
+    await page.getByRole('button', { name: 'Enable' }).click()
+    await expect(page.getByText('Disabled: nothing is sent')).toHaveCount(0)
+
+    await page.getByRole('button', { name: 'Deliveries' }).click()
+    await expect(page.getByRole('list', { name: 'Deliveries' }).getByRole('link')).toHaveCount(2)
+    await page.getByLabel('Status').selectOption('Failed')
+    await expect(page).toHaveURL(/status=failed/)
+    await page
+      .getByRole('list', { name: 'Deliveries' })
+      .getByRole('link', { name: /Test ping/ })
+      .click()
+    const attempts = page.getByRole('list', { name: 'Attempts' })
+    await expect(attempts.getByText('1. Answered 500')).toBeVisible()
+    hook.answer = 204
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    await expect(attempts.getByText('2. Answered 204')).toBeVisible()
+    expect(hook.received.at(-1)?.headers['svc-delivery']).toBe(hook.received.at(-2)?.headers['svc-delivery'])
+    await checkAxe(page)
+  },
+)
+
+test(
+  'a member who did not register it sees what it is, and nothing to change it with',
+  verifies('app.change-by-other-member-forbidden'),
+  async ({ page, company, agent }) => {
+    const robot = await agent()
+    const { id } = robot.registered.app
+    await signedIn(page, company.member)
+    await page.goto(`${settings}/${id}`)
+    await expect(page.getByText(`${company.owner.name}, who registered the app`)).toBeVisible()
+    await expect(page.getByText('Owners and admins change its teams and uninstall it.')).toBeVisible()
+    for (const name of [/Rotate/, /Edit manifest/, /Delete/, /Uninstall/, /Send a test/, /Disable/]) {
+      await expect(page.getByRole('button', { name })).toHaveCount(0)
+    }
+    await page.goto(`${settings}/${id}/deliveries`)
+    await expect(page.getByRole('heading', { name: 'You cannot see these deliveries' })).toBeVisible()
+    expect(await company.owner.api.getAgentApp({ app_id: id })).toMatchObject({
+      updated_at: robot.registered.app.updated_at,
+    })
+  },
+)
+
+test('without a mouse: an app is registered and its webhook tested', async ({ page, company }) => {
+  await signedIn(page, company.owner)
+  await page.goto('/issues')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  keyboardOnly(page)
+  await page.keyboard.press('g')
+  await page.keyboard.press('x')
+  await expect(page.getByText('No agent apps yet')).toBeVisible()
+  await page.keyboard.press('n')
+  const name = page.getByLabel('Name', { exact: true })
+  await expect(name).toBeFocused()
+  await page.keyboard.type('Doorman')
+  // Description, icon, developer, website, redirect URI.
+  for (let field = 0; field < 5; field++) await page.keyboard.press('Tab')
+  await expect(page.getByLabel('Redirect URI 1')).toBeFocused()
+  await page.keyboard.type('https://robots.example.com/callback')
+  await page.keyboard.press('Control+Enter')
+  await expect(page.getByRole('button', { name: /I have saved them/ })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
+  await page.keyboard.press('t')
+  await expect(page.getByText('The test failed')).toBeVisible()
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: narrow })
+
+  test('every screen of apps fits', async ({ page, company, agent }) => {
+    const { app } = (await agent()).registered
+    await company.owner.api.testAppWebhook({ app_id: app.id })
+    const [delivery] = (await company.owner.api.listAppDeliveries({ app_id: app.id })).data
+    await signedIn(page, company.owner)
+    const screens: [path: string, seen: string | RegExp][] = [
+      [settings, 'Robot'],
+      [`${settings}/new`, 'Redirect URI 1'],
+      [`${settings}/${app.id}`, 'All teams'],
+      [`${settings}/${app.id}/deliveries`, 'Test ping'],
+      [`${settings}/${app.id}/deliveries/${delivery?.id}`, /^1\. Answered/],
+    ]
+    for (const [path, seen] of screens) {
+      await page.goto(path)
+      await expect(page.getByText(seen, { exact: true }).first()).toBeVisible()
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      expect(overflow, `pixels to scroll sideways on ${path}`).toBe(0)
+      await checkAxe(page)
+    }
+  })
+})

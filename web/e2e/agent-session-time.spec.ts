@@ -1,0 +1,92 @@
+import { checkAxe, expect, hurried, signedIn, test } from './baton.ts'
+
+// Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
+test.use({ settings: hurried })
+
+test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  const [issue] = company.issues
+  await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.thought('On it.')
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
+  await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
+  await expect(page.getByLabel('Message to Fixer')).toBeHidden()
+  await checkAxe(page)
+  // Nobody says a last word: time ends it.
+  await expect(page.getByText('It was stopped. Nothing more can be said here.')).toBeVisible({ timeout: 15_000 })
+  await checkAxe(page)
+  await page.getByRole('button', { name: 'Delegate again' }).click()
+  const again = await robot.session()
+  expect(again.id).not.toBe(session.id)
+  expect((await company.owner.api.getIssue({ issue_id: issue.id })).delegate_id).toBe(robot.userId)
+})
+
+test('the key stops too; a last word ends it at once; taking the issue back ends the next', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  const [issue, other] = company.issues
+  await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.thought('On it.')
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible()
+  await page.keyboard.press('Control+.')
+  await (await robot.stop()).respond('Left as it was.')
+  await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
+  await expect(page.getByText('It was stopped.')).toBeVisible()
+
+  await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: robot.userId })
+  const next = await robot.session()
+  await next.thought('On it.')
+  await page.goto(`/agent-session/${next.id}`)
+  await expect(page.getByText('Working', { exact: true })).toBeVisible()
+  await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: null })
+  await (await robot.stop()).respond('Very well.')
+  await expect(page.getByText('The issue was taken back from it.')).toBeVisible()
+})
+
+test('an agent that does not answer, and one that falls silent, are told of in words', async ({
+  page,
+  company,
+  agent,
+  secondBrowser,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  const [issue] = company.issues
+  await company.member.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  const manager = await secondBrowser(company.owner)
+  await manager.goto(new URL(`/agent-session/${session.id}`, page.url()).href)
+  await expect(manager.getByText('No answer from Fixer')).toBeVisible()
+  const { data } = await company.owner.api.listAppDeliveries({ app_id: robot.registered.app.id, limit: 100 })
+  const created = data.find(({ action }) => action === 'created')
+  await expect(manager.getByRole('link', { name: 'Look at the delivery' })).toHaveAttribute(
+    'href',
+    `/settings/agent-apps/${robot.registered.app.id}/deliveries/${created?.id}`,
+  )
+  await expect(page.getByText('A manager of the workspace can look into it.')).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Look at / })).toHaveCount(0)
+  await checkAxe(manager)
+
+  await session.thought('Sorry, I was asleep.')
+  await expect(page.getByText('No answer from Fixer')).toBeHidden()
+  await expect(page.getByText('Silent', { exact: true })).toBeVisible({ timeout: 15_000 })
+  await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
+  await checkAxe(page)
+  await session.thought('Here I am.')
+  await expect(page.getByText('Working', { exact: true })).toBeVisible()
+})

@@ -1,0 +1,79 @@
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, test } from './baton.ts'
+
+test('those that wait for a person come first, and the list follows what happens', async ({ page, company, agent }) => {
+  const robot = await agent({ name: 'Fixer' })
+  const [first, second, third] = company.issues
+  await signedIn(page, company.member)
+  await page.goto('/agents')
+  await expect(page.getByText('No agent has been asked yet')).toBeVisible()
+
+  await company.owner.api.updateIssue({ issue_id: first.id, delegate_id: robot.userId })
+  const working = await robot.session()
+  await working.thought('On it.')
+  await company.owner.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
+  await (await robot.session()).respond('Done.')
+  await company.member.api.updateIssue({ issue_id: third.id, delegate_id: robot.userId })
+  const failed = await robot.session()
+  await failed.fail('No.')
+  const headings = page.getByRole('heading', { level: 2 })
+  await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', 'All agents'])
+
+  await working.elicit('Which door?')
+  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', 'All agents'])
+  const waiting = page.getByRole('region', { name: 'Waiting for a person' })
+  await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds you')
+  await checkAxe(page)
+
+  await page.getByRole('button', { name: 'Asked by me' }).click()
+  await expect(headings).toHaveText(['Silent or failed1', 'All agents'])
+  await expect(page).toHaveURL(/mine=true/)
+  await page.reload()
+  await expect(headings).toHaveText(['Silent or failed1', 'All agents'])
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByRole('button', { name: 'State' }).click()
+  await page.getByRole('option', { name: 'Done' }).click()
+  await expect(headings).toHaveText(['Done1', 'All agents'])
+})
+
+test('J, K and Enter open a session', async ({ page, company, agent }) => {
+  const robot = await agent({ name: 'Fixer' })
+  const [first, second] = company.issues
+  for (const { id } of [first, second]) await company.owner.api.updateIssue({ issue_id: id, delegate_id: robot.userId })
+  const sessions = [await robot.session(), await robot.session()]
+  for (const session of sessions) await session.thought('On it.')
+  await signedIn(page, company.member)
+  await page.goto('/agents')
+  await expect(page.getByText('Oil the hinges')).toBeVisible()
+  keyboardOnly(page)
+  for (const key of ['j', 'j', 'k', 'j', 'Enter']) await page.keyboard.press(key)
+  // The newest is first.
+  const oldest = sessions.find(({ data }) => data.issue?.id === first.id)
+  await expect(page).toHaveURL(new RegExp(`/agent-session/${oldest?.id}$`))
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/issue\/ENG-1/)
+})
+
+test('agents are listed with where they work and why not; a manager is led to where to fix it', async ({
+  page,
+  company,
+  agent,
+  secondBrowser,
+}) => {
+  await agent({ name: 'Fixer' })
+  const mute = await agent({ name: 'Mute', scopes: ['read', 'app:mentionable'], teamIds: [company.design.id] })
+  await signedIn(page, company.owner)
+  await page.goto('/agents')
+  const rows = page.getByRole('region', { name: 'All agents' }).getByRole('listitem')
+  await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsTakes work')
+  await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to take issues')
+  await expect(rows.getByRole('link')).toHaveAttribute('href', `/settings/agent-apps/${mute.registered.app.id}`)
+  await checkAxe(page)
+
+  const member = await secondBrowser(company.member)
+  await member.setViewportSize(narrow)
+  await member.goto(page.url())
+  const theirs = member.getByRole('region', { name: 'All agents' })
+  await expect(theirs).toContainText('Not allowed to take issues')
+  await expect(theirs.getByRole('link')).toHaveCount(0)
+  expect(await member.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+})

@@ -1,0 +1,117 @@
+import { checkAxe, expect, keyboardOnly, narrow, type Person, signedIn, test } from './baton.ts'
+import type { Company } from './company.ts'
+
+const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
+
+/** One entry of each kind that a member can have; the newest is the agent's question. */
+async function filled({ owner, member, issues }: Company, robot: { userId: string; session: () => Promise<Asking> }) {
+  const [first, second, third] = issues
+  await owner.api.updateIssue({ issue_id: third.id, assignee_id: member.id })
+  const text = `@[${member.name}](${member.id}) look`
+  const comment = await owner.api.createComment({ target_type: 'issue', target_id: first.id, text })
+  await member.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.respond('Done.')
+  await session.elicit('Which door?')
+  return { comment, session }
+}
+interface Asking {
+  id: string
+  respond(body: string): Promise<unknown>
+  elicit(body: string): Promise<unknown>
+}
+
+test('everything that asks for a person arrives live, in words, and leads where it belongs', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  await signedIn(page, company.member)
+  await page.goto('/inbox')
+  await expect(page.getByText('Nothing asks for you')).toBeVisible()
+  const { comment, session } = await filled(company, robot)
+  const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
+  await expect(rows).toHaveCount(4)
+  await expect(rows.nth(0)).toContainText('Unread.Oil the hingesFixer needs your answer')
+  await expect(rows.nth(1)).toContainText('Unread.Oil the hingesFixer finished')
+  await expect(rows.nth(2)).toContainText('Unread.The door sticksOlive Owner mentioned you')
+  await expect(rows.nth(3)).toContainText('Unread.Measure the frameOlive Owner assigned it to you')
+  await expect(page.getByRole('link', { name: 'Inbox 4 unread' })).toBeVisible()
+  await checkAxe(page)
+
+  await rows.nth(2).getByRole('link').click()
+  await expect(page).toHaveURL(new RegExp(`/issue/ENG-1#comment-${comment.id}$`))
+  await page.goBack()
+  await expect(rows.nth(2)).not.toContainText('Unread.')
+  await expect.poll(() => unreadOf(company.member)).toBe(3)
+  await rows.nth(0).getByRole('link').click()
+  await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
+  await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
+})
+
+test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, company, agent }) => {
+  const { session } = await filled(company, await agent({ name: 'Fixer' }))
+  await signedIn(page, company.member)
+  await page.goto('/inbox')
+  const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
+  await expect(rows).toHaveCount(4)
+  keyboardOnly(page)
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('u')
+  await expect(rows.nth(1)).not.toContainText('Unread.')
+  await expect.poll(() => unreadOf(company.member)).toBe(3)
+  await page.keyboard.press('u')
+  await expect(rows.nth(1)).toContainText('Unread.')
+  await page.keyboard.press('Shift+A')
+  await expect(page.getByText('Unread.')).toHaveCount(0)
+  await expect.poll(() => unreadOf(company.member)).toBe(0)
+  await page.keyboard.press('Control+z')
+  await expect(page.getByText('Unread.')).toHaveCount(4)
+  await expect.poll(() => unreadOf(company.member)).toBe(4)
+  await page.keyboard.press('k')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
+  await expect.poll(() => unreadOf(company.member)).toBe(3)
+})
+
+test('what could not be marked is taken back and said', async ({ page, company, faults }) => {
+  await company.owner.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.member.id })
+  await signedIn(page, company.member)
+  await page.goto('/inbox')
+  await expect(page.getByText('Measure the frame')).toBeVisible()
+  faults.expect(/Failed to load resource|ERR_FAILED/)
+  await page.route('**/api/v1/inbox/**', (route) => route.abort())
+  await page.getByRole('button', { name: 'Mark all read' }).click()
+  await expect(page.getByText('The server cannot be reached.')).toBeVisible()
+  await expect(page.getByText('Unread.')).toHaveCount(1)
+  expect(await unreadOf(company.member)).toBe(1)
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: narrow })
+
+  test('a manager is led from the request to the app; what is read can be hidden', async ({
+    page,
+    company,
+    registeredAgent,
+  }) => {
+    const robot = await registeredAgent({ name: 'Fixer' })
+    await company.member.api.requestInstall({ app_id: robot.registered.app.id })
+    await company.member.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.owner.id })
+    const [assignment] = (await company.owner.api.listInbox()).data
+    await company.owner.api.updateInboxEntry({ entry_id: assignment?.id ?? '', read: true })
+    await signedIn(page, company.owner)
+    await page.goto('/inbox')
+    const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
+    await expect(rows).toHaveCount(2)
+    await page.getByRole('button', { name: 'Unread only' }).click()
+    await expect(rows).toHaveCount(1)
+    await expect(rows).toContainText('Mona Member asks to install an app')
+    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+    await checkAxe(page)
+    await rows.getByRole('link').click()
+    await expect(page).toHaveURL(new RegExp(`/settings/agent-apps/${robot.registered.app.id}`))
+  })
+})

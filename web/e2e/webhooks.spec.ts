@@ -1,0 +1,231 @@
+import type { Page } from '@playwright/test'
+import { isSigned } from '../../server/test/receiver.ts'
+import { type Company, checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+
+const settings = '/settings/webhooks'
+
+// A delivery is given up after five seconds, of which three are left to do something meanwhile.
+test.use({ settings: { BATON_RETRY_DELAYS: '1,1,3' } })
+
+const webhookFor = ({ owner }: Company, url: string, label = 'Warehouse') =>
+  owner.api.createWebhook({ label, url, all_teams: true, resource_types: ['Issue'] })
+
+const attempts = (page: Page) => page.getByRole('list', { name: 'Attempts' })
+
+test(
+  'a webhook is made, tested, changed, given a new secret and deleted',
+  verifies('webhook.create', 'webhook.secret-show', 'webhook.secret-rotate', 'webhook.update', 'webhook.delete'),
+  async ({ page, company, receiver, faults }) => {
+    const hook = await receiver()
+    const { api } = company.owner
+    await signedIn(page, company.owner)
+    await page.goto(settings)
+    await page.getByRole('button', { name: 'Create webhook' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Create webhook' })
+    await dialog.getByLabel('Label').fill('Warehouse')
+    await dialog.getByLabel('URL').fill('http://10.0.0.1/')
+    await dialog.getByLabel('Selected teams').check()
+    faults.expect(/status of 422/)
+    await dialog.getByRole('button', { name: 'Create webhook' }).click()
+    await expect(dialog.getByLabel('URL')).toHaveAccessibleDescription('Must be https.')
+    expect((await api.listWebhooks({})).data).toEqual([])
+    await dialog.getByLabel('URL').fill(hook.url)
+    await dialog.getByLabel('Engineering').check()
+    await dialog.getByLabel(/^Comments/).uncheck()
+    await dialog.getByRole('button', { name: 'Create webhook' }).click()
+
+    const made = page.getByRole('dialog', { name: 'Warehouse is created' })
+    const secret = await made.getByText(/^pwhsec_/).innerText()
+    const [webhook] = (await api.listWebhooks({})).data
+    if (!webhook) throw new Error('there is none')
+    expect(webhook).toMatchObject({ team_ids: [company.engineering.id], resource_types: ['Issue', 'Project'] })
+    await made.getByRole('button', { name: 'Go on to test it' }).click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await expect(page.getByText('The test arrived')).toBeVisible()
+    expect(hook.received.map((request) => isSigned(request, secret))).toEqual([true])
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Label').fill('Lake')
+    await page.getByRole('button', { name: 'Save webhook' }).click()
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('Lake')
+    expect(await api.getWebhook({ webhook_id: webhook.id })).toMatchObject({ label: 'Lake', url: hook.url })
+
+    await expect(page.getByText(secret)).toHaveCount(0)
+    await page.getByRole('button', { name: 'Show secret (recorded)' }).click()
+    await expect(page.getByText(secret)).toBeVisible()
+    expect((await api.listAuditEntries({})).data[0]).toMatchObject({ action: 'webhook.secret_shown' })
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByLabel('Type Lake to confirm').fill('Lake')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    await expect(page.getByText(secret)).toHaveCount(0)
+    const fresh = await page.getByText(/^pwhsec_/).innerText()
+    expect((await api.getWebhookSecret({ webhook_id: webhook.id })).secret).toBe(fresh)
+
+    await page.getByRole('button', { name: 'Delete webhook' }).click()
+    await page.getByLabel('Type Lake to confirm').fill('Lake')
+    await page.getByRole('button', { name: 'Delete for good' }).click()
+    await expect(page.getByText('No webhooks yet')).toBeVisible()
+    expect((await api.listWebhooks({})).data).toEqual([])
+  },
+)
+
+test(
+  'one that keeps failing says why and since when; mended and enabled, it sends what was held',
+  verifies(
+    'webhook.auto-disable',
+    'webhook.enable',
+    'webhook.test-while-disabled',
+    'delivery.pending-held-and-resumed',
+  ),
+  async ({ page, company, receiver }) => {
+    const hook = await receiver()
+    hook.answer = 500
+    const { api } = company.owner
+    const { id } = await webhookFor(company, hook.url)
+    await signedIn(page, company.owner)
+    await page.goto(`${settings}/${id}`)
+    await expect(page.getByText('Enabled', { exact: true })).toBeVisible()
+    const [first, second, third, fourth] = company.issues
+    for (const issue of [first, second, third]) await api.updateIssue({ issue_id: issue.id, priority: 'urgent' })
+    const list = async () => (await api.listWebhookDeliveries({ webhook_id: id })).data
+    await expect
+      .poll(async () => (await list()).every((one) => one.attempts.length === 3), { timeout: 20_000 })
+      .toBe(true)
+    await api.updateIssue({ issue_id: fourth.id, priority: 'urgent' })
+
+    await expect(page.getByText(/^Switched off, because it kept failing/)).toBeVisible({ timeout: 25_000 })
+    const banner = page.getByRole('alert')
+    await expect(banner.getByRole('link', { name: 'answered 500' })).toBeVisible()
+    await expect(banner).toContainText('1 delivery is held and will be sent')
+    await expect(page.getByText('0%')).toBeVisible()
+    await checkAxe(page)
+
+    hook.answer = 200
+    hook.take()
+    await banner.getByRole('button', { name: 'Send a test' }).click()
+    await expect(page.getByText('The test arrived')).toBeVisible()
+    expect((await api.getWebhook({ webhook_id: id })).state).toBe('failing')
+    await banner.getByRole('button', { name: 'Enable again' }).click()
+    await expect(banner).toHaveCount(0)
+    await expect(page.getByText('Enabled', { exact: true })).toBeVisible()
+    await expect.poll(() => hook.received.map(({ body }) => body.data.id)).toContain(fourth.id)
+  },
+)
+
+test(
+  'a delivery shows its attempts, its bytes and itself as curl, and can be sent again',
+  verifies('delivery.redeliver-webhook', 'delivery.detail-adds-request'),
+  async ({ page, context, company, receiver }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const hook = await receiver()
+    hook.answer = (response) =>
+      response.writeHead(302, { location: 'https://elsewhere.example.com/' }).end('over there')
+    const { id } = await webhookFor(company, hook.url)
+    await company.owner.api.updateIssue({ issue_id: company.issues[0].id, title: "It's stuck" })
+    await signedIn(page, company.owner)
+    await page.goto(`${settings}/${id}/deliveries?type=Issue`)
+    await expect(page.getByLabel('Event')).toHaveValue('Issue')
+    await page.getByRole('link', { name: /Issue changed/ }).click()
+
+    await expect(attempts(page).getByText('1. Answered 302, a redirect')).toBeVisible()
+    await expect(attempts(page).getByText('Next attempt')).toBeVisible()
+    await expect(attempts(page).getByText('4. Answered 302, a redirect')).toBeVisible({ timeout: 20_000 })
+    await expect(attempts(page).getByText('Redirects are not followed')).toHaveCount(1)
+    await expect(page.getByRole('region', { name: 'answer to attempt 4' })).toHaveText('over there')
+    await expect(page.getByText('Failed', { exact: true })).toBeVisible()
+
+    const sent = hook.received.at(-1)
+    await page.getByRole('button', { name: 'Show the raw bytes' }).click()
+    await expect(page.getByRole('region', { name: 'request body, raw' })).toHaveText(sent?.raw.toString() ?? '')
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    const curl = await page.evaluate(() => navigator.clipboard.readText())
+    expect(curl).toContain(`curl -i '${hook.url}'`)
+    expect(curl).toContain(`-H 'svc-signature: ${sent?.headers['svc-signature']}'`)
+    expect(curl).toContain(`--data-raw '${sent?.raw.toString().replaceAll("'", `'\\''`)}'`)
+
+    hook.answer = 200
+    hook.take()
+    await page.getByRole('button', { name: 'Redeliver' }).click()
+    await expect(attempts(page).getByText('5. Answered 200')).toBeVisible()
+    await expect(page.getByText('Delivered', { exact: true })).toBeVisible()
+    expect(hook.received.map(({ headers }) => headers['svc-delivery'])).toEqual([sent?.headers['svc-delivery']])
+    await checkAxe(page)
+  },
+)
+
+test(
+  'a member is told that webhooks are for managers, and changes nothing',
+  verifies('webhook.managers-only'),
+  async ({ page, company, receiver }) => {
+    const hook = await receiver()
+    const webhook = await webhookFor(company, hook.url)
+    await signedIn(page, company.member)
+    for (const path of [settings, `${settings}/${webhook.id}`, `${settings}/${webhook.id}/deliveries`]) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { name: 'This is for owners and admins' })).toBeVisible()
+      await expect(page.getByText(company.owner.name)).toBeVisible()
+      await expect(page.getByText('Warehouse')).toHaveCount(0)
+    }
+    await expect(
+      page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Webhooks' }),
+    ).toHaveCount(0)
+    expect(hook.received).toEqual([])
+    const { updated_at } = await company.owner.api.getWebhook({ webhook_id: webhook.id })
+    expect(updated_at).toBe(webhook.updated_at)
+  },
+)
+
+test('without a mouse: a webhook is made and tested, and its delivery found', async ({ page, company, receiver }) => {
+  const hook = await receiver()
+  await signedIn(page, company.admin)
+  await page.goto('/issues')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  keyboardOnly(page)
+  await page.keyboard.press('g')
+  await page.keyboard.press('w')
+  await expect(page.getByText('No webhooks yet')).toBeVisible()
+  await page.keyboard.press('n')
+  await expect(page.getByLabel('Label')).toBeFocused()
+  await page.keyboard.type('Warehouse')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(hook.url)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Go on to test it' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Send a test' })).toBeVisible()
+  await page.keyboard.press('t')
+  await expect(page.getByText('The test arrived')).toBeVisible()
+  await page.keyboard.press('d')
+  await expect(page.getByRole('link', { name: /Test ping/ })).toBeVisible()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await expect(attempts(page).getByText('1. Answered 200')).toBeVisible()
+  await page.keyboard.press('r')
+  await expect(attempts(page).getByText('2. Answered 200')).toBeVisible()
+  expect(hook.received).toHaveLength(2)
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: narrow })
+
+  test('every screen of webhooks fits', async ({ page, company, receiver }) => {
+    const hook = await receiver()
+    const { id } = await webhookFor(company, hook.url)
+    await company.owner.api.testWebhook({ webhook_id: id })
+    await signedIn(page, company.owner)
+    const screens: [path: string, seen: string][] = [
+      [settings, 'Warehouse'],
+      [`${settings}/${id}`, 'No attempts'],
+      [`${settings}/${id}/deliveries`, 'Test ping'],
+    ]
+    for (const [path, seen] of screens) {
+      await page.goto(path)
+      await expect(page.getByText(seen, { exact: true }).first()).toBeVisible()
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      expect(overflow, `pixels to scroll sideways on ${path}`).toBe(0)
+      await checkAxe(page)
+    }
+  })
+})

@@ -1,0 +1,111 @@
+import type { AgentApp } from '@baton/protocol'
+import { ExternalLink, RefreshCw } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { useMe } from '../login/me.ts'
+import { Button, buttonClass } from '../ui/button.tsx'
+import { Block, Copyable } from '../ui/copy.tsx'
+import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
+import { scopes as words } from './manifest.ts'
+
+const base64url = (bytes: Uint8Array) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)))
+
+/** S256: what the link carries of a verifier that only the app knows. */
+async function challengeOf(verifier: string) {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
+  return base64url(new Uint8Array(digest))
+}
+
+/** The address at which consent begins, made of what the app would choose. */
+export function InstallLink({ app }: { app: AgentApp }) {
+  const { isManager } = useMe()
+  const [scopes, setScopes] = useState(app.requested_scopes)
+  const [redirectUri, setRedirectUri] = useState(app.redirect_uris[0] ?? '')
+  const [state, setState] = useState(random)
+  const [verifier, setVerifier] = useState(random)
+  const [challenge, setChallenge] = useState('')
+  useEffect(() => {
+    let current = true
+    void challengeOf(verifier).then((made) => current && setChallenge(made))
+    return () => {
+      current = false
+    }
+  }, [verifier])
+  const link = `${location.origin}/api/v1/oauth/authorize?${new URLSearchParams({
+    actor: 'app',
+    client_id: app.client_id,
+    response_type: 'code',
+    redirect_uri: redirectUri,
+    scope: scopes.join(' '),
+    state,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  })}`
+  return (
+    <div className="space-y-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <fieldset className="space-y-1.5">
+          <legend className="mb-1 font-medium">Scopes</legend>
+          {app.requested_scopes.map((scope) => (
+            <Checkbox
+              key={scope}
+              label={
+                <>
+                  {words[scope]} <span className="font-mono text-xs text-ink-3">{scope}</span>
+                </>
+              }
+              checked={scopes.includes(scope)}
+              onChange={({ target }) =>
+                setScopes(app.requested_scopes.filter((one) => (one === scope ? target.checked : scopes.includes(one))))
+              }
+            />
+          ))}
+          {scopes.length === 0 && <p className="text-xs text-ink-2">Without any scope it may read.</p>}
+        </fieldset>
+        <div className="space-y-3">
+          <Field label="Redirect URI">
+            <Select value={redirectUri} onChange={({ target }) => setRedirectUri(target.value)}>
+              {app.redirect_uris.map((uri) => (
+                <option key={uri}>{uri}</option>
+              ))}
+            </Select>
+          </Field>
+          <Field label="State" hint="Comes back with the code; the app refuses a state that it did not issue.">
+            <Input value={state} onChange={({ target }) => setState(target.value)} className="font-mono text-xs" />
+          </Field>
+        </div>
+      </div>
+      <Block label="install link" text={link} />
+      <div className="space-y-2">
+        <p className="font-medium">Code verifier</p>
+        <Copyable text={verifier} label="code verifier" />
+        <p className="text-xs text-ink-2">
+          PKCE is required: the link carries a hash of this verifier, and the code can be exchanged within 60 seconds by
+          whoever has the verifier and the client secret. In real use the app makes the state and the verifier itself
+          for every installation; a link made here is for trying it out.
+        </p>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        {isManager && (
+          <a href={link} className={buttonClass('primary')}>
+            <ExternalLink size={14} aria-hidden />
+            Install with this link
+          </a>
+        )}
+        <Button
+          icon={RefreshCw}
+          onClick={() => {
+            setState(random())
+            setVerifier(random())
+          }}
+        >
+          New state and verifier
+        </Button>
+      </div>
+    </div>
+  )
+}

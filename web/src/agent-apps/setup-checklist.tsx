@@ -1,0 +1,76 @@
+import type { AgentApp, AppSetup } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleDashed } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Time } from '../ui/time.tsx'
+import { listenUrl } from './manifest.ts'
+import { setupQuery } from './queries.ts'
+
+interface Step {
+  title: string
+  done: keyof AppSetup
+  todo: (app: AgentApp) => ReactNode
+}
+
+const steps: Step[] = [
+  { title: 'Registered', done: 'registered_at', todo: () => null },
+  {
+    title: 'Installed',
+    done: 'installed_at',
+    todo: () => 'An owner or admin agrees and chooses its teams. See “Install” below.',
+  },
+  {
+    title: 'First delivery answered with 2xx',
+    done: 'first_delivered_at',
+    todo: ({ webhook }) =>
+      webhook.url === listenUrl ? (
+        <>
+          Run <code className="font-mono text-xs">baton listen</code> beside your program, then delegate an issue to it.
+        </>
+      ) : webhook.url === '' ? (
+        'It has no webhook yet. Give it a URL in the manifest.'
+      ) : (
+        'Delegate an issue to it, or mention it in a comment. Test pings do not count.'
+      ),
+  },
+  {
+    title: 'First thought posted',
+    done: 'first_thought_at',
+    todo: () => 'Within 10 seconds of the delivery, so that people see that it is at it. The SDK does this by itself.',
+  },
+]
+
+/** How far the app has come; ticks itself while somebody looks. */
+export function SetupChecklist({ app }: { app: AgentApp }) {
+  const { data: setup } = useQuery(setupQuery(app.id))
+  if (!setup) return null
+  const count = steps.filter(({ done }) => setup[done] !== null).length
+  return (
+    <section aria-labelledby="setup" className="rounded-lg border bg-surface shadow-card">
+      <h2 id="setup" className="flex items-baseline gap-2 border-b px-4 py-2 font-semibold">
+        Set-up
+        <span className="tabular text-xs font-normal text-ink-3">
+          {count} of {steps.length}
+        </span>
+      </h2>
+      <ol aria-live="polite" className="grid gap-px sm:grid-cols-2">
+        {steps.map(({ title, done, todo }) => {
+          const at = setup[done]
+          return (
+            <li key={done} className="flex gap-2.5 px-4 py-2.5">
+              {at ? (
+                <CircleCheck size={16} className="mt-0.5 shrink-0 text-ok" aria-label="Done:" />
+              ) : (
+                <CircleDashed size={16} className="mt-0.5 shrink-0 text-ink-3" aria-label="To do:" />
+              )}
+              <div className="min-w-0">
+                <p className="font-medium">{title}</p>
+                <p className="text-xs text-ink-2">{at ? <Time at={at} /> : todo(app)}</p>
+              </div>
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,37 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Endpoint } from './endpoint.ts'
+
+type Of = Pick<Endpoint, 'kind' | 'id'>
+
+/** The way to one delivery of an app or a webhook. */
+export const DeliveryLink = ({
+  of,
+  deliveryId,
+  children,
+  ...rest
+}: {
+  of: Of
+  deliveryId: string
+  children: ReactNode
+  className?: string
+}) =>
+  of.kind === 'agent-apps' ? (
+    <Link
+      {...rest}
+      data-row
+      to="/settings/agent-apps/$appId/deliveries/$deliveryId"
+      params={{ appId: of.id, deliveryId }}
+    >
+      {children}
+    </Link>
+  ) : (
+    <Link
+      {...rest}
+      data-row
+      to="/settings/webhooks/$webhookId/deliveries/$deliveryId"
+      params={{ webhookId: of.id, deliveryId }}
+    >
+      {children}
+    </Link>
+  )

@@ -1,0 +1,146 @@
+import type { Delivery } from '@baton/protocol'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Send, X } from 'lucide-react'
+import { Button } from '../ui/button.tsx'
+import { Select } from '../ui/field.tsx'
+import { useRowFocus } from '../ui/row-focus.ts'
+import { Empty, Failed, Skeletons } from '../ui/states.tsx'
+import { Time } from '../ui/time.tsx'
+import { DeliveryLink } from './delivery-link.tsx'
+import { deliveriesQuery, type Endpoint } from './endpoint.ts'
+import { NextAttempt } from './next-attempt.tsx'
+import { type DeliverySearch, eventTypes, parseDeliverySearch, statuses } from './search.ts'
+import { DeliveryPill, eventInWords, outcomeInWords, statusLabel } from './words.tsx'
+
+const typesOf = { 'agent-apps': eventTypes, webhooks: ['Issue', 'Comment', 'Project', 'Ping'] } as const
+const typeLabels: Record<string, string> = {
+  AgentSessionEvent: 'Agent sessions',
+  PermissionChange: 'Changes of teams',
+  OAuthApp: 'Uninstallation',
+  Issue: 'Issues',
+  Comment: 'Comments',
+  Project: 'Projects',
+  Ping: 'Test pings',
+}
+
+/** Which deliveries to see; the choice is in the address. */
+export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; search: DeliverySearch }) {
+  const navigate = useNavigate()
+  const show = (change: Record<string, string>) =>
+    void navigate({ to: '.', search: parseDeliverySearch({ ...search, ...change }), replace: true })
+  const filtered = Object.keys(search).length > 0
+  return (
+    <div className="flex flex-wrap items-center gap-2 px-4 pb-2.5">
+      <Select
+        aria-label="Status"
+        value={search.status ?? ''}
+        onChange={(event) => show({ status: event.target.value })}
+        className="w-auto!"
+      >
+        <option value="">Every status</option>
+        {statuses.map((status) => (
+          <option key={status} value={status}>
+            {statusLabel(status)}
+          </option>
+        ))}
+      </Select>
+      <Select
+        aria-label="Event"
+        value={search.type ?? ''}
+        onChange={(event) => show({ type: event.target.value })}
+        className="w-auto!"
+      >
+        <option value="">Every event</option>
+        {typesOf[endpoint.kind].map((type) => (
+          <option key={type} value={type}>
+            {typeLabels[type]}
+          </option>
+        ))}
+      </Select>
+      {search.agent_session_id && <span className="text-ink-2">of one agent session</span>}
+      {filtered && (
+        <Button look="quiet" icon={X} onClick={() => void navigate({ to: '.', search: {}, replace: true })}>
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface Props {
+  endpoint: Endpoint
+  search: DeliverySearch
+  /** Nothing is sent by itself until the endpoint is enabled. */
+  held: boolean
+}
+
+export function DeliveryList({ endpoint, search, held }: Props) {
+  const { data, error, isError, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    deliveriesQuery(endpoint, search),
+  )
+  const list = useRowFocus<HTMLUListElement>()
+  if (!data) return isError ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons />
+  const deliveries = data.pages.flatMap((page) => page.data)
+  if (deliveries.length === 0) return <NoDeliveries filtered={Object.keys(search).length > 0} />
+  return (
+    <>
+      <ul ref={list} aria-label="Deliveries" className="divide-y border-b">
+        {deliveries.map((delivery) => (
+          <li key={delivery.id}>
+            <Row endpoint={endpoint} delivery={delivery} held={held} />
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <div className="p-3 text-center">
+          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show older deliveries
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const NoDeliveries = ({ filtered }: { filtered: boolean }) =>
+  filtered ? (
+    <Empty icon={Send} title="Nothing matches">
+      No delivery of the last 30 days is like that. Clear the filters to see all.
+    </Empty>
+  ) : (
+    <Empty icon={Send} title="Nothing was sent yet">
+      As soon as something happens that it is to hear of, the delivery appears here with every attempt. A test shows at
+      once whether the receiver answers.
+    </Empty>
+  )
+
+function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Delivery; held: boolean }) {
+  const { id, status, attempts, created_at, next_attempt_at } = delivery
+  const last = attempts.at(-1)
+  return (
+    <DeliveryLink
+      of={endpoint}
+      deliveryId={id}
+      className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+    >
+      <span className="w-24 shrink-0">
+        <DeliveryPill status={status} attempts={attempts} held={held} />
+      </span>
+      <span className="min-w-0 flex-1 truncate">
+        <span className="font-medium">{eventInWords(delivery)}</span>{' '}
+        <span className="font-mono text-xs text-ink-3 max-md:hidden">
+          {delivery.type}.{delivery.action}
+        </span>
+      </span>
+      <span className="w-52 shrink-0 truncate text-ink-2 max-lg:hidden">{last ? outcomeInWords(last) : ''}</span>
+      <span className="w-32 shrink-0 truncate text-right text-ink-2 max-md:hidden">
+        {status === 'pending' && next_attempt_at && !held ? <NextAttempt at={next_attempt_at} /> : ''}
+      </span>
+      <span className="tabular w-20 shrink-0 text-right text-ink-2 max-sm:hidden">
+        {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
+      </span>
+      <Time at={created_at} className="tabular w-16 shrink-0 text-right text-ink-3" />
+    </DeliveryLink>
+  )
+}

@@ -1,0 +1,89 @@
+import type { EndpointHealth } from '@baton/protocol'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/states.tsx'
+import { exactly, Time } from '../ui/time.tsx'
+import { DeliveryLink } from './delivery-link.tsx'
+import type { Endpoint } from './endpoint.ts'
+import { type EndpointActions, heldInWords } from './endpoint-panel.tsx'
+import { outcomeInWords, reasons } from './words.tsx'
+
+interface Props {
+  endpoint: Endpoint
+  health: EndpointHealth | undefined
+  actions: EndpointActions
+}
+
+/** The service disabled it: why, since when, and the three steps back. */
+export function FailingBanner({ endpoint, health, actions: { busy, ping, test, enable } }: Props) {
+  const { failing_since, last_failure, held = 0 } = health ?? {}
+  return (
+    <Notice
+      tone="bad"
+      title={
+        <>
+          Switched off, because it kept failing
+          {failing_since && (
+            <span title={exactly(failing_since)}>
+              {' '}
+              (<Time at={failing_since} />)
+            </span>
+          )}
+        </>
+      }
+    >
+      <p>
+        Three deliveries or more failed within 24 hours and none arrived.{' '}
+        {last_failure && (
+          <>
+            The last one:{' '}
+            <DeliveryLink of={endpoint} deliveryId={last_failure.delivery_id} className="font-medium underline">
+              {outcomeInWords(last_failure).toLowerCase()}
+            </DeliveryLink>
+            , <Time at={last_failure.at} />. {reasons[last_failure.reason].check}
+          </>
+        )}
+      </p>
+      <p className="mt-1">
+        {held > 0
+          ? `${heldInWords(held)} and will be sent as soon as you enable it again.`
+          : 'Nothing is held; what happens meanwhile is not sent.'}
+      </p>
+      <ol
+        aria-label="How to start it again"
+        className="mt-2.5 flex flex-col gap-2 sm:flex-row sm:items-center sm:gap-3"
+      >
+        <li className="flex items-center gap-2">
+          <Step number={1} />
+          Fix your receiver
+        </li>
+        <li className="flex items-center gap-2">
+          <Step number={2} done={ping?.ok === true} />
+          <Button size="sm" busy={busy === 'test'} onClick={() => void test()}>
+            Send a test
+          </Button>
+        </li>
+        <li className="flex items-center gap-2">
+          <Step number={3} />
+          <Button
+            size="sm"
+            look={ping?.ok ? 'primary' : 'plain'}
+            busy={busy === 'switch'}
+            onClick={() => void enable()}
+          >
+            Enable again
+          </Button>
+        </li>
+      </ol>
+    </Notice>
+  )
+}
+
+const Step = ({ number, done }: { number: number; done?: boolean }) => (
+  <span
+    aria-hidden
+    className="inline-flex size-5 items-center justify-center rounded-full border border-bad/50 text-xs font-semibold data-done:border-ok data-done:bg-ok-wash data-done:text-ok-ink"
+    data-done={done ? '' : undefined}
+  >
+    {done ? '✓' : number}
+  </span>
+)

@@ -1,0 +1,30 @@
+import type { DeliveryQuery, DeliveryStatus } from '@baton/protocol'
+
+export const statuses = ['pending', 'succeeded', 'failed', 'canceled'] as const satisfies DeliveryStatus[]
+export const eventTypes = [
+  'AgentSessionEvent',
+  'PermissionChange',
+  'OAuthApp',
+  'Issue',
+  'Comment',
+  'Project',
+  'Ping',
+] as const satisfies DeliveryQuery['type'][]
+
+/** Which deliveries are shown; kept in the address. */
+export interface DeliverySearch {
+  status?: DeliveryStatus
+  type?: (typeof eventTypes)[number]
+  agent_session_id?: string
+}
+
+export function parseDeliverySearch(search: Record<string, unknown>): DeliverySearch {
+  const status = statuses.find((one) => one === search.status)
+  const type = eventTypes.find((one) => one === search.type)
+  const session = search.agent_session_id
+  return {
+    ...(status && { status }),
+    ...(type && { type }),
+    ...(typeof session === 'string' && session && { agent_session_id: session }),
+  }
+}

@@ -1,0 +1,90 @@
+import type { AgentSession } from '@baton/protocol'
+import { Plus } from 'lucide-react'
+import { memo, type ReactNode, useRef, useState } from 'react'
+import { Button } from '../ui/button.tsx'
+import { cx } from '../ui/class-names.ts'
+import { BoardCard } from './board-card.tsx'
+import { type Over, useColumnDrop } from './board-drag.ts'
+import type { Field, Known } from './known.tsx'
+import type { Row } from './rows.ts'
+
+interface Props {
+  value: string
+  name: string
+  icon: ReactNode
+  field: Field
+  cards: readonly Row[]
+  currentKey: string | undefined
+  selected: ReadonlySet<string>
+  editing: string | null
+  known: Known
+  sessions: ReadonlyMap<string, AgentSession>
+  over: Over | null
+  onEdited: () => void
+  onCreateIn: (value: string) => void
+}
+
+/** As many as a person looks at; more when asked for. */
+const atFirst = 40
+const more = 100
+
+export const BoardColumn = memo(function BoardColumn(props: Props) {
+  const { value, name, icon, field, cards, currentKey, selected, editing, known, sessions, over } = props
+  const [wanted, setWanted] = useState(atFirst)
+  const list = useRef<HTMLDivElement>(null)
+  useColumnDrop(list, value)
+  // The keyboard goes on where the drawn cards end.
+  const at = currentKey === undefined ? -1 : cards.findIndex(({ key }) => key === currentKey)
+  const shown = cards.slice(0, Math.max(wanted, at + 10))
+  return (
+    <section
+      aria-label={name}
+      className="flex w-74 shrink-0 flex-col rounded-lg bg-sunken max-sm:w-[86%] max-sm:snap-center"
+    >
+      <h2 className="flex h-9 shrink-0 items-center gap-2 pr-1.5 pl-3 font-medium">
+        {icon}
+        <span className="truncate">{name}</span>
+        <span className="flex-1 font-normal text-ink-3 tabular">{cards.length.toLocaleString('en')}</span>
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={`New issue in ${name}`}
+          title={`New issue in ${name}`}
+          onClick={() => props.onCreateIn(value)}
+          className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+        >
+          <Plus size={14} aria-hidden />
+        </button>
+      </h2>
+      <div
+        ref={list}
+        className={cx('min-h-0 flex-1 overflow-y-auto rounded-b-lg px-1.5 pb-1.5', over && 'bg-accent-wash/60')}
+      >
+        <ul aria-label={name}>
+          {shown.map((row, index) => (
+            <BoardCard
+              key={row.key}
+              row={row}
+              next={cards[index + 1]?.key ?? null}
+              field={field}
+              known={known}
+              session={sessions.get(row.issue.id)}
+              current={row.key === currentKey}
+              selected={selected.has(row.issue.id)}
+              editing={editing === row.key}
+              dropBefore={over?.before === row.key}
+              onEdited={props.onEdited}
+            />
+          ))}
+        </ul>
+        {over && over.before === null && <div className="mx-1 h-0.5 rounded-full bg-accent" />}
+        {cards.length > shown.length && (
+          <Button look="quiet" size="sm" className="mt-1 w-full" onClick={() => setWanted(shown.length + more)}>
+            Show {Math.min(more, cards.length - shown.length)} more of{' '}
+            {(cards.length - shown.length).toLocaleString('en')}
+          </Button>
+        )}
+      </div>
+    </section>
+  )
+})

@@ -1,0 +1,132 @@
+import type { ResourceType, Webhook } from '@baton/protocol'
+import { type ReactNode, useState } from 'react'
+import { fieldErrors, messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { Checkbox, Field, Input } from '../ui/field.tsx'
+import { Notice } from '../ui/states.tsx'
+import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
+
+export type WebhookFields = Pick<Webhook, 'label' | 'url' | 'all_teams' | 'team_ids' | 'resource_types'>
+
+export const emptyWebhook: WebhookFields = {
+  label: '',
+  url: '',
+  all_teams: true,
+  team_ids: [],
+  resource_types: ['Issue', 'Comment', 'Project'],
+}
+
+const types: { type: ResourceType; label: string; hint: string }[] = [
+  { type: 'Issue', label: 'Issues', hint: 'created, changed, removed' },
+  { type: 'Comment', label: 'Comments', hint: 'on issues and projects, but not internal ones' },
+  { type: 'Project', label: 'Projects', hint: 'created, changed, removed' },
+]
+
+interface Props {
+  initial: WebhookFields
+  action: string
+  /** What the server refuses is shown beside each field. */
+  onSubmit: (fields: WebhookFields) => Promise<void>
+  children?: ReactNode
+}
+
+const sentence = (text: string | undefined) => text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+export function WebhookForm({ initial, action, onSubmit, children }: Props) {
+  const [fields, setFields] = useState(initial)
+  const [errors, setErrors] = useState<Record<string, string>>({})
+  const [problem, setProblem] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const change = (next: Partial<WebhookFields>) => {
+    setFields({ ...fields, ...next })
+    // What was changed is no longer known to be wrong.
+    setErrors(Object.fromEntries(Object.entries(errors).filter(([field]) => !(field in next))))
+  }
+  const submit = async () => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      await onSubmit({ ...fields, team_ids: fields.all_teams ? [] : fields.team_ids })
+    } catch (error) {
+      const found = fieldErrors(error)
+      setErrors(found)
+      if (Object.keys(found).length === 0) setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      className="space-y-4 pb-2"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <Field label="Label" hint="For your own list of webhooks." error={sentence(errors.label)}>
+        <Input value={fields.label} autoComplete="off" onChange={({ target }) => change({ label: target.value })} />
+      </Field>
+      <Field
+        label="URL"
+        hint="A public https address on port 443 or 8443, without user name or password."
+        error={sentence(errors.url)}
+      >
+        <Input
+          value={fields.url}
+          inputMode="url"
+          placeholder="https://"
+          onChange={({ target }) => change({ url: target.value })}
+        />
+      </Field>
+      <fieldset className="space-y-1.5">
+        <legend className="mb-1 font-medium">Events</legend>
+        {types.map(({ type, label, hint }) => (
+          <Checkbox
+            key={type}
+            label={
+              <>
+                {label} <span className="text-ink-3">{hint}</span>
+              </>
+            }
+            checked={fields.resource_types.includes(type)}
+            onChange={({ target }) =>
+              change({
+                resource_types: types
+                  .map((one) => one.type)
+                  .filter((one) => (one === type ? target.checked : fields.resource_types.includes(one))),
+              })
+            }
+          />
+        ))}
+        {errors.resource_types && (
+          <p role="alert" className="text-xs text-bad-ink">
+            {sentence(errors.resource_types)}
+          </p>
+        )}
+      </fieldset>
+      <TeamCoverageField
+        label="Teams"
+        name="webhook-teams"
+        value={fields}
+        onChange={({ all_teams, team_ids }) => change({ all_teams, team_ids })}
+        hints={{
+          all: 'Also those that are created later, and what has no team.',
+          selected: 'Only what belongs to one of these.',
+        }}
+        error={sentence(errors.team_ids)}
+      />
+      {problem && (
+        <Notice tone="bad" title="Nothing was saved">
+          {problem}
+        </Notice>
+      )}
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" busy={busy}>
+          {action}
+        </Button>
+        {children}
+      </div>
+    </form>
+  )
+}

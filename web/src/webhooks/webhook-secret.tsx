@@ -1,0 +1,63 @@
+import type { Webhook } from '@baton/protocol'
+import { Eye, EyeOff, KeyRound } from 'lucide-react'
+import { useState } from 'react'
+import { api, messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copy.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Card, Section } from '../ui/layout.tsx'
+import { say } from '../ui/toast.tsx'
+
+/** The secret is asked for, not loaded: every look is in the audit log. */
+export function WebhookSecret({ webhook }: { webhook: Webhook }) {
+  const [secret, setSecret] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [rotating, setRotating] = useState(false)
+  const show = async () => {
+    setBusy(true)
+    try {
+      setSecret((await api.getWebhookSecret({ webhook_id: webhook.id })).secret)
+    } catch (error) {
+      say(messageOf(error), { tone: 'bad' })
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Section
+      title="Secret"
+      hint="Deliveries are signed with it. Who looks at it and who rotates it is recorded in the audit log."
+    >
+      <Card className="space-y-3 p-4">
+        {secret && <Copyable text={secret} label="webhook secret" />}
+        <div className="flex flex-wrap gap-2">
+          {secret ? (
+            <Button icon={EyeOff} onClick={() => setSecret(null)}>
+              Hide secret
+            </Button>
+          ) : (
+            <Button icon={Eye} busy={busy} onClick={() => void show()}>
+              Show secret (recorded)
+            </Button>
+          )}
+          <Button icon={KeyRound} onClick={() => setRotating(true)}>
+            Rotate secret
+          </Button>
+        </div>
+      </Card>
+      <Confirm
+        open={rotating}
+        onClose={() => setRotating(false)}
+        title={`Rotate the secret of ${webhook.label}?`}
+        action="Rotate secret"
+        typed={webhook.label}
+        onConfirm={async () => setSecret((await api.rotateWebhookSecret({ webhook_id: webhook.id })).secret)}
+      >
+        <p>
+          The old secret stops at once, also for retries: the receiver will refuse deliveries until it has the new one.
+          What it refused can be delivered again.
+        </p>
+      </Confirm>
+    </Section>
+  )
+}

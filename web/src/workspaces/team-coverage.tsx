@@ -1,0 +1,76 @@
+import { Checkbox, Choices } from '../ui/field.tsx'
+import { useTeams } from './queries.ts'
+
+export interface TeamCoverage {
+  all_teams: boolean
+  team_ids: string[]
+}
+
+interface Props {
+  label: string
+  name: string
+  value: TeamCoverage
+  onChange: (value: TeamCoverage) => void
+  /** What is meant by all and by some, here. */
+  hints: { all: string; selected: string }
+  error?: string | undefined
+}
+
+/** All teams, or those that are ticked. */
+export function TeamCoverageField({ label, name, value, onChange, hints, error }: Props) {
+  const teams = useTeams()
+  return (
+    <div className="space-y-2">
+      <Choices
+        label={label}
+        name={name}
+        value={value.all_teams ? 'all' : 'selected'}
+        onChange={(which) => onChange({ ...value, all_teams: which === 'all' })}
+        choices={[
+          { value: 'all', label: 'All teams', hint: hints.all },
+          { value: 'selected', label: 'Selected teams', hint: hints.selected },
+        ]}
+      />
+      {!value.all_teams && (
+        <fieldset className="grid gap-1.5 rounded border bg-surface p-3 sm:grid-cols-2">
+          <legend className="sr-only">Teams</legend>
+          {teams.map(({ id, name: team, key }) => (
+            <Checkbox
+              key={id}
+              label={
+                <>
+                  {team} <span className="font-mono text-xs text-ink-3">{key}</span>
+                </>
+              }
+              checked={value.team_ids.includes(id)}
+              onChange={({ target }) =>
+                onChange({
+                  ...value,
+                  team_ids: target.checked ? [...value.team_ids, id] : value.team_ids.filter((one) => one !== id),
+                })
+              }
+            />
+          ))}
+          {teams.length === 0 && <p className="text-ink-2">There is no team yet.</p>}
+        </fieldset>
+      )}
+      {error && (
+        <p role="alert" className="text-xs text-bad-ink">
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** "All teams", "Design, Engineering". */
+export function useCoverageInWords() {
+  const teams = useTeams()
+  return ({ all_teams, team_ids }: TeamCoverage) =>
+    all_teams
+      ? 'All teams'
+      : teams
+          .filter(({ id }) => team_ids.includes(id))
+          .map(({ name }) => name)
+          .join(', ') || `${team_ids.length} teams`
+}
