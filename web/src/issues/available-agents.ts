@@ -19,10 +19,7 @@ export const agentsForIssueQuery = (issueId: string) =>
       ),
   })
 
-export const installationsQuery = queryOptions({
-  queryKey: ['installations'],
-  queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
-})
+export { installationsQuery } from '../agent-apps/queries.ts'
 
 const reasons: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Not installed for this team',
