@@ -46,7 +46,7 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
       onChange={(event) => setDraft(event.target.value)}
       onBlur={save}
       onKeyDown={pressed}
-      className="field-sizing-content -mx-2 w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
+      className="field-sizing-content -mx-2 block w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
     />
   )
 }
