@@ -2,8 +2,8 @@ import type { Project } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
+import { useState } from 'react'
 import { SessionCard } from '../agent-sessions/session-card.tsx'
-import { isBatonError } from '../api.ts'
 import { Comments } from '../comments/comments.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-list.tsx'
@@ -24,9 +24,10 @@ export function ProjectScreen() {
 
 function Looked({ id }: { id: string }) {
   const { data, error, refetch } = useProject(id)
-  // What is remembered of it does not matter once it is gone, or somebody else's alone.
-  if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return <Missing wasHere={data !== undefined} />
+  const [wasHere, setWasHere] = useState(false)
+  if (data && !wasHere) setWasHere(true)
   if (data) return <Shown project={data} />
+  if (data === null) return <Missing wasHere={wasHere} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   return <Waiting />
 }

@@ -184,6 +184,8 @@ function useListProperties(
     {
       ...list('members', 'Members', UsersRound, members, by(choose.members), 'shift+m'),
       chip: false,
+      // Until it is known who there is, nobody has left.
+      ...(people.size === 0 && project.member_ids.length > 0 && { value: '…' }),
       ...(members.length > 2 && { value: <Faces people={members} /> }),
     },
     list('teams', 'Teams', Users, teams, by(choose.teams), 't'),
