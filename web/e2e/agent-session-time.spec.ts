@@ -1,7 +1,8 @@
 import { checkAxe, expect, hurried, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
-test.use({ settings: hurried })
+// Agents may say as much as they like.
+test.use({ settings: { ...hurried, BATON_SESSION_RATE: '1000' } })
 
 test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
   page,
@@ -19,10 +20,8 @@ test('Stop counts down, ends with its reason, and the issue can be delegated aga
   await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
   await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
   await expect(page.getByLabel('Message to Fixer')).toBeHidden()
-  await checkAxe(page)
   // Nobody says a last word: time ends it.
   await expect(page.getByText('It was stopped. Nothing more can be said here.')).toBeVisible({ timeout: 15_000 })
-  await checkAxe(page)
   await page.getByRole('button', { name: 'Delegate again' }).click()
   const again = await robot.session()
   expect(again.id).not.toBe(session.id)
@@ -46,6 +45,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await (await robot.stop()).respond('Left as it was.')
   await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('It was stopped.')).toBeVisible()
+  await checkAxe(page)
 
   await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: robot.userId })
   const next = await robot.session()
@@ -86,7 +86,28 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   await expect(page.getByText('No answer from Fixer')).toBeHidden()
   await expect(page.getByText('Silent', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
-  await checkAxe(page)
   await session.thought('Here I am.')
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
+})
+
+test('of a long session the end is drawn first, and the rest when it is asked for', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await Promise.all(Array.from({ length: 210 }, (_, step) => session.action('step', String(step))))
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByText('step · 209', { exact: true })).toBeInViewport()
+  await expect(page.getByText('step · 60', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 59', { exact: true })).toHaveCount(0)
+  // Nothing above goes away while somebody reads.
+  await session.action('step', 'last')
+  await expect(page.getByText('step · last', { exact: true })).toBeInViewport()
+  await page.getByRole('button', { name: 'Show earlier (60)' }).click()
+  await expect(page.getByText('step · 0', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 60', { exact: true })).toBeInViewport()
 })

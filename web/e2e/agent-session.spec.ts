@@ -46,6 +46,16 @@ test('a delegation is watched live from the first thought to the answer', async 
   await action.click()
   await expect(page.getByRole('region', { name: 'Result of read' })).toHaveText('It sticks.')
 
+  await checkAxe(page)
+})
+
+test('what is passing is replaced by what is said next, and the answer stands open', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  const session = await delegated(page, company, robot)
   await session.thought('10 %', { ephemeral: true })
   await expect(page.getByText('10 %')).toBeVisible()
   await session.thought('90 %', { ephemeral: true })

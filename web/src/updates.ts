@@ -30,7 +30,11 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     void oneAtATime(`session ${id}`, () => refreshSession(id))
   },
   Inbox: () => stale('inbox'),
-  Workspace: () => stale('workspace'),
+  Workspace: () => {
+    stale('workspace')
+    // What one may do here may be another thing now.
+    stale('me')
+  },
   Agents: () => {
     stale('agents')
     stale('agent-apps')

@@ -50,7 +50,8 @@ export function SecretsOnce({ title, settings, children }: Props) {
     <section aria-label={title} className="space-y-4">
       <LeaveGuard />
       <Notice tone="warn" title={title}>
-        Save them now: they are shown this once, and nobody can look them up later. Lost ones are replaced by new ones.
+        Save this now: secrets are shown this once, and nobody can look them up later. A lost one is replaced by a new
+        one.
       </Notice>
       <dl className="space-y-2">
         <Shown label="Client id" text={settings.CLIENT_ID} />

@@ -12,6 +12,13 @@ export const sessionsQuery = queryOptions({
   queryFn: () => all((cursor) => api.listAgentSessions({ limit: 100, ...(cursor && { cursor }) }), 500),
 })
 
+/** Those that wait for a person, however old they are. */
+export const waitingSessionsQuery = queryOptions({
+  queryKey: ['sessions', 'waiting'],
+  queryFn: () =>
+    all((cursor) => api.listAgentSessions({ state: 'awaitingInput', limit: 100, ...(cursor && { cursor }) }), 500),
+})
+
 export const issueSessionsQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['sessions', 'issue', issueId],

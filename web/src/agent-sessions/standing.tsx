@@ -38,6 +38,16 @@ const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode;
   </div>
 )
 
+/** What changes every second is shown; who listens hears it once. */
+const Ticking = ({ children, still }: { children: string; still: string }) => (
+  <>
+    <span aria-hidden className="tabular">
+      {children}
+    </span>
+    <span className="sr-only">{still}</span>
+  </>
+)
+
 function Unresponsive({ session, agent }: { session: AgentSession; agent: string }) {
   const { isManager } = useMe()
   const now = useNow(1000)
@@ -45,7 +55,8 @@ function Unresponsive({ session, agent }: { session: AgentSession; agent: string
   return (
     <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
       <p>
-        No answer from {agent} for <span className="tabular">{lasted(waited)}</span>. It may be down, or not have heard.
+        No answer from {agent} for <Ticking still="some time">{lasted(waited)}</Ticking>. It may be down, or not have
+        heard.
         {!isManager && ' A manager of the workspace can look into it.'}
       </p>
       {isManager && <DeliveryLink session={session} />}
@@ -103,9 +114,9 @@ function Stopping({ session, activities, agent }: Props) {
       <p>
         {session.end_reason === 'undelegated' ? 'The issue was taken back. ' : ''}
         {agent} may say a last word.{' '}
-        <span className="tabular">
+        <Ticking still="It stops by itself within a minute.">
           {left > 0 ? `Stops by itself in ${Math.ceil(left / 1000)} s.` : 'Stops by itself any moment.'}
-        </span>
+        </Ticking>
       </p>
     </Hint>
   )

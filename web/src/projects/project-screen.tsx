@@ -41,14 +41,16 @@ function Shown({ project }: { project: Project }) {
       <ProjectHeader project={project} />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto grid min-h-full max-w-[1160px] @4xl:grid-cols-[minmax(0,1fr)_296px]">
-          <div className="min-w-0 space-y-5 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
-            <TitleInPlace
-              of="Project"
-              text={project.title}
-              onSave={(title) => editProject(id, { title }, 'Renamed.')}
-            />
-            <div className="@4xl:hidden">
-              <PropertyChips of="Project" properties={properties} />
+          <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
+            <div className="space-y-3">
+              <TitleInPlace
+                of="Project"
+                text={project.title}
+                onSave={(title) => editProject(id, { title }, 'Renamed.')}
+              />
+              <div className="@4xl:hidden">
+                <PropertyChips of="Project" properties={properties} />
+              </div>
             </div>
             <DescriptionInPlace
               of="Project"
