@@ -84,7 +84,6 @@ test('an issue has a parent, parts, and others that it waits for', async ({ page
       blocked_by_ids: [frame.id],
       parent_id: hinges.id,
     })
-  await checkAxe(page)
 })
 
 test('by keyboard alone: properties, text, a comment, and back', async ({ page, company }) => {
