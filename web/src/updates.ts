@@ -1,12 +1,20 @@
 import type { LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions/queries.ts'
-import { queries } from './api.ts'
+import { currentWorkspaceId, queries } from './api.ts'
 import { loadIssues, refreshIssue, removeIssue } from './issues/store.ts'
 import { watch } from './live.ts'
+import { meQuery } from './login/me.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { forgetProject } from './projects/queries.ts'
 
 const stale = (...queryKey: string[]) => void queries.invalidateQueries({ queryKey })
+
+/** First what one is here: whoever was removed has nothing more to look at, and the shell shows them out. */
+async function refreshWorkspace() {
+  await queries.refetchQueries({ queryKey: meQuery.queryKey })
+  const me = queries.getQueryData(meQuery.queryKey)
+  if (me?.workspaces.some(({ id }) => id === currentWorkspaceId())) stale('workspace')
+}
 
 /** What is looked at again when something of its kind changed. */
 const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
@@ -32,11 +40,7 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     void oneAtATime(`session ${id}`, () => refreshSession(id))
   },
   Inbox: () => stale('inbox'),
-  Workspace: () => {
-    stale('workspace')
-    // What one may do here may be another thing now.
-    stale('me')
-  },
+  Workspace: () => void oneAtATime('workspace', refreshWorkspace),
   Agents: () => {
     stale('agents')
     stale('agent-apps')
