@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 
 const settings = '/settings/agent-apps'
 
@@ -304,12 +304,16 @@ test.describe('on a phone', () => {
     for (const [path, seen] of screens) {
       await page.goto(path)
       await expect(page.getByText(seen, { exact: true }).first()).toBeVisible()
-      const overflow = await page.evaluate(
-        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      )
-      expect(overflow, `pixels to scroll sideways on ${path}`).toBe(0)
+      expect(await scrolledSideways(page), path).toEqual([])
       // The others are looked at in the tests above.
       if (path === settings || path.endsWith('/deliveries')) await checkAxe(page)
     }
+    await page.goto(`${settings}/${app.id}`)
+    await page.getByRole('button', { name: 'Rotate the webhook secret' }).click()
+    await page.getByLabel('Type Robot to confirm').fill('Robot')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the webhook secret' }).click()
+    await expect(page.getByText(/^pwhsec_/)).toBeVisible()
+    expect(await scrolledSideways(page), 'the new secret').toEqual([])
+    await page.getByRole('button', { name: 'I have saved it' }).click()
   })
 })

@@ -57,7 +57,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await expect(page.getByText('The issue was taken back from it.')).toBeVisible()
 })
 
-test('an agent that does not answer, and one that falls silent, are told of in words', async ({
+test('an agent that does not answer is told of, and a manager is led to that very delivery', async ({
   page,
   company,
   agent,
@@ -67,25 +67,35 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   const [issue] = company.issues
   await company.member.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
   const session = await robot.session()
+  await signedIn(page, company.owner)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByText('No answer from Fixer')).toBeVisible()
+  const app_id = robot.registered.app.id
+  const { data } = await company.owner.api.listAppDeliveries({ app_id, limit: 100 })
+  const created = data.find(({ action }) => action === 'created')
+  const link = page.getByRole('link', { name: 'Look at the delivery' })
+  await expect(link).toHaveAttribute('href', `/settings/agent-apps/${app_id}/deliveries/${created?.id}`)
+  await checkAxe(page)
+
+  const member = await secondBrowser(company.member)
+  await member.goto(page.url())
+  await expect(member.getByText('A manager of the workspace can look into it.')).toBeVisible()
+  await expect(member.getByRole('link', { name: /^Look at / })).toHaveCount(0)
+  await session.thought('Sorry, I was asleep.')
+  await expect(member.getByText('No answer from Fixer')).toBeHidden()
+  await expect(page.getByText('No answer from Fixer')).toBeHidden()
+})
+
+test('an agent that falls silent may return, and does', async ({ page, company, agent }) => {
+  const robot = await agent({ name: 'Fixer' })
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.thought('On it.')
   await signedIn(page, company.member)
   await page.goto(`/agent-session/${session.id}`)
-  const manager = await secondBrowser(company.owner)
-  await manager.goto(new URL(`/agent-session/${session.id}`, page.url()).href)
-  await expect(manager.getByText('No answer from Fixer')).toBeVisible()
-  const { data } = await company.owner.api.listAppDeliveries({ app_id: robot.registered.app.id, limit: 100 })
-  const created = data.find(({ action }) => action === 'created')
-  await expect(manager.getByRole('link', { name: 'Look at the delivery' })).toHaveAttribute(
-    'href',
-    `/settings/agent-apps/${robot.registered.app.id}/deliveries/${created?.id}`,
-  )
-  await expect(page.getByText('A manager of the workspace can look into it.')).toBeVisible()
-  await expect(page.getByRole('link', { name: /^Look at / })).toHaveCount(0)
-  await checkAxe(manager)
-
-  await session.thought('Sorry, I was asleep.')
-  await expect(page.getByText('No answer from Fixer')).toBeHidden()
   await expect(page.getByText('Silent', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
+  await expect(page.getByText('Sending restarts the session.')).toBeVisible()
   await session.thought('Here I am.')
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
 })

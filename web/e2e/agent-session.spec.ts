@@ -234,7 +234,8 @@ test("in the issue's feed the card shows the last word and the open question, an
   await page.goto(`/issue/${issue.code}`)
   await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: triage.userId })
   const card = page.getByRole('region', { name: /^Session of / })
-  await expect(card.getByText('What is ENG-1?')).toBeVisible()
+  // The agent is a process of its own.
+  await expect(card.getByText('What is ENG-1?')).toBeVisible({ timeout: 15_000 })
   await expect(card.getByText('0 of 3')).toBeVisible()
   await card.getByRole('button', { name: 'Something is broken' }).click()
   await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is a bug with priority high now.')

@@ -81,11 +81,6 @@ test('an issue has a parent, parts, and others that it waits for', async ({ page
   await expect
     .poll(() => api.getIssue({ issue_id: door.id }))
     .toMatchObject({
-      title: 'The door sticks badly',
-      description: '- [x] push\n- [ ] pull',
-      status: 'todo',
-      time_estimate: 6,
-      assignee_id: company.member.id,
       blocked_by_ids: [frame.id],
       parent_id: hinges.id,
     })
@@ -350,13 +345,14 @@ test('what others do appears, and nothing that is being typed is lost or moves',
   expect((await composer(page).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1)
 })
 
-test('an issue that was listed opens at once, while the service takes its time', async ({ page, company }) => {
+test('an issue that is listed opens beside the list and as a page at once, while the service takes its time', async ({
+  page,
+  company,
+}) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto('/issues')
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('door sticks')
-  await expect(page.getByRole('option', { name: /The door sticks/ })).toBeVisible()
+  await expect(page.getByText(door.title)).toBeVisible()
   let answer = () => {}
   const held = new Promise<void>((resolve) => {
     answer = resolve
@@ -365,12 +361,19 @@ test('an issue that was listed opens at once, while the service takes its time',
     await held
     await route.continue().catch(() => {})
   })
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+  await page.getByText(door.title).click()
+  const panel = page.getByRole('complementary', { name: `Issue ${door.code}` })
+  await expect(panel.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+  await expect(panel.getByText('when it rains')).toBeVisible()
+  await expect(panel.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
+  await panel.getByRole('link', { name: 'Open as a page' }).click()
+  await expect(page).toHaveURL(new RegExp(`/issue/${door.code}$`))
   await expect(page.getByText('when it rains')).toBeVisible()
   await expect(property(page, 'Status')).toHaveText('Todo')
   answer()
   await expect(feed(page).getByRole('button', { name: 'Hide changes' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/issues/)
 })
 
 test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({

@@ -1,6 +1,6 @@
 import { BatonClient } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
-import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/react-query'
+import { type FetchQueryOptions, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
@@ -29,7 +29,14 @@ export const api = new BatonClient({
   },
 })
 
+/** Signed out elsewhere, or by a new password: what was asked for is there again after signing in. */
+function leaveIfSignedOut(error: unknown) {
+  if (!isBatonError(error, 'UNAUTHORIZED') || location.pathname.startsWith('/sign-')) return
+  location.assign(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
+}
+
 export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: leaveIfSignedOut }),
   defaultOptions: {
     queries: {
       // What changes is told by the live stream; what that does not tell is looked at again after a while.

@@ -89,14 +89,18 @@ async function stream(workspaceId: string, { heard, is }: Ears): Promise<never> 
         else if (event === 'resync' || missed) heard({ kind: 'resync' })
         missed = false
       }
-    } catch {
+    } catch (error) {
       failures++
+      // Whoever may no longer listen looks again, and learns why.
+      if (error instanceof Refused) heard({ kind: 'resync' })
     }
     missed = true
     if (failures > 0) is('lost')
     await pause(failures === 0 ? 0 : Math.min(longestPauseMs, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
   }
 }
+
+class Refused extends Error {}
 
 async function* connect(workspaceId: string) {
   const controller = new AbortController()
@@ -110,6 +114,7 @@ async function* connect(workspaceId: string) {
   try {
     const query = new URLSearchParams({ workspace_id: workspaceId })
     const response = await fetch(`/api/v1/live?${query}`, { signal: controller.signal })
+    if (/^40[134]$/.test(String(response.status))) throw new Refused()
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`)
     yield* eventsOf(chunksOf(response.body), alive)
   } finally {

@@ -4,6 +4,7 @@ import { queries } from './api.ts'
 import { loadIssues, refreshIssue, removeIssue } from './issues/store.ts'
 import { watch } from './live.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { forgetProject } from './projects/queries.ts'
 
 const stale = (...queryKey: string[]) => void queries.invalidateQueries({ queryKey })
 
@@ -19,9 +20,10 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   },
   Project: ({ id, action }) => {
     stale('projects')
-    stale('project', id)
+    if (action !== 'remove') return stale('project', id)
+    forgetProject(id)
     // Issues are taken out of what is gone, without a word about each.
-    if (action === 'remove') void loadIssues()
+    void loadIssues()
   },
   Comment: ({ parent_id }) => {
     if (parent_id) stale('comments', parent_id)
@@ -30,7 +32,11 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
     void oneAtATime(`session ${id}`, () => refreshSession(id))
   },
   Inbox: () => stale('inbox'),
-  Workspace: () => stale('workspace'),
+  Workspace: () => {
+    stale('workspace')
+    // What one may do here may be another thing now.
+    stale('me')
+  },
   Agents: () => {
     stale('agents')
     stale('agent-apps')

@@ -29,7 +29,7 @@ function download(name: string, text: string) {
 }
 
 const Shown = ({ label, text }: { label: string; text: string }) => (
-  <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
+  <div className="grid grid-cols-1 items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
     <dt className="font-medium">{label}</dt>
     <dd>
       <Copyable text={text} label={label.toLowerCase()} />

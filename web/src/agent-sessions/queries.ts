@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { installationsQuery } from '../agent-apps/queries.ts'
 import { all, api, isBatonError, queries } from '../api.ts'
-import { installationsQuery } from '../issues/available-agents.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })

@@ -20,8 +20,9 @@ interface Props {
 export function Standing({ session, activities, agent }: Props) {
   if (session.ended_at) return <Ended session={session} agent={agent} />
   if (session.state === 'stopping') return <Stopping session={session} activities={activities} agent={agent} />
-  if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
+  // Who never answered did not fall silent: something is wrong on the way there, however long ago it was.
   if (session.unresponsive_since) return <Unresponsive session={session} agent={agent} />
+  if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
   return null
 }
 

@@ -10,6 +10,7 @@ import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
+import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { auditWords } from './words.ts'
 
 /** Who changed access, and how: newest first. */
@@ -44,7 +45,7 @@ function Log() {
           <option value="">Everything</option>
           {(Object.keys(auditWords) as AuditAction[]).map((one) => (
             <option key={one} value={one}>
-              {one}
+              {auditWords[one].replace(/^./, (letter) => letter.toUpperCase())}
             </option>
           ))}
         </Select>
@@ -78,7 +79,20 @@ function Log() {
   )
 }
 
-function Entry({ entry: { action, actor, subject_id, details, created_at } }: { entry: AuditEntry }) {
+/** Who and what it was about, by the names they have now. */
+function useNames({ actor, subject_id, details }: AuditEntry): string[] {
+  const people = usePeople()
+  const teams = useTeams()
+  if (typeof details.name === 'string') return [details.name]
+  return [subject_id, ...Object.values(details)].flatMap((id) => {
+    if (typeof id !== 'string' || id === actor?.id) return []
+    return people.get(id)?.display_name ?? teams.find((team) => team.id === id)?.name ?? []
+  })
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const { action, actor, subject_id, details, created_at } = entry
+  const names = useNames(entry)
   const more = Object.entries(details)
   return (
     <li className="px-4 py-2">
@@ -87,7 +101,7 @@ function Entry({ entry: { action, actor, subject_id, details, created_at } }: { 
           <Avatar name={actor?.name ?? 'Baton'} size={20} />
           <span className="min-w-52 flex-1">
             <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {auditWords[action]}
-            {typeof details.name === 'string' && <span className="text-ink-2">: {details.name}</span>}
+            {names.length > 0 && <span className="text-ink-2">: {names.join(', ')}</span>}
           </span>
           <Time at={created_at} className="tabular text-xs text-ink-3" />
         </summary>

@@ -196,9 +196,9 @@ function useLabelsProperty(issue: Issue, change: (anchor: Element | null) => voi
       labels.length === 0 ? (
         'No labels'
       ) : (
-        <span className="flex flex-wrap gap-1 py-0.5">
+        <span className="flex flex-wrap gap-x-3 py-0.5">
           {labels.map(({ id, name, color }) => (
-            <span key={id} className="inline-flex h-5 items-center gap-1.5 rounded-full border bg-surface px-2 text-xs">
+            <span key={id} className="inline-flex items-center gap-1.5">
               <LabelDot color={color} />
               {name}
             </span>

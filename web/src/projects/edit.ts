@@ -46,7 +46,7 @@ export function useProject(id: string) {
 /** As it is shown now, for changes that depend on it. */
 export function knownProject(id: string): Project | undefined {
   const project =
-    queries.getQueryData<Project>(['project', id]) ??
+    queries.getQueryData(projectQuery(id).queryKey) ??
     queries.getQueryData(projectsQuery.queryKey)?.find((one) => one.id === id)
   return project && shown(project)
 }

@@ -157,7 +157,7 @@ function IssueRow({ issue, milestones }: { issue: Issue; milestones: Milestone[]
           className="opacity-0 group-hover/row:opacity-100 focus-visible:opacity-100"
         />
       )}
-      <span className="flex w-7 justify-center" title={assignee?.display_name}>
+      <span className="mr-2 flex w-5 shrink-0 justify-center" title={assignee?.display_name}>
         {assignee && <Avatar name={assignee.display_name} src={assignee.avatar_url} size={20} />}
         <span className="sr-only">{assignee ? `assigned to ${assignee.display_name}` : 'not assigned'}</span>
       </span>

@@ -20,6 +20,13 @@ interface Props {
   onPoint: () => void
 }
 
+/** The first words of Markdown, without its signs. */
+const plain = (markdown: string) =>
+  markdown
+    .slice(0, 300)
+    .replace(/\]\([^)]*\)|[*_`#>[\]]/g, '')
+    .replace(/\s+/g, ' ')
+
 /** A project on one line; on two where there is little room. */
 export function ProjectRow({ project, count, withStatus, active, onPoint }: Props) {
   const teams = useTeams().filter(({ id }) => project.team_ids.includes(id))
@@ -47,24 +54,26 @@ export function ProjectRow({ project, count, withStatus, active, onPoint }: Prop
             <span className="sr-only">{projectStatusLabel(project.status)},</span>
           </span>
         )}
-        <span className="flex min-w-0 flex-1 items-center gap-1.5 max-md:basis-4/5">
-          <span className="truncate font-medium">{project.title}</span>
+        <span className="flex min-w-0 flex-1 items-center gap-1.5">
+          <span className="max-w-full shrink-0 truncate font-medium">{project.title}</span>
           {project.personal && (
             <span title="Only you see it" className="flex text-ink-3">
               <Lock size={12} aria-hidden />
               <span className="sr-only">only you see it</span>
             </span>
           )}
+          <span className="min-w-0 truncate pl-1.5 text-ink-3 max-lg:hidden">{plain(project.description)}</span>
         </span>
-        <span className="w-20 shrink-0 text-xs max-md:w-auto">
+        <span aria-hidden className="hidden h-0 basis-full max-md:order-1 max-md:block" />
+        <span className="flex w-20 shrink-0 text-xs max-md:order-1 max-md:w-auto">
           <Health health={project.health_status} />
         </span>
-        <span className="w-32 shrink-0">
+        <span className="flex w-32 shrink-0 max-md:order-1 max-md:w-24">
           {project.progress !== null && (
             <Progress percent={project.progress} label={`Progress of ${project.title}`} className="w-full" />
           )}
         </span>
-        <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:w-auto">
+        <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:order-1 max-md:w-auto">
           {count && issuesWord(count.total)}
         </span>
         <span
@@ -86,7 +95,7 @@ function TargetDay({ project: { target_date, status } }: { project: Project }) {
   return (
     <span
       className={cx(
-        'tabular flex w-24 shrink-0 items-center gap-1 text-xs whitespace-nowrap max-md:w-auto',
+        'tabular flex w-24 shrink-0 items-center gap-1 text-xs whitespace-nowrap max-md:order-1 max-md:ml-auto max-md:w-auto',
         late ? 'text-bad-ink' : 'text-ink-2',
       )}
     >

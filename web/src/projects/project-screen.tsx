@@ -2,8 +2,8 @@ import type { Project } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
+import { useState } from 'react'
 import { SessionCard } from '../agent-sessions/session-card.tsx'
-import { isBatonError } from '../api.ts'
 import { Comments } from '../comments/comments.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-list.tsx'
@@ -24,9 +24,10 @@ export function ProjectScreen() {
 
 function Looked({ id }: { id: string }) {
   const { data, error, refetch } = useProject(id)
-  // What is remembered of it does not matter once it is gone, or somebody else's alone.
-  if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return <Missing wasHere={data !== undefined} />
+  const [wasHere, setWasHere] = useState(false)
+  if (data && !wasHere) setWasHere(true)
   if (data) return <Shown project={data} />
+  if (data === null) return <Missing wasHere={wasHere} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   return <Waiting />
 }
@@ -41,14 +42,16 @@ function Shown({ project }: { project: Project }) {
       <ProjectHeader project={project} />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto grid min-h-full max-w-[1160px] @4xl:grid-cols-[minmax(0,1fr)_296px]">
-          <div className="min-w-0 space-y-5 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
-            <TitleInPlace
-              of="Project"
-              text={project.title}
-              onSave={(title) => editProject(id, { title }, 'Renamed.')}
-            />
-            <div className="@4xl:hidden">
-              <PropertyChips of="Project" properties={properties} />
+          <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
+            <div className="space-y-3">
+              <TitleInPlace
+                of="Project"
+                text={project.title}
+                onSave={(title) => editProject(id, { title }, 'Renamed.')}
+              />
+              <div className="@4xl:hidden">
+                <PropertyChips of="Project" properties={properties} />
+              </div>
             </div>
             <DescriptionInPlace
               of="Project"

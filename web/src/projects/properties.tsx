@@ -27,11 +27,22 @@ const Mark = ({ icon: Icon }: { icon: LucideIcon }) => <Icon size={14} aria-hidd
 
 const chip = 'inline-flex h-5 items-center gap-1.5 rounded-full border bg-surface px-2 text-xs'
 const Chips = ({ items }: { items: { id: string; name: string; mark?: ReactNode }[] }) => (
-  <span className="flex flex-wrap gap-1 py-0.5">
+  <span className="flex flex-wrap gap-1 py-1">
     {items.map(({ id, name, mark }) => (
       <span key={id} className={chip}>
         {mark}
         {name}
+      </span>
+    ))}
+  </span>
+)
+
+/** Many people are told apart by their pictures. */
+const Faces = ({ people }: { people: { id: string; name: string }[] }) => (
+  <span className="flex flex-wrap gap-1 py-1">
+    {people.map(({ id, name }) => (
+      <span key={id} title={name}>
+        <Avatar name={name} size={20} />
       </span>
     ))}
   </span>
@@ -74,7 +85,10 @@ export function useProjectProperties(project: Project, changeVisibility: (anchor
       change: by(choose.priority),
     },
     usePersonProperty(project.lead_id, { id: 'lead', label: 'Lead', keys: 'a', icon: UserRound }, by(choose.lead)),
-    usePersonProperty(project.owner_id, { id: 'owner', label: 'Owner', icon: Crown }, by(choose.owner)),
+    {
+      ...usePersonProperty(project.owner_id, { id: 'owner', label: 'Owner', icon: Crown }, by(choose.owner)),
+      chip: false,
+    },
     ...useListProperties(project, by),
     {
       id: 'initiative',
@@ -167,7 +181,13 @@ function useListProperties(
     change,
   })
   return [
-    list('members', 'Members', UsersRound, members, by(choose.members), 'shift+m'),
+    {
+      ...list('members', 'Members', UsersRound, members, by(choose.members), 'shift+m'),
+      chip: false,
+      // Until it is known who there is, nobody has left.
+      ...(people.size === 0 && project.member_ids.length > 0 && { value: '…' }),
+      ...(members.length > 2 && { value: <Faces people={members} /> }),
+    },
     list('teams', 'Teams', Users, teams, by(choose.teams), 't'),
     list('labels', 'Labels', Tag, labels, by(choose.labels), 'l'),
   ]

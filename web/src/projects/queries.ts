@@ -1,17 +1,24 @@
 import type { Milestone, Project } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api, queries } from '../api.ts'
+import { all, api, isBatonError, queries } from '../api.ts'
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: () => all((cursor) => api.listProjects({ limit: 100, ...(cursor && { cursor }) })),
 })
 
-/** At once as the list knows it, then as it is. */
+/** At once as the list knows it, then as it is; null if it is gone, or somebody else's alone. */
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ['project', id],
-    queryFn: () => api.getProject({ project_id: id }),
+    queryFn: async (): Promise<Project | null> => {
+      try {
+        return await api.getProject({ project_id: id })
+      } catch (error) {
+        if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return null
+        throw error
+      }
+    },
     placeholderData: () => queries.getQueryData(projectsQuery.queryKey)?.find((project) => project.id === id),
   })
 
@@ -42,8 +49,9 @@ export const useMilestones = (projectId: string) => useQuery(projectMilestonesQu
 
 /** As the server last said; answers may overtake each other, and the newest counts. */
 export function putProject(project: Project) {
-  const newer = (known: Project | undefined) => (known && known.updated_at > project.updated_at ? known : project)
-  queries.setQueryData<Project>(['project', project.id], newer)
+  const newer = (known: Project | null | undefined) =>
+    known && known.updated_at > project.updated_at ? known : project
+  queries.setQueryData(projectQuery(project.id).queryKey, newer)
   queries.setQueryData<Project[]>(projectsQuery.queryKey, (known) => {
     if (!known) return known
     return known.some(({ id }) => id === project.id)
@@ -54,5 +62,5 @@ export function putProject(project: Project) {
 
 export function forgetProject(id: string) {
   queries.setQueryData<Project[]>(projectsQuery.queryKey, (known) => known?.filter((project) => project.id !== id))
-  queries.removeQueries({ queryKey: ['project', id] })
+  queries.setQueryData(projectQuery(id).queryKey, null)
 }

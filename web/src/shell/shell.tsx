@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { currentWorkspaceId } from '../api.ts'
 import { CreateIssue } from '../issues/create-issue.tsx'
 import { goLive } from '../live.ts'
+import { useMe } from '../login/me.ts'
 import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Skeletons } from '../ui/states.tsx'
@@ -35,6 +36,12 @@ export function Shell() {
   const overlay = useOverlay()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(beginFollowing, [])
+  const { workspaces } = useMe()
+  const isMember = workspaces.some(({ id }) => id === currentWorkspaceId())
+  useEffect(() => {
+    // Removed meanwhile: to another workspace, or to where one begins.
+    if (!isMember) location.assign('/')
+  }, [isMember])
   // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the drawer
   useEffect(() => setDrawer(false), [path])
   return (

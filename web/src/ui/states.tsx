@@ -51,6 +51,21 @@ export const Skeletons = ({ rows = 6, className }: { rows?: number; className?: 
   </div>
 )
 
+/** What is being edited was changed by somebody else. */
+export const Overtaken = ({ what, onTake }: { what: string; onTake: () => void }) => (
+  <Notice
+    tone="warn"
+    title={`Somebody else changed ${what} meanwhile`}
+    actions={
+      <Button size="sm" onClick={onTake}>
+        Take theirs
+      </Button>
+    }
+  >
+    Saving replaces what they wrote.
+  </Notice>
+)
+
 type NoticeTone = 'info' | 'warn' | 'bad' | 'ok'
 const notices: Record<NoticeTone, string> = {
   info: 'bg-info-wash text-info-ink border-info/30',

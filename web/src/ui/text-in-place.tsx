@@ -3,7 +3,7 @@ import { type Command, useCommands } from '../shortcuts.ts'
 import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
-import { Notice } from './states.tsx'
+import { Overtaken } from './states.tsx'
 import { say } from './toast.tsx'
 
 interface Props {
@@ -47,7 +47,7 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
       onChange={(event) => setDraft(event.target.value)}
       onBlur={save}
       onKeyDown={pressed}
-      className="field-sizing-content -mx-2 w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
+      className="-mx-2 block field-sizing-content w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
     />
   )
 }
@@ -131,19 +131,7 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
         onKeyDown={pressed}
         className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"
       />
-      {draft.base !== text && (
-        <Notice
-          tone="warn"
-          title="Somebody else changed the description meanwhile"
-          actions={
-            <Button size="sm" onClick={() => change({ text, base: text })}>
-              Take theirs
-            </Button>
-          }
-        >
-          Saving replaces what they wrote.
-        </Notice>
-      )}
+      {draft.base !== text && <Overtaken what="the description" onTake={() => change({ text, base: text })} />}
       <div className="flex items-center gap-2">
         <Button size="sm" look="primary" onClick={() => void save()}>
           Save

@@ -2,15 +2,15 @@ import type { Repository, Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Plus, X } from 'lucide-react'
-import { useState } from 'react'
 import { api, queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 import { NotFound } from '../shell/not-found.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { Field, Input, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
-import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { Failed, Notice, Overtaken, Skeletons } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { teamsQuery } from './queries.ts'
@@ -43,7 +43,7 @@ export function TeamScreen() {
         )
       ) : (
         <>
-          {isManager ? <Editing key={team.updated_at} team={team} /> : <Reading team={team} />}
+          {isManager ? <Editing key={team.id} team={team} /> : <Reading team={team} />}
           <TeamMembers team={team} />
         </>
       )}
@@ -69,18 +69,17 @@ const Reading = ({ team }: { team: Team }) => (
 )
 
 function Editing({ team }: { team: Team }) {
-  const [name, setName] = useState(team.name)
-  const [guidance, setGuidance] = useState(team.guidance)
-  const [repositories, setRepositories] = useState<Repository[]>(team.repositories)
+  const { draft, change, isTouched, isOvertaken, takeTheirs } = useDraft({
+    name: team.name,
+    guidance: team.guidance,
+    repositories: team.repositories,
+  })
+  const { name, guidance, repositories } = draft
   const form = useForm(async () => {
     await api.updateTeam({ team_id: team.id, name, guidance, repositories })
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
     say('Saved.')
   }, ['name', 'guidance'])
-  const unchanged =
-    name === team.name &&
-    guidance === team.guidance &&
-    JSON.stringify(repositories) === JSON.stringify(team.repositories)
   return (
     <>
       <form onSubmit={form.submit} className="space-y-5">
@@ -90,7 +89,7 @@ function Editing({ team }: { team: Team }) {
           error={form.errors.name}
           className="max-w-sm"
         >
-          <Input required value={name} onChange={(event) => setName(event.target.value)} />
+          <Input required value={name} onChange={(event) => change({ name: event.target.value })} />
         </Field>
         <Field
           label="Guidance for agents"
@@ -100,13 +99,18 @@ function Editing({ team }: { team: Team }) {
           <Textarea
             className="min-h-40 font-mono text-xs"
             value={guidance}
-            onChange={(event) => setGuidance(event.target.value)}
+            onChange={(event) => change({ guidance: event.target.value })}
             placeholder="How this team tests, who reviews, where things are…"
           />
         </Field>
-        <Repositories repositories={repositories} onChange={setRepositories} errors={form.errors} />
+        <Repositories
+          repositories={repositories}
+          onChange={(repositories) => change({ repositories })}
+          errors={form.errors}
+        />
+        {isOvertaken && <Overtaken what="the team" onTake={takeTheirs} />}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <Button type="submit" look="primary" busy={form.busy} disabled={unchanged}>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!isTouched}>
           Save
         </Button>
       </form>

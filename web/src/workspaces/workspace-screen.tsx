@@ -5,10 +5,11 @@ import { api, queries } from '../api.ts'
 import { meQuery } from '../login/me.ts'
 import { ManagersOnly } from '../settings/managers-only.tsx'
 import { Button } from '../ui/button.tsx'
+import { useDraft } from '../ui/draft.ts'
 import { Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
-import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { Failed, Notice, Overtaken, Skeletons } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { useTeams, workspaceQuery } from './queries.ts'
@@ -19,7 +20,7 @@ export function WorkspaceScreen() {
     <ManagersOnly title="Workspace">
       <Page title="Workspace" width="reading">
         {data ? (
-          <Editing key={data.updated_at} workspace={data} />
+          <Editing workspace={data} />
         ) : error ? (
           <Failed error={error} onRetry={() => void refetch()} />
         ) : (
@@ -31,20 +32,22 @@ export function WorkspaceScreen() {
 }
 
 function Editing({ workspace }: { workspace: Workspace }) {
-  const [name, setName] = useState(workspace.name)
-  const [guidance, setGuidance] = useState(workspace.guidance)
+  const { draft, change, isTouched, isOvertaken, takeTheirs } = useDraft({
+    name: workspace.name,
+    guidance: workspace.guidance,
+  })
+  const { name, guidance } = draft
   const form = useForm(async () => {
     const changed = await api.updateWorkspace({ name, guidance })
     queries.setQueryData(workspaceQuery.queryKey, changed)
     await queries.invalidateQueries({ queryKey: meQuery.queryKey })
     say('Saved.')
   }, ['name', 'guidance'])
-  const unchanged = name === workspace.name && guidance === workspace.guidance
   return (
     <>
       <form onSubmit={form.submit} className="space-y-5">
         <Field label="Name" error={form.errors.name} className="max-w-sm">
-          <Input required value={name} onChange={(event) => setName(event.target.value)} />
+          <Input required value={name} onChange={(event) => change({ name: event.target.value })} />
         </Field>
         <Field
           label="Guidance for agents"
@@ -55,12 +58,13 @@ function Editing({ workspace }: { workspace: Workspace }) {
             rows={8}
             className="min-h-40 font-mono text-xs"
             value={guidance}
-            onChange={(event) => setGuidance(event.target.value)}
+            onChange={(event) => change({ guidance: event.target.value })}
             placeholder="How we name branches, what must never be touched, whom to ask…"
           />
         </Field>
+        {isOvertaken && <Overtaken what="this" onTake={takeTheirs} />}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <Button type="submit" look="primary" busy={form.busy} disabled={unchanged}>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!isTouched}>
           Save
         </Button>
       </form>

@@ -1,0 +1,277 @@
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+
+/** The open menu or dialog of the page. */
+const menu = (page: Page) => page.getByRole('dialog').last()
+const property = (page: Page, name: string) =>
+  page.getByRole('complementary', { name: 'Properties' }).getByRole('button', { name: new RegExp(`^${name}`) })
+const pick = async (page: Page, name: string, option: string) => {
+  await property(page, name).click()
+  await menu(page).getByRole('option', { name: option }).click()
+}
+/** What was said at the edge of the screen, with its Undo. */
+const said = (page: Page, text: string) => page.getByLabel('Messages').locator('div').filter({ hasText: text }).first()
+
+test('a project is made and everything about it changed in place', async ({ page, company }) => {
+  const { api } = company.owner
+  await signedIn(page, company.owner)
+  await page.goto('/projects')
+  const spring = page.getByRole('listitem').filter({ hasText: 'Spring release' })
+  await expect(spring).toContainText('25%')
+  await expect(spring).toContainText('4 issues')
+  await expect(spring).toContainText('ENG')
+  await checkAxe(page)
+
+  await page.getByRole('button', { name: 'New project' }).click()
+  await page.getByLabel('Title').fill('Winter release')
+  await page.getByLabel('Engineering').check()
+  await page.getByRole('button', { name: 'Create project' }).click()
+  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Winter release')
+
+  await page.getByRole('textbox', { name: 'Title' }).fill('Winter release 2')
+  await page.keyboard.press('Enter')
+  await page.getByText('Add a description').click()
+  await page.getByRole('textbox', { name: 'Description' }).fill('For **snow**.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('For snow.')).toBeVisible()
+
+  await pick(page, 'Status', 'In progress')
+  await pick(page, 'Health', 'At risk')
+  await said(page, 'Health: At risk.').getByRole('button', { name: 'Undo' }).click()
+  await expect(property(page, 'Health')).toHaveText('No health')
+  await pick(page, 'Health', 'Off track')
+  await pick(page, 'Lead', 'Amir Admin')
+  await property(page, 'Initiative').click()
+  await menu(page).getByRole('combobox').fill('Comfort')
+  await menu(page).getByRole('option', { name: 'Create initiative “Comfort”' }).click()
+  await expect(property(page, 'Initiative')).toHaveText('Comfort')
+  await property(page, 'Members').click()
+  await menu(page).getByRole('option', { name: 'Mona Member' }).click()
+  await menu(page).getByRole('option', { name: 'Olive Owner' }).click()
+  await page.keyboard.press('Escape')
+  await expect(property(page, 'Members')).toHaveAccessibleName(/Mona Member/)
+  await property(page, 'Target date').click()
+  await menu(page).getByRole('combobox').fill('2030-02-03')
+  await menu(page).getByRole('option', { name: 'Sun, Feb 3' }).click()
+  await expect(property(page, 'Target date')).toContainText('Feb 3, 2030')
+
+  const id = page.url().split('/').at(-1) ?? ''
+  expect(await api.getProject({ project_id: id })).toMatchObject({
+    title: 'Winter release 2',
+    description: 'For **snow**.',
+    status: 'in_progress',
+    health_status: 'off_track',
+    lead_id: company.admin.id,
+    member_ids: [company.member.id, company.owner.id].sort(),
+    team_ids: [company.engineering.id],
+  })
+})
+
+test('a project is planned by milestones, and deleted without its issues', async ({ page, company }) => {
+  const { api } = company.owner
+  const { id } = company.project
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/project/${id}`)
+  await page.getByRole('button', { name: 'Add milestone' }).click()
+  await page.getByLabel('Name').fill('First snow')
+  await page.getByLabel('Target date', { exact: true }).fill('2030-01-20')
+  await page.getByRole('form', { name: 'New milestone' }).getByRole('button', { name: 'Add milestone' }).click()
+  const milestone = page.getByRole('region', { name: 'First snow' })
+  await expect(milestone).toContainText('due Jan 20, 2030')
+  await expect(milestone).toContainText('0 of 0 done')
+
+  await page.getByRole('button', { name: `Milestone of ${door.code}` }).click()
+  await menu(page).getByRole('option', { name: 'First snow' }).click()
+  await expect(milestone).toContainText('0 of 1 done')
+  await api.updateIssue({ issue_id: door.id, status: 'done' })
+  await expect(milestone).toContainText('1 of 1 done')
+  await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuenow', '50')
+  await checkAxe(page)
+  await milestone.getByRole('button', { name: 'Actions of First snow' }).click()
+  await page.getByRole('menuitem', { name: 'Edit milestone' }).click()
+  await page.getByLabel('Name').fill('First ice')
+  await page.getByRole('form').getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Actions of First ice' }).click()
+  await page.getByRole('menuitem', { name: 'Delete milestone' }).click()
+  await page.getByRole('button', { name: 'Delete milestone' }).click()
+  await expect(page.getByRole('button', { name: 'Actions of First ice' })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: /The door sticks/ })).toBeVisible()
+
+  await page.getByRole('button', { name: 'Project actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete project' }).click()
+  await expect(page.getByRole('button', { name: 'Delete project' })).toBeDisabled()
+  await page.getByLabel('Type Spring release to confirm').fill('Spring release')
+  await page.getByRole('button', { name: 'Delete project' }).click()
+  await expect(page).toHaveURL(/\/projects$/)
+  await expect(page.getByRole('heading', { name: 'No projects yet' })).toBeVisible()
+  expect((await api.getIssue({ issue_id: door.id })).project_id).toBeNull()
+})
+
+test('projects by the keyboard alone', async ({ page, company }) => {
+  await signedIn(page, company.member)
+  await page.goto('/projects')
+  await expect(page.getByText('Spring release')).toBeVisible()
+  keyboardOnly(page)
+  const type = page.keyboard
+  await type.press('j')
+  await type.press('h')
+  await type.type('risk')
+  await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
+  await type.press('Enter')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('At risk')
+  await expect(said(page, 'Health: At risk.')).toBeVisible()
+  await type.press('Control+z')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
+
+  await type.press('n')
+  await type.press('p')
+  await expect(page.getByLabel('Title')).toBeFocused()
+  await type.type('Autumn release')
+  await type.press('Control+Enter')
+  await expect(page).toHaveURL(/\/project\/prj_/)
+  await type.press('e')
+  await type.type('For **leaves**.')
+  await type.press('Control+Enter')
+  await expect(page.getByText('For leaves.')).toBeVisible()
+  await type.press('s')
+  await type.type('progress')
+  await expect(menu(page).getByRole('option')).toHaveCount(1)
+  await type.press('Enter')
+  await expect(property(page, 'Status')).toHaveText('In progress')
+  await type.press('n')
+  await type.press('m')
+  await expect(page.getByLabel('Name')).toBeFocused()
+  await type.type('Rakes')
+  await type.press('Enter')
+  await expect(page.getByRole('region', { name: 'Rakes' })).toBeVisible()
+  await type.press('m')
+  await type.type('Who has a rake?')
+  await type.press('Control+Enter')
+  await expect(page.getByRole('region', { name: 'Activity' })).toContainText('Who has a rake?')
+  await type.press('Escape')
+  await type.press('Escape')
+  await expect(page).toHaveURL(/\/projects$/)
+})
+
+test(
+  'an agent that is mentioned on a project answers there',
+  verifies('mention.project-covered-by-all-teams', 'session.issue-null-on-project-comment'),
+  async ({ page, company, agent }) => {
+    const robot = await agent()
+    await signedIn(page, company.member)
+    await page.goto(`/project/${company.project.id}`)
+    const composer = page.getByRole('textbox', { name: 'Comment', exact: true })
+    await composer.pressSequentially('What is left, @Rob')
+    await page.getByRole('option', { name: /Robot/ }).click()
+    await composer.press('Control+Enter')
+    const session = await robot.session()
+    await session.thought('Counting the issues.')
+    await session.respond('Three of four are open.')
+    const card = page.getByRole('region', { name: 'Session of Robot' })
+    await expect(card).toContainText('Three of four are open.')
+    const { data } = await company.member.api.listAgentSessions({ project_id: company.project.id })
+    expect(data).toMatchObject([{ state: 'complete', issue: null }])
+    await checkAxe(page)
+  },
+)
+
+test('what one person changes, another sees; what they type is not taken from them', async ({
+  page,
+  company,
+  secondBrowser,
+}) => {
+  const other = await secondBrowser(company.admin)
+  const address = `/project/${company.project.id}`
+  await signedIn(page, company.owner)
+  await page.goto(address)
+  await page.getByText('Add a description').click()
+  const description = page.getByRole('textbox', { name: 'Description' })
+  await description.fill('Half of a thought')
+
+  await other.goto(address)
+  await other.getByText('Add a description').click()
+  await other.getByRole('textbox', { name: 'Description' }).fill('A whole thought')
+  await other.getByRole('button', { name: 'Save' }).click()
+  await pick(other, 'Health', 'On track')
+
+  await expect(property(page, 'Health')).toHaveText('On track')
+  await expect(page.getByText('Somebody else changed the description meanwhile')).toBeVisible()
+  await expect(description).toHaveValue('Half of a thought')
+  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByText('A whole thought')).toBeVisible()
+
+  await company.owner.api.deleteProject({ project_id: company.project.id })
+  await expect(other.getByRole('heading', { name: 'This project is gone' })).toBeVisible()
+})
+
+test('what is refused is taken back and said', async ({ page, company, faults }) => {
+  await signedIn(page, company.admin)
+  await page.goto(`/project/${company.project.id}`)
+  await expect(property(page, 'Lead')).toHaveText('Nobody')
+  await property(page, 'Lead').click()
+  await expect(menu(page).getByRole('option', { name: 'Mona Member' })).toBeVisible()
+  // She leaves between the question and the answer.
+  await company.owner.api.removeMember({ user_id: company.member.id })
+  faults.expect(/status of 422/)
+  await menu(page).getByRole('option', { name: 'Mona Member' }).click()
+  await expect(page.getByRole('alert')).toContainText('lead id is not a person of this workspace')
+  await expect(property(page, 'Lead')).toHaveText('Nobody')
+  expect((await company.owner.api.getProject({ project_id: company.project.id })).lead_id).toBeNull()
+
+  await property(page, 'Seen by').click()
+  await expect(menu(page).getByRole('option', { name: /Only you/ })).toContainText('Only its owner can make')
+  await menu(page)
+    .getByRole('option', { name: /Only you/ })
+    .click()
+  await expect(menu(page).getByRole('option', { name: /Only you/ })).toBeVisible()
+  expect((await company.owner.api.getProject({ project_id: company.project.id })).personal).toBe(false)
+})
+
+test('a personal project is its owner’s alone', async ({ page, company, secondBrowser, faults }) => {
+  const other = await secondBrowser(company.admin)
+  await other.goto('/projects')
+  await expect(other.getByText('Spring release')).toBeVisible()
+  await signedIn(page, company.owner)
+  await page.goto(`/project/${company.project.id}`)
+  await pick(page, 'Seen by', 'Only you')
+  await page.getByRole('button', { name: 'Make it personal' }).click()
+  await expect(property(page, 'Seen by')).toHaveText('Only you')
+  await expect(property(page, 'Teams')).toHaveText('No teams')
+  await expect(other.getByRole('heading', { name: 'No projects yet' })).toBeVisible()
+  faults.expect(/status of 404/)
+  await other.goto(`/project/${company.project.id}`)
+  await expect(other.getByRole('heading', { name: 'There is no such project here' })).toBeVisible()
+})
+
+test.describe('on a telephone', () => {
+  test.use({ viewport: narrow })
+  test('projects and a project need no sideways scrolling', async ({ page, company }) => {
+    const long = 'A project with quite a long name that does not fit on a telephone in one line'
+    const { id } = await company.owner.api.createProject({
+      title: long,
+      health_status: 'at_risk',
+      lead_id: company.owner.id,
+      target_date: '2030-02-03T12:00:00Z',
+      team_ids: [company.engineering.id, company.design.id],
+    })
+    await signedIn(page, company.owner)
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    await page.goto('/projects')
+    await page.getByRole('button', { name: 'Initiative' }).click()
+    await expect(page).toHaveURL(/group=initiative/)
+    await expect(page.getByRole('region', { name: 'No initiative' })).toContainText(long)
+    expect(await overflow()).toBe(0)
+    await checkAxe(page)
+    await page.getByRole('link', { name: new RegExp(long) }).click()
+    await page.getByRole('button', { name: 'Health: At risk' }).click()
+    await menu(page).getByRole('option', { name: 'On track' }).click()
+    await expect(page.getByRole('button', { name: 'Health: On track' })).toBeVisible()
+    expect(await overflow()).toBe(0)
+    await checkAxe(page)
+    await expect
+      .poll(async () => (await company.owner.api.getProject({ project_id: id })).health_status)
+      .toBe('on_track')
+  })
+})

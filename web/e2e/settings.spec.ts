@@ -1,0 +1,216 @@
+import type { Page } from '@playwright/test'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test, verifies } from './baton.ts'
+
+const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
+const message = (page: Page, text: string) => page.getByLabel('Messages').getByText(text)
+
+test(
+  'somebody is invited, comes, becomes an admin and is removed',
+  verifies('workspace.invitation-accept', 'workspace.member-patch-by-manager', 'workspace.member-delete-by-manager'),
+  async ({ page, company, service, secondBrowser }) => {
+    const nora = await signUp(service.url, 'Nora New')
+    await signedIn(page, company.owner)
+    await page.goto('/settings/members')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    await page.getByLabel('E-mail').fill(nora.email)
+    await page.getByRole('button', { name: 'Create invitation' }).click()
+    const dialog = page.getByRole('dialog')
+    await expect(dialog).toContainText('works once, for 7 days')
+    const link = (await dialog.getByRole('code').textContent()) ?? ''
+    await page.getByRole('button', { name: 'Done' }).click()
+    await expect(page.getByRole('list', { name: 'Invitations' })).toContainText(nora.email)
+    await checkAxe(page)
+
+    const hers = await secondBrowser({ ...company.member, ...nora })
+    await hers.goto(link)
+    await hers.getByRole('button', { name: 'Join the workspace' }).click()
+    await expect(hers).toHaveURL(/\/issues$/)
+    await expect(page.getByRole('list', { name: 'Members' })).toContainText('Nora New')
+    await expect(page.getByRole('list', { name: 'Invitations' })).toHaveCount(0)
+
+    await hers.goto('/settings/members')
+    await expect(hers.getByRole('button', { name: 'Invite' })).toHaveCount(0)
+    await page.getByLabel('Role of Nora New').selectOption('Admin')
+    await expect(message(page, 'Nora New is now admin.')).toBeVisible()
+    await expect(hers.getByRole('button', { name: 'Invite' })).toBeVisible()
+
+    await row(page, 'Nora New').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await expect(row(page, 'Nora New')).toHaveCount(0)
+    const { data } = await company.owner.api.listMembers()
+    expect(data.map(({ id }) => id)).not.toContain(nora.id)
+    await expect(hers.getByRole('heading', { name: 'Create a workspace' })).toBeVisible()
+  },
+)
+
+test(
+  'the last owner stays, and is told what to do',
+  verifies('workspace.last-owner-cannot-leave'),
+  async ({ page, company, faults }) => {
+    faults.expect(/status of 409/)
+    await signedIn(page, company.owner)
+    await page.goto('/settings/members')
+    await page.getByLabel('Role of Olive Owner').selectOption('Member')
+    await expect(page.getByRole('alert')).toContainText('make somebody else owner first')
+    await expect(page.getByLabel('Role of Olive Owner')).toHaveValue('owner')
+    await row(page, 'Olive Owner').getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
+    await expect(page.getByRole('dialog')).toContainText('make somebody else owner first')
+    const { data } = await company.owner.api.listMembers()
+    expect(data.find(({ id }) => id === company.owner.id)?.role).toBe('owner')
+  },
+)
+
+test('a team is made; a key that is taken is refused at its field', async ({ page, company, faults }) => {
+  faults.expect(/status of 422/)
+  await signedIn(page, company.admin)
+  await page.goto('/settings/teams')
+  await page.getByRole('button', { name: 'New team' }).click()
+  await page.getByLabel('Name').fill('Support')
+  await page.getByLabel('Key').fill('eng')
+  await page.getByRole('button', { name: 'Create team' }).click()
+  await expect(page.getByLabel('Key')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByText('is taken by another team')).toBeVisible()
+  expect((await company.owner.api.listTeams()).data).toHaveLength(2)
+  await page.getByLabel('Key').fill('SUP')
+  await page.getByRole('button', { name: 'Create team' }).click()
+  await expect(page).toHaveURL(/\/settings\/teams\/team_/)
+
+  await page.getByRole('button', { name: 'Add member' }).click()
+  await page.getByRole('option', { name: 'Mona Member' }).click()
+  const members = page.getByRole('list', { name: 'Members of the team' })
+  await expect(members).toContainText('Mona Member')
+  await members.getByRole('button', { name: 'Remove Mona Member' }).click()
+  await expect(members).not.toContainText('Mona Member')
+  await checkAxe(page)
+})
+
+test(
+  'agents get exactly the guidance that the preview shows',
+  verifies('team.patch-guidance', 'workspace.patch-guidance', 'context.guidance-shape-and-order'),
+  async ({ page, company, agent }) => {
+    const robot = await agent()
+    const [door] = company.issues
+    await signedIn(page, company.owner)
+    await page.goto('/settings/workspace')
+    await page.getByLabel('Guidance for agents').fill('Branches are called fix/CODE.')
+    await expect(page.getByRole('region', { name: 'what agents get' })).toContainText('Branches are called fix/CODE.')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(message(page, 'Saved.')).toBeVisible()
+
+    await page.goto(`/settings/teams/${company.engineering.id}`)
+    await page.getByLabel('Guidance for agents').fill('Run `npm test` & ask Amir.')
+    await page.getByRole('button', { name: 'Add repository' }).click()
+    await page.getByLabel('Repository 1', { exact: true }).fill('acme/doors')
+    // Somebody else changes the team: what is typed here stays.
+    await company.admin.api.updateTeam({ team_id: company.engineering.id, name: 'Builders' })
+    await expect(page.getByText('Somebody else changed the team meanwhile')).toBeVisible()
+    await page.getByLabel('Name').fill('Builders')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(message(page, 'Saved.')).toBeVisible()
+    const preview = page.getByRole('region', { name: 'what agents get' })
+    await expect(preview).toContainText('acme/doors')
+    const shown = (await preview.textContent()) ?? ''
+    const guidanceOf = (context: string) => /<guidance[\s\S]*<\/guidance>/.exec(context)?.[0]
+    expect(guidanceOf(shown)).toContain('npm test')
+
+    await company.owner.api.updateIssue({ issue_id: door.id, delegate_id: robot.userId })
+    const session = await robot.session()
+    expect(guidanceOf(session.prompt)).toBe(guidanceOf(shown))
+    expect(session.prompt).toContain('Branches are called fix/CODE.')
+    await session.respond('Read it.')
+  },
+)
+
+test('a new password signs out everywhere else, in the middle of work', async ({
+  page,
+  company,
+  secondBrowser,
+  faults,
+}) => {
+  faults.expect(/status of 40/)
+  const elsewhere = await secondBrowser(company.member)
+  await elsewhere.goto('/issues')
+  await expect(elsewhere.getByText(company.issues[0].title)).toBeVisible()
+  await signedIn(page, company.member)
+  await page.goto('/settings/account')
+  await page.getByLabel('Current password').fill('not this one')
+  await page.getByLabel('New password').fill('a longer password')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(page.getByText(/password is (wrong|not right)|wrong/i).first()).toBeVisible()
+  await page.getByLabel('Current password').fill(company.member.password)
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await expect(message(page, 'Everywhere else you are signed out.')).toBeVisible()
+  await elsewhere.getByRole('link', { name: 'Projects' }).click()
+  await expect(elsewhere.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  expect(new URL(elsewhere.url()).searchParams.get('next')).toBe('/projects')
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Your account' })).toBeVisible()
+
+  await page.getByLabel('Dark').check()
+  await page.reload()
+  await expect(page.getByLabel('Dark')).toBeChecked()
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+})
+
+test('the audit log names what was done, to managers alone', async ({ page, company, secondBrowser }) => {
+  await company.admin.api.createTeam({ name: 'Support', key: 'SUP' })
+  await company.owner.api.updateMember({ user_id: company.member.id, role: 'member' })
+  await signedIn(page, company.owner)
+  await page.goto('/settings/audit-log')
+  const log = page.getByRole('list', { name: 'Audit log' })
+  await expect(log).toContainText('Amir Admin created a team')
+  await log.getByText('created a team').first().click()
+  await expect(log).toContainText('team.created')
+  await checkAxe(page)
+  const hers = await secondBrowser(company.member)
+  for (const place of ['audit-log', 'workspace']) {
+    await hers.goto(`/settings/${place}`)
+    await expect(hers.getByRole('heading', { name: 'For owners and admins' })).toBeVisible()
+  }
+  await expect(hers.getByRole('navigation', { name: 'Settings' })).not.toContainText('Audit log')
+  await hers.goto(`/settings/teams/${company.engineering.id}`)
+  await expect(hers.getByText('None. Owners and admins can write it.')).toBeVisible()
+  await checkAxe(hers)
+})
+
+test('the reference, the help and the palette are there by keyboard', async ({ page, company }) => {
+  const [door] = company.issues
+  await signedIn(page, company.member)
+  await page.goto('/settings/api')
+  await page.getByLabel('Find an operation').fill('stop')
+  await expect(page.getByText('/agent-sessions/{session_id}/stop')).toBeVisible()
+  await expect(page.getByText('/webhooks', { exact: true })).toHaveCount(0)
+  await checkAxe(page)
+  await page.goto('/inbox')
+  await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
+  keyboardOnly(page)
+  await page.keyboard.press('?')
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toContainText('Create project')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('sticks')
+  await expect(page.getByRole('option').first()).toContainText(door.title)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`/issue/${door.code}`)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('dark theme')
+  await expect(page.getByRole('option')).toHaveCount(1)
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+})
+
+test.describe('on a telephone', () => {
+  test.use({ viewport: narrow })
+  test('the settings need no sideways scrolling', async ({ page, company }) => {
+    await signedIn(page, company.owner)
+    for (const place of ['account', 'workspace', 'members', 'teams', `teams/${company.engineering.id}`, 'api']) {
+      await page.goto(`/settings/${place}`)
+      await expect(page.getByRole('heading').first()).toBeVisible()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), place).toBe(0)
+    }
+    await page.goto('/settings/members')
+    await expect(row(page, 'Mona Member')).toBeVisible()
+    await checkAxe(page)
+  })
+})
