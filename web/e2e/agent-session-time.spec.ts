@@ -1,7 +1,8 @@
 import { checkAxe, expect, hurried, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
-test.use({ settings: hurried })
+// Agents may say as much as they like.
+test.use({ settings: { ...hurried, BATON_SESSION_RATE: '1000' } })
 
 test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
   page,
@@ -19,10 +20,8 @@ test('Stop counts down, ends with its reason, and the issue can be delegated aga
   await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
   await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
   await expect(page.getByLabel('Message to Fixer')).toBeHidden()
-  await checkAxe(page)
   // Nobody says a last word: time ends it.
   await expect(page.getByText('It was stopped. Nothing more can be said here.')).toBeVisible({ timeout: 15_000 })
-  await checkAxe(page)
   await page.getByRole('button', { name: 'Delegate again' }).click()
   const again = await robot.session()
   expect(again.id).not.toBe(session.id)
@@ -46,6 +45,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await (await robot.stop()).respond('Left as it was.')
   await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('It was stopped.')).toBeVisible()
+  await checkAxe(page)
 
   await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: robot.userId })
   const next = await robot.session()
@@ -57,7 +57,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await expect(page.getByText('The issue was taken back from it.')).toBeVisible()
 })
 
-test('an agent that does not answer, and one that falls silent, are told of in words', async ({
+test('an agent that does not answer is told of, and a manager is led to that very delivery', async ({
   page,
   company,
   agent,
@@ -67,26 +67,57 @@ test('an agent that does not answer, and one that falls silent, are told of in w
   const [issue] = company.issues
   await company.member.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
   const session = await robot.session()
+  await signedIn(page, company.owner)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByText('No answer from Fixer')).toBeVisible()
+  const app_id = robot.registered.app.id
+  const { data } = await company.owner.api.listAppDeliveries({ app_id, limit: 100 })
+  const created = data.find(({ action }) => action === 'created')
+  const link = page.getByRole('link', { name: 'Look at the delivery' })
+  await expect(link).toHaveAttribute('href', `/settings/agent-apps/${app_id}/deliveries/${created?.id}`)
+  await checkAxe(page)
+
+  const member = await secondBrowser(company.member)
+  await member.goto(page.url())
+  await expect(member.getByText('A manager of the workspace can look into it.')).toBeVisible()
+  await expect(member.getByRole('link', { name: /^Look at / })).toHaveCount(0)
+  await session.thought('Sorry, I was asleep.')
+  await expect(member.getByText('No answer from Fixer')).toBeHidden()
+  await expect(page.getByText('No answer from Fixer')).toBeHidden()
+})
+
+test('an agent that falls silent may return, and does', async ({ page, company, agent }) => {
+  const robot = await agent({ name: 'Fixer' })
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await session.thought('On it.')
   await signedIn(page, company.member)
   await page.goto(`/agent-session/${session.id}`)
-  const manager = await secondBrowser(company.owner)
-  await manager.goto(new URL(`/agent-session/${session.id}`, page.url()).href)
-  await expect(manager.getByText('No answer from Fixer')).toBeVisible()
-  const { data } = await company.owner.api.listAppDeliveries({ app_id: robot.registered.app.id, limit: 100 })
-  const created = data.find(({ action }) => action === 'created')
-  await expect(manager.getByRole('link', { name: 'Look at the delivery' })).toHaveAttribute(
-    'href',
-    `/settings/agent-apps/${robot.registered.app.id}/deliveries/${created?.id}`,
-  )
-  await expect(page.getByText('A manager of the workspace can look into it.')).toBeVisible()
-  await expect(page.getByRole('link', { name: /^Look at / })).toHaveCount(0)
-  await checkAxe(manager)
-
-  await session.thought('Sorry, I was asleep.')
-  await expect(page.getByText('No answer from Fixer')).toBeHidden()
   await expect(page.getByText('Silent', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(page.getByText(/Fixer has been silent for .* may still return/)).toBeVisible()
-  await checkAxe(page)
+  await expect(page.getByText('Sending restarts the session.')).toBeVisible()
   await session.thought('Here I am.')
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
+})
+
+test('of a long session the end is drawn first, and the rest when it is asked for', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const robot = await agent({ name: 'Fixer' })
+  await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
+  const session = await robot.session()
+  await Promise.all(Array.from({ length: 210 }, (_, step) => session.action('step', String(step))))
+  await signedIn(page, company.member)
+  await page.goto(`/agent-session/${session.id}`)
+  await expect(page.getByText('step · 209', { exact: true })).toBeInViewport()
+  await expect(page.getByText('step · 60', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 59', { exact: true })).toHaveCount(0)
+  // Nothing above goes away while somebody reads.
+  await session.action('step', 'last')
+  await expect(page.getByText('step · last', { exact: true })).toBeInViewport()
+  await page.getByRole('button', { name: 'Show earlier (60)' }).click()
+  await expect(page.getByText('step · 0', { exact: true })).toBeAttached()
+  await expect(page.getByText('step · 60', { exact: true })).toBeInViewport()
 })

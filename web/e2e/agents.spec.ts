@@ -15,7 +15,7 @@ test('those that wait for a person come first, and the list follows what happens
   await company.member.api.updateIssue({ issue_id: third.id, delegate_id: robot.userId })
   const failed = await robot.session()
   await failed.fail('No.')
-  const headings = page.getByRole('heading', { level: 2 })
+  const headings = page.getByRole('main').getByRole('heading', { level: 2 })
   await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', 'All agents'])
 
   await working.elicit('Which door?')

@@ -12,7 +12,7 @@ export { installAddress, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
 export { keyboardOnly } from './keyboard.ts'
 export { hurried } from './service.ts'
-export { narrow, wide } from './viewports.ts'
+export { narrow, scrolledSideways, wide } from './viewports.ts'
 
 interface ForTheTest {
   company: Company

@@ -3,13 +3,13 @@ import type { Company } from './company.ts'
 
 const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
 
-/** One entry of each kind that a member can have; the newest is the agent's question. */
-async function filled({ owner, member, issues }: Company, robot: { userId: string; session: () => Promise<Asking> }) {
+/** One entry of each kind that work brings to somebody; the newest is the agent's question. */
+async function filled({ owner, admin, issues }: Company, robot: { userId: string; session: () => Promise<Asking> }) {
   const [first, second, third] = issues
-  await owner.api.updateIssue({ issue_id: third.id, assignee_id: member.id })
-  const text = `@[${member.name}](${member.id}) look`
+  await owner.api.updateIssue({ issue_id: third.id, assignee_id: admin.id })
+  const text = `@[${admin.name}](${admin.id}) look`
   const comment = await owner.api.createComment({ target_type: 'issue', target_id: first.id, text })
-  await member.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
+  await admin.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
   const session = await robot.session()
   await session.respond('Done.')
   await session.elicit('Which door?')
@@ -27,7 +27,7 @@ test('everything that asks for a person arrives live, in words, and leads where 
   agent,
 }) => {
   const robot = await agent({ name: 'Fixer' })
-  await signedIn(page, company.member)
+  await signedIn(page, company.admin)
   await page.goto('/inbox')
   await expect(page.getByText('Nothing asks for you')).toBeVisible()
   const { comment, session } = await filled(company, robot)
@@ -44,7 +44,7 @@ test('everything that asks for a person arrives live, in words, and leads where 
   await expect(page).toHaveURL(new RegExp(`/issue/ENG-1#comment-${comment.id}$`))
   await page.goBack()
   await expect(rows.nth(2)).not.toContainText('Unread.')
-  await expect.poll(() => unreadOf(company.member)).toBe(3)
+  await expect.poll(() => unreadOf(company.admin)).toBe(3)
   await rows.nth(0).getByRole('link').click()
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
   await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
@@ -52,7 +52,7 @@ test('everything that asks for a person arrives live, in words, and leads where 
 
 test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, company, agent }) => {
   const { session } = await filled(company, await agent({ name: 'Fixer' }))
-  await signedIn(page, company.member)
+  await signedIn(page, company.admin)
   await page.goto('/inbox')
   const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
   await expect(rows).toHaveCount(4)
@@ -61,24 +61,24 @@ test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, compa
   await page.keyboard.press('j')
   await page.keyboard.press('u')
   await expect(rows.nth(1)).not.toContainText('Unread.')
-  await expect.poll(() => unreadOf(company.member)).toBe(3)
+  await expect.poll(() => unreadOf(company.admin)).toBe(3)
   await page.keyboard.press('u')
   await expect(rows.nth(1)).toContainText('Unread.')
   await page.keyboard.press('Shift+A')
   await expect(page.getByText('Unread.')).toHaveCount(0)
-  await expect.poll(() => unreadOf(company.member)).toBe(0)
+  await expect.poll(() => unreadOf(company.admin)).toBe(0)
   await page.keyboard.press('Control+z')
   await expect(page.getByText('Unread.')).toHaveCount(4)
-  await expect.poll(() => unreadOf(company.member)).toBe(4)
+  await expect.poll(() => unreadOf(company.admin)).toBe(4)
   await page.keyboard.press('k')
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
-  await expect.poll(() => unreadOf(company.member)).toBe(3)
+  await expect.poll(() => unreadOf(company.admin)).toBe(3)
 })
 
 test('what could not be marked is taken back and said', async ({ page, company, faults }) => {
-  await company.owner.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.member.id })
-  await signedIn(page, company.member)
+  await company.owner.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.admin.id })
+  await signedIn(page, company.admin)
   await page.goto('/inbox')
   await expect(page.getByText('Measure the frame')).toBeVisible()
   faults.expect(/Failed to load resource|ERR_FAILED/)
@@ -86,7 +86,7 @@ test('what could not be marked is taken back and said', async ({ page, company, 
   await page.getByRole('button', { name: 'Mark all read' }).click()
   await expect(page.getByText('The server cannot be reached.')).toBeVisible()
   await expect(page.getByText('Unread.')).toHaveCount(1)
-  expect(await unreadOf(company.member)).toBe(1)
+  expect(await unreadOf(company.admin)).toBe(1)
 })
 
 test.describe('on a phone', () => {

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
 
 /** The open menu of the page. */
 const menu = (page: Page) => page.getByRole('dialog').last()
@@ -15,7 +15,7 @@ const pick = async (page: Page, name: string, option: string | RegExp) => {
 
 test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
   const { api } = company.owner
-  const [door, hinges, frame] = company.issues
+  const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
 
@@ -42,7 +42,23 @@ test('everything about an issue is changed in place, and a change can be undone'
   await menu(page).getByRole('combobox').fill('6')
   await menu(page).getByRole('option', { name: '6 hours' }).click()
   await pick(page, 'Assignee', 'Mona Member')
+  await expect(feed(page)).toContainText('Olive Owner renamed it to “The door sticks badly”')
+  await expect
+    .poll(() => api.getIssue({ issue_id: door.id }))
+    .toMatchObject({
+      title: 'The door sticks badly',
+      description: '- [x] push\n- [ ] pull',
+      status: 'todo',
+      time_estimate: 6,
+      assignee_id: company.member.id,
+    })
+})
 
+test('an issue has a parent, parts, and others that it waits for', async ({ page, company }) => {
+  const { api } = company.owner
+  const [door, hinges, frame] = company.issues
+  await signedIn(page, company.owner)
+  await page.goto(`/issue/${door.code}`)
   await page.getByRole('button', { name: 'Add sub-issue' }).click()
   await page.getByRole('textbox', { name: 'Title of the sub-issue' }).fill('Plane the edge')
   await page.keyboard.press('Enter')
@@ -61,20 +77,13 @@ test('everything about an issue is changed in place, and a change can be undone'
     .click()
   await expect(page.getByRole('region', { name: 'Parent' }).getByRole('link')).toContainText(hinges.code)
 
-  await expect(feed(page)).toContainText('Olive Owner renamed it to “The door sticks badly”')
   await expect(feed(page)).toContainText(`marked it as blocked by ${frame.code}`)
   await expect
     .poll(() => api.getIssue({ issue_id: door.id }))
     .toMatchObject({
-      title: 'The door sticks badly',
-      description: '- [x] push\n- [ ] pull',
-      status: 'todo',
-      time_estimate: 6,
-      assignee_id: company.member.id,
       blocked_by_ids: [frame.id],
       parent_id: hinges.id,
     })
-  await checkAxe(page)
 })
 
 test('by keyboard alone: properties, text, a comment, and back', async ({ page, company }) => {
@@ -127,7 +136,6 @@ test('by keyboard alone: properties, text, a comment, and back', async ({ page, 
   expect(data).toMatchObject([{ mentioned_user_ids: [company.admin.id] }])
 
   await keyboard.press('Escape')
-  await expect(page.locator('body')).not.toContainText('Esc to')
   await keyboard.press('Escape')
   await expect(page).toHaveURL(/\/issues/)
 })
@@ -147,7 +155,7 @@ test(
     await expect(draughtsman).toHaveAttribute('aria-disabled', 'true')
     await expect(menu(page)).toContainText('The assignee stays accountable')
     await checkAxe(page)
-    await draughtsman.click()
+    await draughtsman.click({ force: true })
     expect((await company.owner.api.getIssue({ issue_id: door.id })).delegate_id).toBeNull()
 
     // Nothing is shown as done before the server says so.
@@ -204,7 +212,7 @@ test(
     await expect(menu(page).getByRole('option')).toHaveCount(1)
     await page.keyboard.press('Enter')
     await expect(property(page, 'Delegate')).toHaveText('Robot')
-    await expect(property(page, 'Assignee')).toHaveText('Olive Owner')
+    await expect(property(page, 'Assignee')).toHaveAccessibleName('Assignee: Olive Owner')
     await robot.session()
   },
 )
@@ -312,7 +320,7 @@ test('what others do appears, and nothing that is being typed is lost or moves',
   await page.getByText('when it rains').click()
   await page.getByRole('textbox', { name: 'Description' }).fill('Mine, not saved yet')
   await other.getByText('when it rains').click()
-  await other.getByRole('textbox', { name: 'Description' }).fill('Theirs')
+  await other.getByRole('textbox', { name: 'Description' }).fill(`Theirs\n\n${'And so on.\n\n'.repeat(15)}`)
   await other.keyboard.press('Control+Enter')
   await expect(page.getByText('Somebody else changed the description meanwhile')).toBeVisible()
   await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('Mine, not saved yet')
@@ -336,13 +344,14 @@ test('what others do appears, and nothing that is being typed is lost or moves',
   expect((await composer(page).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1)
 })
 
-test('an issue that was listed opens at once, while the service takes its time', async ({ page, company }) => {
+test('an issue that is listed opens beside the list and as a page at once, while the service takes its time', async ({
+  page,
+  company,
+}) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto('/issues')
-  await page.keyboard.press('Control+k')
-  await page.keyboard.type('door sticks')
-  await expect(page.getByRole('option', { name: /The door sticks/ })).toBeVisible()
+  await expect(page.getByText(door.title)).toBeVisible()
   let answer = () => {}
   const held = new Promise<void>((resolve) => {
     answer = resolve
@@ -351,18 +360,24 @@ test('an issue that was listed opens at once, while the service takes its time',
     await held
     await route.continue().catch(() => {})
   })
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+  await page.getByText(door.title).click()
+  const panel = page.getByRole('complementary', { name: `Issue ${door.code}` })
+  await expect(panel.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+  await expect(panel.getByText('when it rains')).toBeVisible()
+  await expect(panel.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
+  await panel.getByRole('link', { name: 'Open as a page' }).click()
+  await expect(page).toHaveURL(new RegExp(`/issue/${door.code}$`))
   await expect(page.getByText('when it rains')).toBeVisible()
   await expect(property(page, 'Status')).toHaveText('Todo')
   answer()
   await expect(feed(page).getByRole('button', { name: 'Hide changes' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/issues/)
 })
 
 test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({
   page,
   company,
-  service,
   faults,
 }) => {
   const [door] = company.issues
@@ -380,12 +395,9 @@ test('a code it had before leads to the issue; one that is not here offers the o
   await page.goto('/issue/ENG-99')
   await expect(page.getByRole('heading', { name: 'There is no ENG-99 here' })).toBeVisible()
   await checkAxe(page)
-  faults.expect(/status of 404/)
   await page.getByRole('button', { name: 'Look in Elsewhere' }).click()
   await expect(page.getByRole('button', { name: company.name })).toBeVisible()
   expect(await page.evaluate(() => localStorage.getItem('baton.workspace'))).toBe(other.id)
-  expect(service.url).toBeTruthy()
-  void signUp
 })
 
 test.describe('narrow', () => {

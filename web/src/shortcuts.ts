@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from 'react'
 
 /** Something the person can do now: by its keys, from the palette, from a button that names it. */
 export interface Command {
@@ -21,8 +21,12 @@ const changed = (next: Command[]) => {
   for (const listener of listeners) listener()
 }
 
+/** What stands beside something else, such as an issue beside its list, leaves it the keys that both have. */
+export const SecondClaim = createContext(false)
+
 /** What can be done while this component is on the screen. What came last has the first claim to a key. */
 export function useCommands(own: Command[]) {
+  const second = useContext(SecondClaim)
   const latest = useRef(own)
   latest.current = own
   const shape = own.map(({ id, title, keys }) => `${id}|${title}|${keys}`).join('\n')
@@ -32,9 +36,9 @@ export function useCommands(own: Command[]) {
       ...command,
       run: () => latest.current.find(({ id }) => id === command.id)?.run(),
     }))
-    changed([...mine, ...commands])
+    changed(second ? [...commands, ...mine] : [...mine, ...commands])
     return () => changed(commands.filter((command) => !mine.includes(command)))
-  }, [shape])
+  }, [shape, second])
 }
 
 const subscribe = (listener: () => void) => {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { Radio } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { api } from '../api.ts'
+import { api, messageOf, queries } from '../api.ts'
 import { appEndpoint } from '../deliveries/endpoint.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { EndpointPill } from '../deliveries/words.tsx'
@@ -202,10 +202,16 @@ function Danger({ app }: { app: AgentApp }) {
         action="Delete for good"
         typed={app.name}
         onConfirm={async () => {
-          await api.deleteAgentApp({ app_id: app.id })
+          // This page asks for the app again and again, and would be told that there is none.
           await navigate({ to: '/settings/agent-apps' })
-          await refreshApps()
-          say(`${app.name} is deleted.`)
+          try {
+            await api.deleteAgentApp({ app_id: app.id })
+            await refreshApps()
+            queries.removeQueries({ queryKey: ['agent-apps', app.id] })
+            say(`${app.name} is deleted.`)
+          } catch (error) {
+            say(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+          }
         }}
       >
         <WhatEnds />

@@ -47,7 +47,7 @@ export function InstallLink({ app }: { app: AgentApp }) {
   })}`
   return (
     <div className="space-y-4">
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         <fieldset className="space-y-1.5">
           <legend className="mb-1 font-medium">Scopes</legend>
           {app.requested_scopes.map((scope) => (

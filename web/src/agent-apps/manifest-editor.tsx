@@ -94,7 +94,7 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
       }}
     >
       <Ways shown={shown} onShow={setShown} />
-      <div className="grid items-start gap-x-8 gap-y-4 lg:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-x-8 gap-y-4 lg:grid-cols-2">
         <div className={cx(shown !== 'form' && 'max-lg:hidden')}>
           {read.ok ? (
             <ManifestForm manifest={read.value} errors={errors} onChange={(next) => onChange(written(next))} />

@@ -40,7 +40,7 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         >
           <Input {...optional('icon_url')} inputMode="url" placeholder="https://" />
         </Field>
-        <div className="grid gap-3 sm:grid-cols-2">
+        <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
           <Field label="Developer" error={errors['developer.name'] ?? errors.developer}>
             <Input {...text('developer.name')} />
           </Field>

@@ -14,7 +14,7 @@ export const appQuery = (id: string) =>
     queryKey: ['agent-apps', id],
     queryFn: () => api.getAgentApp({ app_id: id }),
     // Who listens, and whether the service disabled it, is told by nobody.
-    refetchInterval: 15_000,
+    refetchInterval: 5000,
   })
 
 export const installationsQuery = queryOptions({

@@ -29,7 +29,7 @@ function download(name: string, text: string) {
 }
 
 const Shown = ({ label, text }: { label: string; text: string }) => (
-  <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
+  <div className="grid grid-cols-1 items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
     <dt className="font-medium">{label}</dt>
     <dd>
       <Copyable text={text} label={label.toLowerCase()} />
@@ -50,7 +50,8 @@ export function SecretsOnce({ title, settings, children }: Props) {
     <section aria-label={title} className="space-y-4">
       <LeaveGuard />
       <Notice tone="warn" title={title}>
-        Save them now: they are shown this once, and nobody can look them up later. Lost ones are replaced by new ones.
+        Save this now: secrets are shown this once, and nobody can look them up later. A lost one is replaced by a new
+        one.
       </Notice>
       <dl className="space-y-2">
         <Shown label="Client id" text={settings.CLIENT_ID} />

@@ -53,7 +53,7 @@ export function SetupChecklist({ app }: { app: AgentApp }) {
           {count} of {steps.length}
         </span>
       </h2>
-      <ol aria-live="polite" className="grid gap-px sm:grid-cols-2">
+      <ol aria-live="polite" className="grid grid-cols-1 gap-px sm:grid-cols-2">
         {steps.map(({ title, done, todo }) => {
           const at = setup[done]
           return (

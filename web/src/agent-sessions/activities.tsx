@@ -13,15 +13,22 @@ const nearEndPx = 48
 export function Activities(props: { session: AgentSession; activities: AgentActivity[]; className?: string }) {
   const { session, activities, className } = props
   const [showAll, setShowAll] = useState(false)
-  const [most, setMost] = useState(shownAtFirst)
+  const [from, setFrom] = useState<number | null>(null)
   const replaced = useMemo(() => activities.filter(isReplaced).length, [activities])
   const entries = useMemo(
     () => conversationOf(session, showAll ? activities : activities.filter((activity) => !isReplaced(activity))),
     [session, activities, showAll],
   )
-  const shown = entries.slice(-most)
+  // Where it begins stays where it is: nothing goes away above what somebody reads.
+  const seqBack = (count: number) => entries.at(-count)?.activity.seq ?? 0
+  const begin = from ?? seqBack(shownAtFirst)
+  const shown = entries.filter(({ activity }) => activity.seq >= begin)
   const earlier = entries.length - shown.length
-  const { scroller, content, missed, toEnd, keepPlace } = useFollowing(activities.at(-1)?.seq ?? 0)
+  const { scroller, content, missed, follows, toEnd, keepPlace } = useFollowing(activities.at(-1)?.seq ?? 0)
+  useEffect(() => {
+    if (from === null) setFrom(begin)
+    else if (follows.current && shown.length > 3 * shownAtFirst) setFrom(entries.at(-shownAtFirst)?.activity.seq ?? 0)
+  }, [from, begin, entries, shown.length, follows])
   return (
     <div className={cx('relative flex min-h-0 flex-col', className)}>
       <section
@@ -40,7 +47,7 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
                   className="rounded text-ink-2 underline underline-offset-2"
                   onClick={() => {
                     keepPlace()
-                    setMost(most + 2 * shownAtFirst)
+                    setFrom(seqBack(shown.length + 2 * shownAtFirst))
                   }}
                 >
                   Show earlier ({earlier})
@@ -131,5 +138,5 @@ function useFollowing(last: number) {
     if (box) fromBottom.current = box.scrollHeight - box.scrollTop
     follows.current = false
   }
-  return { scroller, content, missed, toEnd, keepPlace }
+  return { scroller, content, missed, follows, toEnd, keepPlace }
 }

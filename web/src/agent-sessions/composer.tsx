@@ -21,7 +21,7 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
   const restarts = /^(complete|error|stale)$/.test(session.state)
   const asked = question && !choicesOf(question) ? question.id : null
   useEffect(() => {
-    if (asked && mayTakeFocus()) box.current?.focus({ preventScroll: true })
+    if (asked && mayTakeFocus(box.current)) box.current?.focus({ preventScroll: true })
   }, [asked])
   const type = (next: string) => {
     setText(next)

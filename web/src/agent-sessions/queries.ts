@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { installationsQuery } from '../agent-apps/queries.ts'
 import { all, api, isBatonError, queries } from '../api.ts'
-import { installationsQuery } from '../issues/available-agents.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
@@ -10,6 +10,13 @@ export const sessionQuery = (id: string) =>
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: () => all((cursor) => api.listAgentSessions({ limit: 100, ...(cursor && { cursor }) }), 500),
+})
+
+/** Those that wait for a person, however old they are. */
+export const waitingSessionsQuery = queryOptions({
+  queryKey: ['sessions', 'waiting'],
+  queryFn: () =>
+    all((cursor) => api.listAgentSessions({ state: 'awaitingInput', limit: 100, ...(cursor && { cursor }) }), 500),
 })
 
 export const issueSessionsQuery = (issueId: string) =>

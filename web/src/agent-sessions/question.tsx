@@ -119,7 +119,7 @@ function Choosing({ session, question, options, several }: ChoosingProps) {
   const [chosen, setChosen] = useState<string[]>([])
   const first = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (mayTakeFocus()) first.current?.focus({ preventScroll: true })
+    if (mayTakeFocus(first.current)) first.current?.focus({ preventScroll: true })
   }, [])
   const answer = (selected: Choice[]) =>
     void send(selected.map(labelOf).join(', '), { question, selected: selected.map(({ value }) => value) })

@@ -20,8 +20,9 @@ interface Props {
 export function Standing({ session, activities, agent }: Props) {
   if (session.ended_at) return <Ended session={session} agent={agent} />
   if (session.state === 'stopping') return <Stopping session={session} activities={activities} agent={agent} />
-  if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
+  // Who never answered did not fall silent: something is wrong on the way there, however long ago it was.
   if (session.unresponsive_since) return <Unresponsive session={session} agent={agent} />
+  if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
   return null
 }
 
@@ -38,6 +39,16 @@ const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode;
   </div>
 )
 
+/** What changes every second is shown; who listens hears it once. */
+const Ticking = ({ children, still }: { children: string; still: string }) => (
+  <>
+    <span aria-hidden className="tabular">
+      {children}
+    </span>
+    <span className="sr-only">{still}</span>
+  </>
+)
+
 function Unresponsive({ session, agent }: { session: AgentSession; agent: string }) {
   const { isManager } = useMe()
   const now = useNow(1000)
@@ -45,7 +56,8 @@ function Unresponsive({ session, agent }: { session: AgentSession; agent: string
   return (
     <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
       <p>
-        No answer from {agent} for <span className="tabular">{lasted(waited)}</span>. It may be down, or not have heard.
+        No answer from {agent} for <Ticking still="some time">{lasted(waited)}</Ticking>. It may be down, or not have
+        heard.
         {!isManager && ' A manager of the workspace can look into it.'}
       </p>
       {isManager && <DeliveryLink session={session} />}
@@ -103,9 +115,9 @@ function Stopping({ session, activities, agent }: Props) {
       <p>
         {session.end_reason === 'undelegated' ? 'The issue was taken back. ' : ''}
         {agent} may say a last word.{' '}
-        <span className="tabular">
+        <Ticking still="It stops by itself within a minute.">
           {left > 0 ? `Stops by itself in ${Math.ceil(left / 1000)} s.` : 'Stops by itself any moment.'}
-        </span>
+        </Ticking>
       </p>
     </Hint>
   )

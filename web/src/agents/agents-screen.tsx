@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot, ListFilter, UserRound, X } from 'lucide-react'
-import { sessionsQuery } from '../agent-sessions/queries.ts'
+import { useMemo } from 'react'
+import { sessionsQuery, waitingSessionsQuery } from '../agent-sessions/queries.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
@@ -36,6 +37,12 @@ function Sessions() {
   const filters = useFilters()
   const { user } = useMe()
   const { data, error, refetch } = useQuery(sessionsQuery)
+  const { data: waiting } = useQuery(waitingSessionsQuery)
+  const sessions = useMemo(() => {
+    const all = new Map((waiting ?? []).map((session) => [session.id, session]))
+    for (const session of data ?? []) all.set(session.id, session)
+    return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
+  }, [data, waiting])
   if (!data) return error ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons rows={8} />
   if (data.length === 0) {
     return (
@@ -45,7 +52,7 @@ function Sessions() {
       </Empty>
     )
   }
-  return <SessionRows sessions={data} filters={filters} me={user.id} />
+  return <SessionRows sessions={sessions} filters={filters} me={user.id} />
 }
 
 function Filters() {

@@ -1,11 +1,12 @@
 import type { Comment } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { api } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { Composer } from './composer.tsx'
 import { commentsQuery, putComment, type Target } from './queries.ts'
+import { useStayInPlace } from './stay-in-place.ts'
 import { Thread } from './thread.tsx'
 
 /** Something that happened, for its place in time. */
@@ -54,17 +55,19 @@ function inOrder(comments: Comment[], target: Target, others: Happening[]): Happ
 function NewComment({ target }: { target: Target }) {
   const [internal, setInternal] = useState(false)
   const { targetType, targetId } = target
+  const ref = useRef<HTMLDivElement>(null)
+  useStayInPlace(ref)
   useCommands([
     {
       id: 'comment.new',
       title: 'Comment',
       section: 'Issue',
       keys: 'm',
-      run: () => document.querySelector<HTMLTextAreaElement>(`[data-new-comment="${targetId}"] textarea`)?.focus(),
+      run: () => ref.current?.querySelector('textarea')?.focus(),
     },
   ])
   return (
-    <div data-new-comment={targetId}>
+    <div ref={ref}>
       <Composer
         target={target}
         draftKey={`new ${targetId}`}

@@ -71,8 +71,8 @@ export function Composer(props: Props) {
   const pressed = (event: KeyboardEvent) => {
     if (mention.pressed(event)) return
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send()
-    else if (event.key === 'Escape' && onCancel) cancel()
-    else if (event.key === 'Escape') ref.current?.blur()
+    // What was begun is kept; Cancel is what throws it away.
+    else if (event.key === 'Escape') (onCancel ?? (() => ref.current?.blur()))()
     else return
     event.preventDefault()
   }

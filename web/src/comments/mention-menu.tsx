@@ -48,7 +48,7 @@ export function MentionMenu({ id, people, at, anchor, onMove, onPick }: Props) {
           aria-selected={index === at}
           onPointerMove={() => onMove(index)}
           // The text keeps the focus.
-          onPointerDown={(event) => event.preventDefault()}
+          onMouseDown={(event) => event.preventDefault()}
           onClick={() => onPick(somebody)}
           className={cx('flex min-h-7 items-center gap-2 rounded px-2 py-1', index === at && 'bg-hover')}
         >

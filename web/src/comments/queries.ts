@@ -1,7 +1,7 @@
 import type { Choice, Comment } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
+import { installationsQuery } from '../agent-apps/queries.ts'
 import { all, api, queries } from '../api.ts'
-import { installationsQuery } from '../issues/available-agents.ts'
 import { whyNotTold } from './mentions.ts'
 
 export interface Target {
@@ -39,7 +39,7 @@ export interface Somebody {
 
 const choicesQuery = ({ targetType, targetId }: Target) =>
   queryOptions({
-    queryKey: ['workspace', 'mentionable', targetId],
+    queryKey: ['agents', 'mentionable', targetId],
     queryFn: () =>
       all((cursor) =>
         api.selectUsers({

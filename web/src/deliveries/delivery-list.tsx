@@ -1,14 +1,18 @@
 import type { Delivery } from '@baton/protocol'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Send, X } from 'lucide-react'
+import { Send, X, Zap } from 'lucide-react'
+import { useState } from 'react'
+import { messageOf } from '../api.ts'
+import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/field.tsx'
 import { useRowFocus } from '../ui/row-focus.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
-import { deliveriesQuery, type Endpoint } from './endpoint.ts'
+import { deliveriesQuery, type Endpoint, refreshEndpoint } from './endpoint.ts'
 import { NextAttempt } from './next-attempt.tsx'
 import { type DeliverySearch, eventTypes, parseDeliverySearch, statuses } from './search.ts'
 import { DeliveryPill, eventInWords, outcomeInWords, statusLabel } from './words.tsx'
@@ -82,7 +86,7 @@ export function DeliveryList({ endpoint, search, held }: Props) {
   const list = useRowFocus<HTMLUListElement>()
   if (!data) return isError ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons />
   const deliveries = data.pages.flatMap((page) => page.data)
-  if (deliveries.length === 0) return <NoDeliveries filtered={Object.keys(search).length > 0} />
+  if (deliveries.length === 0) return <NoDeliveries endpoint={endpoint} filtered={Object.keys(search).length > 0} />
   return (
     <>
       <ul ref={list} aria-label="Deliveries" className="divide-y border-b">
@@ -103,17 +107,42 @@ export function DeliveryList({ endpoint, search, held }: Props) {
   )
 }
 
-const NoDeliveries = ({ filtered }: { filtered: boolean }) =>
-  filtered ? (
-    <Empty icon={Send} title="Nothing matches">
-      No delivery of the last 30 days is like that. Clear the filters to see all.
-    </Empty>
-  ) : (
-    <Empty icon={Send} title="Nothing was sent yet">
+function NoDeliveries({ endpoint, filtered }: { endpoint: Endpoint; filtered: boolean }) {
+  const [busy, setBusy] = useState(false)
+  const test = async () => {
+    if (busy) return
+    setBusy(true)
+    try {
+      await endpoint.test()
+      await refreshEndpoint(endpoint)
+    } catch (error) {
+      say(messageOf(error), { tone: 'bad' })
+    } finally {
+      setBusy(false)
+    }
+  }
+  useCommands(
+    filtered ? [] : [{ id: 'endpoint.test', title: 'Send a test', section: 'View', keys: 't', run: () => void test() }],
+  )
+  if (filtered) {
+    return (
+      <Empty icon={Send} title="Nothing matches">
+        No delivery of the last 30 days is like that. Clear the filters to see all.
+      </Empty>
+    )
+  }
+  const button = (
+    <Button look="primary" icon={Zap} command="endpoint.test" busy={busy} onClick={() => void test()}>
+      Send a test
+    </Button>
+  )
+  return (
+    <Empty icon={Send} title="Nothing was sent yet" action={button}>
       As soon as something happens that it is to hear of, the delivery appears here with every attempt. A test shows at
       once whether the receiver answers.
     </Empty>
   )
+}
 
 function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Delivery; held: boolean }) {
   const { id, status, attempts, created_at, next_attempt_at } = delivery

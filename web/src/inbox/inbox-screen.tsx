@@ -127,7 +127,7 @@ function Row({ entry, active, onPoint }: { entry: InboxEntry; active: boolean; o
           {!isRead && <span className="sr-only">Unread.</span>}
         </span>
         <Icon size={15} aria-hidden className={cx('shrink-0', isRead ? 'text-ink-3' : color)} />
-        <span className="flex min-w-0 flex-1 flex-wrap gap-x-2">
+        <span className="flex min-w-0 flex-1 gap-x-2 max-sm:flex-col">
           <span className={cx('min-w-0 truncate', isRead ? 'text-ink-2' : 'font-semibold')}>{entry.title}</span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
         </span>

@@ -19,11 +19,6 @@ export const agentsForIssueQuery = (issueId: string) =>
       ),
   })
 
-export const installationsQuery = queryOptions({
-  queryKey: ['installations'],
-  queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
-})
-
 const reasons: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Not installed for this team',
   app_missing_scope: 'Not allowed to take issues',

@@ -28,14 +28,22 @@ interface Props {
 const atFirst = 40
 const more = 100
 
+/** From the top; where the keyboard has gone past what is drawn, the part around it. In steps, so that little moves. */
+function windowAt(at: number, wanted: number) {
+  if (at < wanted - 1) return { first: 0, end: wanted }
+  const first = Math.max(0, Math.floor(at / 20) * 20 - 20)
+  return { first, end: first + atFirst + 20 }
+}
+
 export const BoardColumn = memo(function BoardColumn(props: Props) {
   const { value, name, icon, field, cards, currentKey, selected, editing, known, sessions, over } = props
   const [wanted, setWanted] = useState(atFirst)
   const list = useRef<HTMLDivElement>(null)
   useColumnDrop(list, value)
-  // The keyboard goes on where the drawn cards end.
   const at = currentKey === undefined ? -1 : cards.findIndex(({ key }) => key === currentKey)
-  const shown = cards.slice(0, Math.max(wanted, at + 10))
+  const { first, end } = windowAt(at, wanted)
+  const shown = cards.slice(first, end)
+  const left = cards.length - first - shown.length
   return (
     <section
       aria-label={name}
@@ -60,12 +68,17 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
         ref={list}
         className={cx('min-h-0 flex-1 overflow-y-auto rounded-b-lg px-1.5 pb-1.5', over && 'bg-accent-wash/60')}
       >
+        {first > 0 && (
+          <Button look="quiet" size="sm" className="w-full" onClick={() => setWanted(end)}>
+            Show the {first.toLocaleString('en')} above
+          </Button>
+        )}
         <ul aria-label={name}>
           {shown.map((row, index) => (
             <BoardCard
               key={row.key}
               row={row}
-              next={cards[index + 1]?.key ?? null}
+              next={cards[first + index + 1]?.key ?? null}
               field={field}
               known={known}
               session={sessions.get(row.issue.id)}
@@ -78,10 +91,9 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
           ))}
         </ul>
         {over && over.before === null && <div className="mx-1 h-0.5 rounded-full bg-accent" />}
-        {cards.length > shown.length && (
-          <Button look="quiet" size="sm" className="mt-1 w-full" onClick={() => setWanted(shown.length + more)}>
-            Show {Math.min(more, cards.length - shown.length)} more of{' '}
-            {(cards.length - shown.length).toLocaleString('en')}
+        {left > 0 && (
+          <Button look="quiet" size="sm" className="mt-1 w-full" onClick={() => setWanted(end + more)}>
+            Show {Math.min(more, left)} more of {left.toLocaleString('en')}
           </Button>
         )}
       </div>

@@ -1,14 +1,15 @@
 import type { Choice, Issue } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { CircleSlash } from 'lucide-react'
 import { useCallback } from 'react'
+import { installationsQuery } from '../agent-apps/queries.ts'
 import { queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { type Option, usePicker } from '../ui/picker.tsx'
 import { teamMembersQuery } from '../workspaces/queries.ts'
-import { agentsForIssueQuery, installationsQuery, reasonWords, remedyWords } from './available-agents.ts'
+import { agentsForIssueQuery, reasonWords, remedyWords } from './available-agents.ts'
 import { handOver } from './hand-over.ts'
 
 const nobody = 'nobody'
@@ -58,6 +59,7 @@ async function options(issues: Issue[], query: string): Promise<Option[]> {
 /** Opens the menu of agents beside `anchor` and hands the issues over, or takes them back. */
 export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void {
   const ask = usePicker()
+  const navigate = useNavigate()
   const { user, isManager } = useMe()
   return useCallback(
     (anchor, issues) => {
@@ -82,22 +84,46 @@ export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void
         title: issues.length === 1 ? 'Delegate to' : `Delegate ${issues.length} issues to`,
         options: (query) => options(issues, query),
         selected: issues.length === 1 && issues[0]?.delegate_id ? [issues[0].delegate_id] : [],
-        empty: 'No agent matches. Managers install agents under Settings, Agent apps.',
-        footer: (close) => <Footer issues={issues} isManager={isManager} close={close} />,
+        empty: 'No agent is called that.',
+        footer: (close) => (
+          <Footer
+            issues={issues}
+            isManager={isManager}
+            onGo={(path) => {
+              close()
+              void navigate({ to: path })
+            }}
+          />
+        ),
         onPick: (_, agent) => hand(agent),
       })
     },
-    [ask, user.id, isManager],
+    [ask, navigate, user.id, isManager],
   )
 }
 
+interface FooterProps {
+  issues: Issue[]
+  isManager: boolean
+  onGo: (path: string) => void
+}
+
 /** That somebody stays accountable; for managers, where to make an agent available. */
-function Footer({ issues, isManager, close }: { issues: Issue[]; isManager: boolean; close: () => void }) {
+function Footer({ issues, isManager, onGo }: FooterProps) {
   const [issue] = issues
-  const { data: agents = [] } = useQuery({ ...agentsForIssueQuery(issue?.id ?? ''), enabled: issue !== undefined })
+  const { data: agents } = useQuery({ ...agentsForIssueQuery(issue?.id ?? ''), enabled: issue !== undefined })
   const { data: installations = [] } = useQuery({ ...installationsQuery, enabled: isManager })
-  const unavailable = isManager ? agents.filter(({ available }) => !available) : []
   const appOf = (agent: Choice) => installations.find(({ app_user_id }) => app_user_id === agent.id)?.app_id
+  if (agents?.length === 0) {
+    return isManager ? (
+      <Way to="/settings/agent-apps" onGo={onGo}>
+        Install an agent
+      </Way>
+    ) : (
+      <p>There are no agents yet. Managers install them.</p>
+    )
+  }
+  const unavailable = isManager ? (agents ?? []).filter(({ available }) => !available) : []
   return (
     <>
       <p>The assignee stays accountable.</p>
@@ -106,14 +132,9 @@ function Footer({ issues, isManager, close }: { issues: Issue[]; isManager: bool
         return (
           appId && (
             <p key={agent.id} className="mt-1">
-              <Link
-                to="/settings/agent-apps/$appId"
-                params={{ appId }}
-                onClick={close}
-                className="font-medium text-accent-ink underline underline-offset-2"
-              >
+              <Way to={`/settings/agent-apps/${appId}`} onGo={onGo}>
                 {remedyWords(agent.unavailable_reason)}
-              </Link>
+              </Way>
               {`: ${agent.display_name}`}
             </p>
           )
@@ -122,6 +143,20 @@ function Footer({ issues, isManager, close }: { issues: Issue[]; isManager: bool
     </>
   )
 }
+
+/** The menu stands outside the router, so it is told where to go. */
+const Way = ({ to, onGo, children }: { to: string; onGo: (path: string) => void; children: string }) => (
+  <a
+    href={to}
+    onClick={(event) => {
+      event.preventDefault()
+      onGo(to)
+    }}
+    className="font-medium text-accent-ink underline underline-offset-2"
+  >
+    {children}
+  </a>
+)
 
 /** People of the issue's team, you first. */
 async function teammates(issue: Issue, me: string, query: string): Promise<Option[]> {

@@ -78,7 +78,7 @@ function useNames(): Names {
   return (kind, id) => {
     switch (kind) {
       case 'person':
-        return people.get(String(id))?.display_name ?? 'somebody who left'
+        return people.get(String(id))?.display_name ?? (people.size > 0 ? 'somebody who left' : '…')
       case 'team':
         return named(teams, id, 'that is gone')
       case 'project':

@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { SecondClaim } from '../shortcuts.ts'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-list.tsx'
 import { Failed } from '../ui/states.tsx'
 import { dayOf, Time } from '../ui/time.tsx'
@@ -22,7 +23,11 @@ interface Props {
 }
 
 /** An issue with everything about it: on a page of its own, or beside a list. */
-export const IssueDetail = (props: Props) => <Looked key={props.code} {...props} />
+export const IssueDetail = (props: Props) => (
+  <SecondClaim value={props.inPanel ?? false}>
+    <Looked key={props.code} {...props} />
+  </SecondClaim>
+)
 
 /** What is at hand is shown at once and then looked at again. */
 function Looked({ code, inPanel, onClose }: Props) {

@@ -21,7 +21,7 @@ export function IssueLine({ id, onRemove, removeLabel }: { id: string; onRemove?
       >
         <StatusIcon status={issue.status} />
         <span className="sr-only">{statusLabel(issue.status)}</span>
-        <span className="tabular shrink-0 text-xs text-ink-3">{issue.code}</span>
+        <span className="tabular min-w-13 shrink-0 text-xs text-ink-3">{issue.code}</span>
         <span className="min-w-0 truncate">{issue.title}</span>
       </Link>
       {onRemove && (

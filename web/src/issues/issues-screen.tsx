@@ -12,6 +12,7 @@ import { useDelegate } from './delegate.tsx'
 import { handOver } from './hand-over.ts'
 import { type Known, useKnown } from './known.tsx'
 import { List } from './list.tsx'
+import { rememberList } from './list-order.ts'
 import { dropCards } from './move.ts'
 import { Peek } from './peek.tsx'
 import { type PressEvent, rowId } from './press.ts'
@@ -74,6 +75,7 @@ export function IssuesScreen() {
   const delegate = useDelegate()
   const grid = useRef<HTMLElement>(null)
   usePreset(search, known)
+  useEffect(() => rememberList(rows.map(({ issue }) => issue.id)), [rows])
 
   const onSearch = useCallback(
     (next: (before: IssueSearch) => IssueSearch, { replace = false } = {}) =>
@@ -85,7 +87,18 @@ export function IssuesScreen() {
       replace: Boolean(search.peek) && Boolean(code),
     })
   const openPage = (issue: Issue) => void navigate({ to: '/issue/$code', params: { code: issue.code } })
-  const focus = () => grid.current?.focus({ preventScroll: true })
+  const focus = useCallback(() => grid.current?.focus({ preventScroll: true }), [])
+  const onEdited = useCallback(() => {
+    setEditing(null)
+    focus()
+  }, [focus])
+  const gridRef = useCallback((element: HTMLElement | null) => {
+    grid.current = element
+  }, [])
+  const onCreateIn = useCallback(
+    (value: string) => showOverlay({ name: 'create-issue', with: presetFor({ ...search, [grouping]: value }, known) }),
+    [search, grouping, known],
+  )
   useFollow(search.peek, current, (code) => setPeek(code))
 
   const doIt = (deed: Deed, anchor?: Element) => {
@@ -141,15 +154,9 @@ export function IssuesScreen() {
     known,
     sessions,
     onPress: press,
-    onEdited: () => {
-      setEditing(null)
-      focus()
-    },
-    onCreateIn: (value: string) =>
-      showOverlay({ name: 'create-issue', with: presetFor({ ...search, [grouping]: value }, known) }),
-    gridRef: (element: HTMLElement | null) => {
-      grid.current = element
-    },
+    onEdited,
+    onCreateIn,
+    gridRef,
   }
   return (
     <div className="relative flex h-full min-w-0">

@@ -64,7 +64,7 @@ function OneLine({ row: { issue }, room, known, session, selected, editing, onEd
     <>
       <SelectCell issue={issue} selected={selected} />
       <PriorityCell issue={issue} />
-      <Cell className={cx(cell, 'w-17 text-xs text-ink-3 tabular')}>
+      <Cell className={cx(cell, 'w-19 text-xs text-ink-3 tabular')}>
         <a
           href={`/issue/${issue.code}`}
           tabIndex={-1}

@@ -19,7 +19,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import type { Property } from '../ui/property-list.tsx'
 import { dayOf } from '../ui/time.tsx'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
-import { useChoose } from './choose.tsx'
+import { useChoices } from './choices.tsx'
 import { hours } from './days-and-hours.ts'
 import { useDelegate } from './delegate.tsx'
 import { useHandingOver } from './handing-over.ts'
@@ -36,7 +36,7 @@ const named = (list: { id: string; name: string }[] | undefined, id: string | nu
 
 /** Everything about an issue that is chosen from a menu, in the order in which it is shown. */
 export function useProperties(issue: Issue): Property[] {
-  const choose = useChoose(issue)
+  const choose = useChoices(issue)
   const people = usePeople()
   const teams = useTeams()
   const projects = useQuery(projectsQuery).data?.map(({ id, title }) => ({ id, name: title }))
@@ -196,9 +196,9 @@ function useLabelsProperty(issue: Issue, change: (anchor: Element | null) => voi
       labels.length === 0 ? (
         'No labels'
       ) : (
-        <span className="flex flex-wrap gap-1 py-0.5">
+        <span className="flex flex-wrap gap-x-3 py-0.5">
           {labels.map(({ id, name, color }) => (
-            <span key={id} className="inline-flex h-5 items-center gap-1.5 rounded-full border bg-surface px-2 text-xs">
+            <span key={id} className="inline-flex items-center gap-1.5">
               <LabelDot color={color} />
               {name}
             </span>

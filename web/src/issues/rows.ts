@@ -25,6 +25,11 @@ interface Place {
 export function useCurrentRow(rows: readonly Row[]) {
   const [place, setPlace] = useState<Place | null>(null)
   const index = useMemo(() => indexOf(rows, place), [rows, place])
+  const now = rows[index]
+  // Whoever took the place of what went is current from now on, wherever it goes.
+  if (place && now && (now.key !== place.key || index !== place.index)) {
+    setPlace({ key: now.key, issueId: now.issue.id, index })
+  }
   const latest = useRef({ rows, index })
   latest.current = { rows, index }
   const goTo = useCallback((next: number) => {

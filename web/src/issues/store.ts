@@ -16,6 +16,8 @@ const heardAt = new Map<string, number>()
 
 /** More than this is found by searching. */
 const most = 20_000
+/** While thousands come in, the screen is drawn again this often at most, so that it can be worked with meanwhile. */
+const drawnEveryMs = 400
 
 export interface Snapshot {
   issues: readonly Issue[]
@@ -125,6 +127,7 @@ export function loadIssues(): Promise<void> {
 async function load() {
   const began = performance.now()
   const seen = new Set<string>()
+  let drawnAt = 0
   let cursor: string | null | undefined
   try {
     do {
@@ -134,6 +137,8 @@ async function load() {
         keep(issue)
       }
       cursor = page.next_cursor
+      if (performance.now() - drawnAt < drawnEveryMs) continue
+      drawnAt = performance.now()
       changed({ error: null })
     } while (cursor && seen.size < most)
     // What was here and is no longer listed has been deleted or hidden.
@@ -142,7 +147,7 @@ async function load() {
         if (!seen.has(id) && (heardAt.get(id) ?? 0) <= began) removeIssue(id)
       }
     }
-    changed({ complete: true })
+    changed({ complete: true, error: null })
   } catch (error) {
     changed({ error })
   }

@@ -1,4 +1,5 @@
 import { Plus } from 'lucide-react'
+import { memo } from 'react'
 import { useMe } from '../login/me.ts'
 import { showOverlay } from '../shell/overlay.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +20,7 @@ interface Props {
 }
 
 /** What the list is called, which issues it has, and how they are laid out. */
-export function Toolbar({ search, known, count, onSearch, onLeave }: Props) {
+export const Toolbar = memo(function Toolbar({ search, known, count, onSearch, onLeave }: Props) {
   const { complete } = useIssues()
   return (
     <header className="shrink-0 border-b bg-canvas">
@@ -55,7 +56,7 @@ export function Toolbar({ search, known, count, onSearch, onLeave }: Props) {
       />
     </header>
   )
-}
+})
 
 /** By the view or the place in the sidebar that leads here. */
 function useTitle(search: IssueSearch, known: Known): string {

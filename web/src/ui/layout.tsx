@@ -26,7 +26,8 @@ export function Page({
         </div>
         {below}
       </header>
-      <div className="min-h-0 flex-1 overflow-y-auto">
+      {/* `relative`: what is only for the ear is placed in here, and does not make the window itself scroll. */}
+      <div className="relative min-h-0 flex-1 overflow-y-auto">
         {width === 'reading' ? (
           <div className="mx-auto max-w-3xl space-y-6 px-4 py-6 sm:px-6">{children}</div>
         ) : (

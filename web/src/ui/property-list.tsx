@@ -85,7 +85,7 @@ function PropertyButton({ property, command }: { property: Property; command: st
           isEmpty && 'text-ink-3',
         )}
       >
-        {icon}
+        {icon && <span className="flex w-4 shrink-0 justify-center">{icon}</span>}
         <span className={cx('min-w-0', typeof value === 'string' && 'truncate')}>{value}</span>
       </button>
     </Tip>

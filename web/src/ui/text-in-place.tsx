@@ -4,6 +4,7 @@ import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
 import { Overtaken } from './states.tsx'
+import { say } from './toast.tsx'
 
 interface Props {
   /** What it belongs to, as the commands say. */
@@ -46,7 +47,7 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
       onChange={(event) => setDraft(event.target.value)}
       onBlur={save}
       onKeyDown={pressed}
-      className="field-sizing-content -mx-2 block w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
+      className="-mx-2 block field-sizing-content w-[calc(100%+16px)] resize-none rounded bg-transparent px-2 py-1 text-xl font-semibold hover:bg-hover/50 focus:bg-surface focus:outline-1 focus:outline-accent"
     />
   )
 }
@@ -65,7 +66,12 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
     else drafts.delete(id)
     setDraft(next)
   }
-  if (draft) return <DescriptionEditor text={text} draft={draft} change={change} onSave={onSave} />
+  const leave = () => {
+    if (draft && draft.text !== draft.base) say('Not saved. What you typed is there when you edit again.')
+    else drafts.delete(id)
+    setDraft(null)
+  }
+  if (draft) return <DescriptionEditor text={text} draft={draft} change={change} leave={leave} onSave={onSave} />
 
   const clicked = (event: MouseEvent<HTMLElement>) => {
     const onLink = event.target instanceof Element && event.target.closest('a')
@@ -94,9 +100,11 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
 interface EditorProps extends Pick<Props, 'text' | 'onSave'> {
   draft: { text: string; base: string }
   change: (draft: { text: string; base: string } | null) => void
+  /** Closes it without forgetting what was typed. */
+  leave: () => void
 }
 
-function DescriptionEditor({ text, draft, change, onSave }: EditorProps) {
+function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) {
   const ref = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     ref.current?.focus({ preventScroll: true })
@@ -108,7 +116,7 @@ function DescriptionEditor({ text, draft, change, onSave }: EditorProps) {
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void save()
-    else if (event.key === 'Escape') change(null)
+    else if (event.key === 'Escape') leave()
     else return
     event.preventDefault()
   }

@@ -11,7 +11,7 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhooks', id],
     queryFn: () => api.getWebhook({ webhook_id: id }),
     // That the service disabled it is told by nobody.
-    refetchInterval: 10_000,
+    refetchInterval: 5000,
   })
 
 export const whyManagers =

@@ -2,7 +2,7 @@ import type { Webhook } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, queries } from '../api.ts'
+import { api, messageOf, queries } from '../api.ts'
 import { refreshEndpoint, webhookEndpoint } from '../deliveries/endpoint.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { EndpointPill } from '../deliveries/words.tsx'
@@ -118,11 +118,16 @@ function Danger({ webhook }: { webhook: Webhook }) {
         action="Delete for good"
         typed={webhook.label}
         onConfirm={async () => {
-          await api.deleteWebhook({ webhook_id: webhook.id })
+          // This page asks for the webhook again and again, and would be told that there is none.
           await navigate({ to: '/settings/webhooks' })
-          queries.removeQueries({ queryKey: ['webhooks', webhook.id] })
-          await queries.invalidateQueries({ queryKey: ['webhooks'] })
-          say(`${webhook.label} is deleted.`)
+          try {
+            await api.deleteWebhook({ webhook_id: webhook.id })
+            await queries.invalidateQueries({ queryKey: ['webhooks'], exact: true })
+            queries.removeQueries({ queryKey: ['webhooks', webhook.id] })
+            say(`${webhook.label} is deleted.`)
+          } catch (error) {
+            say(`${webhook.label} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+          }
         }}
       >
         <p>Nothing is sent to it from then on, and everything that was pending or held is canceled.</p>

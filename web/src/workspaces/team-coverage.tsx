@@ -32,7 +32,7 @@ export function TeamCoverageField({ label, name, value, onChange, hints, error }
         ]}
       />
       {!value.all_teams && (
-        <fieldset className="grid gap-1.5 rounded border bg-surface p-3 sm:grid-cols-2">
+        <fieldset className="grid grid-cols-1 gap-1.5 rounded border bg-surface p-3 sm:grid-cols-2">
           <legend className="sr-only">Teams</legend>
           {teams.map(({ id, name: team, key }) => (
             <Checkbox

@@ -17,7 +17,7 @@ const none = 'none'
 const orNull = (value: string) => (value === none ? null : value)
 
 /** Changes one field of an issue by the page's menu: at once, with a way back. */
-export function useChoose(issue: Issue) {
+export function useChoices(issue: Issue) {
   const ask = usePicker()
   const { user } = useMe()
   const set = (change: IssueChange, done: string) => void editIssues([issue.id], change, done)
