@@ -52,7 +52,8 @@ export function CreateForm({ preset, onClose }: Props) {
   const problems = problemsOf(error)
   const change = (fields: Partial<Draft>) =>
     setDraft((before) => {
-      const after = { ...before, ...fields }
+      // A milestone is of its project alone.
+      const after = { ...before, ...('project_id' in fields && { milestone_id: null }), ...fields }
       leave(after)
       return after
     })

@@ -10,6 +10,7 @@ export interface Draft
   assignee_id: string | null
   delegate_id: string | null
   project_id: string | null
+  milestone_id: string | null
   cycle_id: string | null
   /** A day, as a date field has it. */
   due: string
@@ -38,6 +39,7 @@ export function newDraft(asked: Record<string, unknown> | undefined, teamIds: re
   const preset: Preset & Record<string, unknown> = { ...currentPreset(), ...asked }
   return {
     ...placeOf(asked, teamIds),
+    ...(preset.personal && { personal: true }),
     ...left,
     status: preset.status ?? 'backlog',
     priority: preset.priority ?? 'no_priority',
@@ -46,6 +48,7 @@ export function newDraft(asked: Record<string, unknown> | undefined, teamIds: re
     assignee_id: preset.assignee_id ?? null,
     delegate_id: null,
     project_id: preset.project_id ?? null,
+    milestone_id: textIn(preset.milestone_id),
     cycle_id: preset.cycle_id ?? null,
     due: '',
   }
