@@ -1,5 +1,14 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, type ScriptedAgent, signedIn, test } from './baton.ts'
+import {
+  checkAxe,
+  expect,
+  keyboardOnly,
+  narrow,
+  type ScriptedAgent,
+  scrolledSideways,
+  signedIn,
+  test,
+} from './baton.ts'
 import type { Company, Person } from './company.ts'
 
 /** Somebody delegates the first issue to the agent; the other one watches the session. */
@@ -217,8 +226,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'back' }).click()
     expect((await robot.prompt()).selected).toEqual(['back'])
     await expect(page.getByText('0 of 2')).toBeVisible()
-    const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-    expect(sideways).toBe(false)
+    expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
   })
 })

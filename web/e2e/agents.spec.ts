@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
 test('those that wait for a person come first, and the list follows what happens', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
@@ -75,5 +75,5 @@ test('agents are listed with where they work and why not; a manager is led to wh
   const theirs = member.getByRole('region', { name: 'All agents' })
   await expect(theirs).toContainText('Not allowed to take issues')
   await expect(theirs.getByRole('link')).toHaveCount(0)
-  expect(await member.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+  expect(await scrolledSideways(member)).toEqual([])
 })

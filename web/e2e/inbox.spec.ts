@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, narrow, type Person, signedIn, test } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, type Person, scrolledSideways, signedIn, test } from './baton.ts'
 import type { Company } from './company.ts'
 
 const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
@@ -109,7 +109,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Unread only' }).click()
     await expect(rows).toHaveCount(1)
     await expect(rows).toContainText('Mona Member asks to install an app')
-    expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
+    expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
     await rows.getByRole('link').click()
     await expect(page).toHaveURL(new RegExp(`/settings/agent-apps/${robot.registered.app.id}`))

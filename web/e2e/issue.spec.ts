@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 
 /** The open menu of the page. */
 const menu = (page: Page) => page.getByRole('dialog').last()
@@ -418,8 +418,7 @@ test.describe('narrow', () => {
     await page.getByRole('button', { name: 'All properties' }).click()
     await expect(page.getByRole('button', { name: 'Estimate: No estimate' })).toBeVisible()
     await expect(feed(page).getByRole('article')).toBeVisible()
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(overflow, 'pixels to scroll sideways').toBe(0)
+    expect(await scrolledSideways(page)).toEqual([])
     const widest = await page.evaluate(() =>
       Math.max(
         ...[...document.querySelectorAll('main article, main button')].map((e) => e.getBoundingClientRect().right),

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
 const rowOf = (page: Page, title: string) => page.getByRole('row').filter({ hasText: title })
 const columnOf = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
@@ -345,14 +345,12 @@ test.describe('narrow', () => {
     await signedIn(page, company.owner)
     await page.goto('/issues')
     await expect(rowOf(page, 'The door sticks')).toBeVisible()
-    const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    expect(await sideways()).toBe(0)
+    expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
     await rowOf(page, 'The door sticks').getByRole('checkbox').click()
     await expect(page.getByRole('toolbar', { name: '1 selected' })).toBeVisible()
     await page.getByRole('button', { name: 'Board' }).click()
     await expect(columnOf(page, 'Backlog')).toBeVisible()
-    expect(await sideways()).toBe(0)
     await page.getByRole('button', { name: 'New issue', exact: true }).click()
     await expect(page.getByRole('dialog', { name: 'New issue' }).getByLabel('Title')).toBeFocused()
     await page.keyboard.press('Escape')

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 
 /** The open menu or dialog of the page. */
 const menu = (page: Page) => page.getByRole('dialog').last()
@@ -260,18 +260,17 @@ test.describe('on a telephone', () => {
       team_ids: [company.engineering.id, company.design.id],
     })
     await signedIn(page, company.owner)
-    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     await page.goto('/projects')
     await page.getByRole('button', { name: 'Initiative' }).click()
     await expect(page).toHaveURL(/group=initiative/)
     await expect(page.getByRole('region', { name: 'No initiative' })).toContainText(long)
-    expect(await overflow()).toBe(0)
+    expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
     await page.getByRole('link', { name: new RegExp(long) }).click()
     await page.getByRole('button', { name: 'Health: At risk' }).click()
     await menu(page).getByRole('option', { name: 'On track' }).click()
     await expect(page.getByRole('button', { name: 'Health: On track' })).toBeVisible()
-    expect(await overflow()).toBe(0)
+    expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
     await expect
       .poll(async () => (await company.owner.api.getProject({ project_id: id })).health_status)

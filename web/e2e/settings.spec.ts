@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, signUp, test, verifies } from './baton.ts'
 
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
 const message = (page: Page, text: string) => page.getByLabel('Messages').getByText(text)
@@ -248,7 +248,7 @@ test.describe('on a telephone', () => {
     for (const place of ['account', 'workspace', 'members', 'teams', `teams/${company.engineering.id}`, 'api']) {
       await page.goto(`/settings/${place}`)
       await expect(page.getByRole('heading').first()).toBeVisible()
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), place).toBe(0)
+      expect(await scrolledSideways(page), place).toEqual([])
     }
     await page.goto('/settings/members')
     await expect(row(page, 'Mona Member')).toBeVisible()

@@ -2,7 +2,6 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { currentWorkspaceId } from '../api.ts'
-import { CreateIssue } from '../issues/create-issue.tsx'
 import { goLive } from '../live.ts'
 import { useMe } from '../login/me.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -11,14 +10,9 @@ import { Skeletons } from '../ui/states.tsx'
 import { followChanges } from '../updates.ts'
 import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
-import { useOverlay } from './overlay.ts'
-import { Palette } from './palette.tsx'
-import { ShortcutHelp } from './shortcut-help.tsx'
 import { Sidebar } from './sidebar.tsx'
 
-const CreateProject = lazy(() =>
-  import('../projects/create-project.tsx').then(({ CreateProject }) => ({ default: CreateProject })),
-)
+const Overlays = lazy(() => import('./overlays.tsx'))
 
 let begun = false
 /** Once for each time the app is loaded, however often this is drawn. */
@@ -33,7 +27,6 @@ function beginFollowing() {
 /** What stands around every screen of a workspace. */
 export function Shell() {
   const [drawer, setDrawer] = useState(false)
-  const overlay = useOverlay()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   useEffect(beginFollowing, [])
   const { workspaces } = useMe()
@@ -77,14 +70,9 @@ export function Shell() {
         </div>
       </main>
       <GlobalCommands closeDrawer={drawer ? () => setDrawer(false) : undefined} />
-      <Palette />
-      <ShortcutHelp />
-      <CreateIssue />
-      {overlay?.name === 'create-project' && (
-        <Suspense>
-          <CreateProject />
-        </Suspense>
-      )}
+      <Suspense>
+        <Overlays />
+      </Suspense>
     </div>
   )
 }

@@ -1,0 +1,18 @@
+import { CreateIssue } from '../issues/create-issue.tsx'
+import { CreateProject } from '../projects/create-project.tsx'
+import { useOverlay } from './overlay.ts'
+import { Palette } from './palette.tsx'
+import { ShortcutHelp } from './shortcut-help.tsx'
+
+/** Everything that can lie over a screen. Loaded after the first screen stands, so that it does not wait for them. */
+export default function Overlays() {
+  const overlay = useOverlay()
+  return (
+    <>
+      <Palette />
+      <ShortcutHelp />
+      <CreateIssue />
+      {overlay?.name === 'create-project' && <CreateProject />}
+    </>
+  )
+}
