@@ -322,11 +322,11 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     expect(existsSync(join(dir, 'lock'))).toBe(true)
   })
 
-  test('ten kills during writes lose nothing that was acknowledged', { timeout: 120_000 }, async ({ start }) => {
+  test('five kills during writes lose nothing that was acknowledged', { timeout: 120_000 }, async ({ start }) => {
     let service = await start()
     const { headers } = await signUp(service)
     const acknowledged: string[] = []
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 5; round++) {
       const before = acknowledged.length
       const writing = Promise.all(
         Array.from({ length: 4 }, async () => {
@@ -352,7 +352,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
       for (const { id } of page.data) stored.add(id)
       cursor = page.next_cursor
     }
-    expect(acknowledged.length).toBeGreaterThan(400)
+    expect(acknowledged.length).toBeGreaterThan(150)
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
   })
 

@@ -7,10 +7,16 @@ import { type BrowserContext, type ConsoleMessage, expect } from '@playwright/te
 export class Faults {
   readonly #found: string[] = []
   readonly #expected: { pattern: RegExp; seen: boolean }[] = []
+  readonly #allowed: RegExp[] = []
 
   /** Says beforehand that this will be on the console, such as a refusal's /status of 422/. It has to come. */
   expect(pattern: RegExp) {
     this.#expected.push({ pattern, seen: false })
+  }
+
+  /** The same for what comes or not, such as a try while there is no network. */
+  allow(pattern: RegExp) {
+    this.#allowed.push(pattern)
   }
 
   async watch(context: BrowserContext) {
@@ -33,7 +39,7 @@ export class Faults {
   #note(text: string) {
     const expected = this.#expected.find(({ pattern }) => pattern.test(text))
     if (expected) expected.seen = true
-    else this.#found.push(text)
+    else if (!this.#allowed.some((pattern) => pattern.test(text))) this.#found.push(text)
   }
 }
 

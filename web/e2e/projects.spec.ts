@@ -134,6 +134,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await type.type('Autumn release')
   await type.press('Control+Enter')
   await expect(page).toHaveURL(/\/project\/prj_/)
+  await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Autumn release')
   await type.press('e')
   await type.type('For **leaves**.')
   await type.press('Control+Enter')

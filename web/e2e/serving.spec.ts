@@ -17,7 +17,7 @@ test('the app is served under a strict policy, which it keeps', async ({ page })
 test('an address inside the app leads there', async ({ page, company }) => {
   await signedIn(page, company.owner)
   const [issue] = company.issues
-  const response = await page.goto(`/issues/${issue.code}`)
+  const response = await page.goto(`/issue/${issue.code}`)
   expect(response?.status()).toBe(200)
   await expect(page.getByText(issue.title).first()).toBeVisible()
   await page.reload()
