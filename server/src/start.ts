@@ -72,6 +72,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const doorbell = new Doorbell(db, clock, log)
     if (config.demo) await createDemo(ctx)
+    const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
     const http = await createApp(ctx, lifecycle, metrics, readWebFiles())
@@ -79,7 +80,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
 
     return {
-      demo: await demoLoginOf(ctx)(),
+      demo,
       async stop() {
         lifecycle.stopping = true
         const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()

@@ -107,7 +107,9 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
       await plain.kill('SIGTERM')
       // Nobody has signed up yet, so the database still counts as empty.
       const first = await start({ BATON_DATA_DIR: dir, BATON_DEMO: '1' })
-      expect(first.output).toContain(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
+      await expect
+        .poll(() => first.output)
+        .toContain(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
       const { user } = await first.call('POST', '/auth/sign-in', demo)
       await first.kill('SIGTERM')
       const second = await start({ BATON_DATA_DIR: dir, BATON_DEMO: '1' })

@@ -40,7 +40,7 @@ test('everything about an issue is changed in place, and a change can be undone'
   await pick(page, 'Due date', 'Tomorrow')
   await property(page, 'Estimate').click()
   await menu(page).getByRole('combobox').fill('6')
-  await menu(page).getByRole('option', { name: '6 hours' }).click()
+  await menu(page).getByRole('option', { name: '6 hours', exact: true }).click()
   await pick(page, 'Assignee', 'Mona Member')
   await expect(feed(page)).toContainText('Olive Owner renamed it to “The door sticks badly”')
   await expect

@@ -175,6 +175,7 @@ test('a program that was connected is listed, and ends when it is disconnected',
   const back = page.waitForRequest(`${redirect_uri}**`)
   await page.getByRole('button', { name: 'Connect' }).click()
   const code = new URL((await back).url()).searchParams.get('code') ?? ''
+  await expect(page.getByText('Back in the editor')).toBeVisible()
   const form = { grant_type: 'authorization_code', code, client_id, redirect_uri, code_verifier }
   const issued = await fetch(`${service.url}/api/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token } = await issued.json()

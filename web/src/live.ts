@@ -6,7 +6,7 @@ import { useSyncExternalStore } from 'react'
  * What changes elsewhere, told once to all tabs of a browser. The tab that holds the lock has the stream and passes on
  * what it hears; when it is closed, another takes over.
  */
-export type News = { kind: 'change'; change: LiveChange } | { kind: 'resync' }
+export type News = { kind: 'change'; change: LiveChange } | { kind: 'begun' } | { kind: 'resync' }
 export type Connection = 'connecting' | 'open' | 'lost'
 
 /** The service says something every 15 s; after two that are missing the connection is dead. */
@@ -34,9 +34,17 @@ export const useConnection = () =>
     () => connection,
   )
 
+let hearing = () => {}
+const heard = new Promise<void>((resolve) => {
+  hearing = resolve
+})
+/** From then on nothing is missed; whoever reads much waits for it, but not for long. */
+export const whenHearing = (atMostMs: number) => Promise.race([heard, pause(atMostMs)])
+
 function connectionIs(next: Connection) {
   if (next === connection) return
   connection = next
+  if (next === 'open') hearing()
   for (const listener of connectionListeners) listener()
 }
 
@@ -55,9 +63,9 @@ export function goLive(workspaceId: string) {
     else if (leads) channel.postMessage({ connection } satisfies Passed)
   }
   channel.postMessage({ ask: true } satisfies Passed)
-  void navigator.locks.request(`baton.live.${workspaceId}`, async () => {
+  const lead = async (takesOver: boolean) => {
     leads = true
-    await stream(workspaceId, {
+    await stream(workspaceId, takesOver, {
       heard: (news) => {
         tell(news)
         channel.postMessage({ news } satisfies Passed)
@@ -67,6 +75,11 @@ export function goLive(workspaceId: string) {
         channel.postMessage({ connection: next } satisfies Passed)
       },
     })
+  }
+  const name = `baton.live.${workspaceId}`
+  void navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock) await lead(false)
+    else void navigator.locks.request(name, () => lead(true))
   })
 }
 
@@ -75,10 +88,11 @@ interface Ears {
   is: (connection: Connection) => void
 }
 
-/** Stays connected for as long as the page is there. */
-async function stream(workspaceId: string, { heard, is }: Ears): Promise<never> {
+/** Stays connected for as long as the page is there. Whoever takes over does not know what was told meanwhile. */
+async function stream(workspaceId: string, takesOver: boolean, { heard, is }: Ears): Promise<never> {
   let failures = 0
-  let missed = false
+  let missed = takesOver
+  let begun = takesOver
   for (;;) {
     try {
       for await (const { event, data } of connect(workspaceId)) {
@@ -87,7 +101,9 @@ async function stream(workspaceId: string, { heard, is }: Ears): Promise<never> 
         if (event === 'change') heard({ kind: 'change', change: JSON.parse(data) as LiveChange })
         // What happened while nobody listened is not told again.
         else if (event === 'resync' || missed) heard({ kind: 'resync' })
+        else if (!begun) heard({ kind: 'begun' })
         missed = false
+        begun = true
       }
     } catch (error) {
       failures++

@@ -14,6 +14,7 @@ import { meQuery } from './login/me.ts'
 import { parseProjectSearch } from './projects/arrange.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
+import { beginFollowing } from './updates.ts'
 
 /** Every screen and its address, on one page. Each is loaded when it is first gone to. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -71,6 +72,7 @@ const inside = createRoute({
     const [first] = me.workspaces
     if (!first) throw redirect({ to: '/workspaces/new' })
     if (!known) enterWorkspace(first.id)
+    beginFollowing()
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
 })

@@ -2,7 +2,7 @@ import type { LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions/queries.ts'
 import { currentWorkspaceId, queries } from './api.ts'
 import { loadIssues, refreshIssue, removeIssue } from './issues/store.ts'
-import { watch } from './live.ts'
+import { goLive, watch } from './live.ts'
 import { meQuery } from './login/me.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { forgetProject } from './projects/queries.ts'
@@ -50,12 +50,25 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
 }
 
 /** Keeps what the app remembers true while the workspace changes elsewhere. */
-export const followChanges = () =>
+const followChanges = () =>
   watch((news) => {
     if (news.kind === 'resync') {
       void queries.invalidateQueries()
       void loadIssues()
+    } else if (news.kind === 'begun') {
+      // What was read before somebody listened may have changed since.
+      void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 })
     } else {
       answers[news.change.type]?.(news.change)
     }
   })
+
+let begun = false
+/** Before the first screen reads anything; once for each time the app is loaded. */
+export function beginFollowing() {
+  const workspaceId = currentWorkspaceId()
+  if (begun || !workspaceId) return
+  begun = true
+  followChanges()
+  goLive(workspaceId)
+}

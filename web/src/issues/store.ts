@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useMemo, useSyncExternalStore } from 'react'
 import { api, isBatonError } from '../api.ts'
+import { whenHearing } from '../live.ts'
 
 /**
  * Every issue the person may see, in one place: lists, boards and pages read from here, so that opening one costs
@@ -125,6 +126,7 @@ export function loadIssues(): Promise<void> {
 }
 
 async function load() {
+  await whenHearing(1000)
   const began = performance.now()
   const seen = new Set<string>()
   let drawnAt = 0

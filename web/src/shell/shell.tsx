@@ -2,33 +2,20 @@ import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { currentWorkspaceId } from '../api.ts'
-import { goLive } from '../live.ts'
 import { useMe } from '../login/me.ts'
 import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { followChanges } from '../updates.ts'
 import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { Sidebar } from './sidebar.tsx'
 
 const Overlays = lazy(() => import('./overlays.tsx'))
 
-let begun = false
-/** Once for each time the app is loaded, however often this is drawn. */
-function beginFollowing() {
-  const workspaceId = currentWorkspaceId()
-  if (begun || !workspaceId) return
-  begun = true
-  goLive(workspaceId)
-  followChanges()
-}
-
 /** What stands around every screen of a workspace. */
 export function Shell() {
   const [drawer, setDrawer] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
-  useEffect(beginFollowing, [])
   const { workspaces } = useMe()
   const isMember = workspaces.some(({ id }) => id === currentWorkspaceId())
   useEffect(() => {

@@ -17,7 +17,6 @@ export function TeamMembers({ team }: { team: Team }) {
   const { user, isManager } = useMe()
   const pick = usePicker()
   const people = usePeople()
-  const members = useQuery(membersQuery).data ?? []
   const { data } = useQuery({
     queryKey: ['workspace', 'teams', team.id, 'members'],
     queryFn: () => all((cursor) => api.listTeamMembers({ team_id: team.id, limit: 100, ...(cursor && { cursor }) })),
@@ -34,13 +33,14 @@ export function TeamMembers({ team }: { team: Team }) {
   const add = (anchor: Element) =>
     pick(anchor, {
       title: 'Add to the team',
-      options: members
-        .filter(({ id }) => !inside.has(id))
-        .map(({ id, display_name }) => ({
-          value: id,
-          label: display_name,
-          icon: <Avatar name={display_name} size={16} />,
-        })),
+      options: async (query) =>
+        (await queries.ensureQueryData(membersQuery))
+          .filter(({ id, display_name }) => !inside.has(id) && display_name.toLowerCase().includes(query.toLowerCase()))
+          .map(({ id, display_name }) => ({
+            value: id,
+            label: display_name,
+            icon: <Avatar name={display_name} size={16} />,
+          })),
       empty: 'Everybody is in it already.',
       onPick: (id) => void attempt(() => api.addTeamMember({ team_id: team.id, user_id: id })),
     })
