@@ -43,7 +43,7 @@ test('J, K and Enter open a session', async ({ page, company, agent }) => {
   for (const session of sessions) await session.thought('On it.')
   await signedIn(page, company.member)
   await page.goto('/agents')
-  await expect(page.getByText('Oil the hinges')).toBeVisible()
+  for (const { title } of [first, second]) await expect(page.getByText(title)).toBeVisible()
   keyboardOnly(page)
   for (const key of ['j', 'j', 'k', 'j', 'Enter']) await page.keyboard.press(key)
   // The newest is first.
