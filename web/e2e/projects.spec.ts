@@ -26,6 +26,8 @@ test('a project is made and everything about it changed in place', async ({ page
   await page.getByLabel('Title').fill('Winter release')
   await page.getByLabel('Engineering').check()
   await page.getByRole('button', { name: 'Create project' }).click()
+  await expect(page).toHaveURL(/\/project\/prj_/)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Winter release')
 
   await page.getByRole('textbox', { name: 'Title' }).fill('Winter release 2')
@@ -134,6 +136,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await type.type('Autumn release')
   await type.press('Control+Enter')
   await expect(page).toHaveURL(/\/project\/prj_/)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Autumn release')
   await type.press('e')
   await type.type('For **leaves**.')

@@ -52,6 +52,16 @@ export const queries = new QueryClient({
 export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
   queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
+/** Reads again what is on the screen of it. What is being read for the first time may be too old as well: once more, then. */
+export async function lookAgain(...queryKey: string[]) {
+  const first = queries
+    .getQueryCache()
+    .findAll({ queryKey, fetchStatus: 'fetching' })
+    .filter(({ state }) => state.data === undefined)
+  await Promise.allSettled(first.map(({ promise }) => promise))
+  await queries.invalidateQueries({ queryKey })
+}
+
 /** What to tell a person about something that failed. */
 export function messageOf(error: unknown): string {
   if (isBatonError(error, 'NETWORK_ERROR') || isBatonError(error, 'TIMEOUT')) {

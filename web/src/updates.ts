@@ -1,13 +1,13 @@
 import type { LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions/queries.ts'
-import { currentWorkspaceId, queries } from './api.ts'
+import { currentWorkspaceId, lookAgain, queries } from './api.ts'
 import { loadIssues, refreshIssue, removeIssue } from './issues/store.ts'
 import { goLive, watch } from './live.ts'
 import { meQuery } from './login/me.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { forgetProject } from './projects/queries.ts'
 
-const stale = (...queryKey: string[]) => void queries.invalidateQueries({ queryKey })
+const stale = (...queryKey: string[]) => void lookAgain(...queryKey)
 
 /** First what one is here: whoever was removed has nothing more to look at, and the shell shows them out. */
 async function refreshWorkspace() {

@@ -1,7 +1,7 @@
 import type { AgentApp, AppSetup, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { all, api, queries } from '../api.ts'
+import { all, api, lookAgain, queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 
 export const appsQuery = queryOptions({
@@ -48,11 +48,7 @@ export function useInstalledElsewhere(appId: string, unknownHere: boolean) {
 }
 
 /** Everything about apps is read again. */
-export const refreshApps = () =>
-  Promise.all([
-    queries.invalidateQueries({ queryKey: ['agent-apps'] }),
-    queries.invalidateQueries({ queryKey: ['installations'] }),
-  ])
+export const refreshApps = () => Promise.all([lookAgain('agent-apps'), lookAgain('installations')])
 
 /** Whoever registered an app looks after its secrets, webhook and deliveries, as managers do; the rest is theirs. */
 export function useMayLookAfter({ owner_user_id }: Pick<AgentApp, 'owner_user_id'>) {
