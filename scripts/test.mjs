@@ -3,31 +3,15 @@
 //   --differing    with it: only those of what can differ there
 //   --browser      the browser tests alone
 //   --checks-only  no tests
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './browser.mjs'
 import { withPostgres } from './postgres.mjs'
 import { bin, build, buildWeb, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const budgetSeconds = { embedded: 960, postgres: 420, browser: 480 }
-/** Where PostgreSQL can differ from the embedded database: locks, races, notifications, plans, whole processes. */
-const whereItDiffers = [
-  'db/',
-  'relay/',
-  'live/',
-  'delivery/',
-  'events/',
-  'views/',
-  'housekeeping',
-  'http/rate-',
-  'issues/delegation-races',
-  'agent-sessions/races',
-  'agent-sessions/idempotency',
-  'agent-sessions/pace',
-  'agent-sessions/reading',
-  'agent-sessions/stream',
-  'agent-sessions/ends',
-].map((name) => `server/src/${name}`)
+/** Rooms that stand on locks, notifications and whole processes, where PostgreSQL can differ from the embedded database. */
+const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
 const flags = new Set(process.argv.slice(2))
 const total = { passed: 0, failed: 0, skipped: 0 }
 
@@ -36,7 +20,7 @@ await main(async () => {
   await build('Building and checking types', '.')
   if (flags.has('--postgres')) {
     await withPostgres((url) =>
-      vitest('postgres', flags.has('--differing') ? [...whereItDiffers, 'server/test/'] : ['server/'], {
+      vitest('postgres', flags.has('--differing') ? whereItDiffers() : ['server/'], {
         DATABASE_URL: url,
       }),
     )
