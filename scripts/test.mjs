@@ -53,6 +53,14 @@ async function check(title, work) {
   }
 }
 
+/** Those rooms, and every file with a test that only PostgreSQL can show: it would run nowhere else. */
+function whereItDiffers() {
+  const only = readdirSync(join(root, 'server', 'src'), { recursive: true })
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /verifiesOnPostgres|onPostgres/.test(readFileSync(join(root, 'server', 'src', name), 'utf8')))
+  return [...roomsThatDiffer, ...only.map((name) => join('src', name))].map((name) => join('server', name))
+}
+
 function vitest(name, files, env) {
   return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
 }
