@@ -23,6 +23,8 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
+    // As in web/e2e: on a machine of CI a test is tried once more, and then named as flaky.
+    retry: process.env.CI ? 1 : 0,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
     include: ['{protocol,server,conformance,sdk,cli,examples}/**/*.test.ts'],

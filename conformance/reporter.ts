@@ -13,9 +13,12 @@ export class ConformanceReporter implements Reporter {
     const tests = modules
       .flatMap((module) => [...module.children.allTests()])
       .flatMap((test) => {
-        const { state } = test.result()
+        const { state, errors = [] } = test.result()
         const { verifies = [], needs } = test.meta()
-        return state === 'pending' ? [] : [{ state, verifies, elsewhere: needs === 'postgres' }]
+        if (state === 'pending') return []
+        const name = `${test.module.relativeModuleId} › ${test.fullName}`
+        const flaky = test.diagnostic()?.flaky ?? false
+        return [{ name, state, flaky, message: errors[0]?.message, verifies, elsewhere: needs === 'postgres' }]
       })
     const brokenModules = modules.filter((module) => module.errors().length > 0)
     writeResults(this.#file, tests, brokenModules.length + errors.length)

@@ -1,14 +1,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 export interface Shown {
+  name: string
+  /** Passed, but not the first time. */
+  flaky: boolean
+  /** What was wrong, if something was. */
+  message: string | undefined
   state: 'passed' | 'failed' | 'skipped'
   verifies: readonly string[]
   /** Skipped because another suite runs it. */
   elsewhere?: boolean
 }
 
-/** Writes what a run has shown: how many tests passed, and which requirements they cite. */
+/** Writes what a run has shown: how many tests passed, which did not or not at once, and which requirements they cite. */
 export function writeResults(file: string, tests: readonly Shown[], otherFailures: number) {
   const count = (state: Shown['state']) => tests.filter((test) => test.state === state).length
   const cited = tests.filter(({ state, elsewhere }) => state === 'passed' || (state === 'skipped' && elsewhere))
@@ -19,7 +25,15 @@ export function writeResults(file: string, tests: readonly Shown[], otherFailure
       passed: count('passed'),
       failed: count('failed') + otherFailures,
       skipped: count('skipped'),
+      remarks: tests
+        .filter(({ state, flaky }) => state === 'failed' || flaky)
+        .map(({ name, state, message = '' }) => `${state === 'failed' ? '✗' : '≈'} ${name}: ${firstLines(message)}`),
       cited: [...new Set(cited.flatMap((test) => test.verifies))].sort(),
     }),
   )
+}
+
+/** What fits on one line of a summary. */
+function firstLines(message: string) {
+  return stripVTControlCharacters(message).split('\n').slice(0, 6).join(' ').slice(0, 500)
 }

@@ -97,7 +97,7 @@ async function suite(name, title, command, args, env) {
   })
   const summary = existsSync(results)
     ? JSON.parse(readFileSync(results, 'utf8'))
-    : { passed: 0, failed: 1, skipped: 0, cited: [] }
+    : { passed: 0, failed: 1, skipped: 0, remarks: [], cited: [] }
   if (code !== 0 && summary.failed === 0) summary.failed = 1
   for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
   const seconds = Math.round((Date.now() - started) / 1000)
@@ -105,6 +105,8 @@ async function suite(name, title, command, args, env) {
   console.log(
     `  ${name}: ${summary.passed} passed, ${summary.failed} failed${skipped} in ${seconds} s (budget ${budgetSeconds[name]} s)`,
   )
+  // Once more and in one place: ✗ failed, ≈ passed when it was tried again.
+  for (const remark of summary.remarks) console.log(remark)
   return summary.cited
 }
 

@@ -24,7 +24,10 @@ export default class ConformanceReporter implements Reporter {
 
   onEnd() {
     const shown = this.#tests.map((test) => ({
+      name: test.titlePath().filter(Boolean).join(' › '),
       state: stateOf(test),
+      flaky: test.outcome() === 'flaky',
+      message: test.results.find(({ error }) => error)?.error?.message,
       verifies: test.annotations.flatMap(({ type, description = '' }) => (type === 'verifies' ? [description] : [])),
       // Where there is no browser the tests are only listed; a machine that has one shows what they cite.
       elsewhere: this.#withoutBrowser,
