@@ -38,4 +38,5 @@ export const unavailableWords: Record<NonNullable<Choice['unavailable_reason']>,
   app_not_installed_for_team: 'Not installed for any team',
   app_missing_scope: 'Takes no work: it was not allowed to be delegated to',
   app_webhook_disabled: 'Cannot be reached: its webhook is switched off',
+  personal_agent_not_yours: 'Works for its owner alone',
 }
