@@ -89,6 +89,7 @@ export {
   type IssueStatus,
   type IssueType,
   issueFields,
+  issueStatuses,
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
