@@ -17,6 +17,12 @@ const matched = (match: Match) =>
 
 const inCommon = ({ shared }: Match) => ` · both say: ${shared.slice(0, 4).join(', ')}`
 
+/** While it may be a duplicate nobody needs to be asked for more. */
+const inOneLine = (missing: string[]) => {
+  const names = missing.flatMap((fact) => /^\*\*(.+?)\*\*/.exec(fact)?.[1] ?? [])
+  return names.length === 0 ? [] : [`If it is not the same, it lacks: ${names.join(' · ').toLowerCase()}.`, '']
+}
+
 /** What a triager reads: what to do first comes first, and what there is nothing about is not mentioned. */
 export function answerOf({ duplicates, related, missing, notes }: Findings): string {
   const lines = [
@@ -24,8 +30,8 @@ export function answerOf({ duplicates, related, missing, notes }: Findings): str
       duplicates.length === 1 ? 'Likely duplicate' : 'Likely duplicates',
       duplicates.map((match) => matched(match) + inCommon(match)),
     ),
-    ...section('In the way', notes),
-    ...section('Missing', missing),
+    ...section('How it stands', notes),
+    ...(duplicates.length > 0 ? inOneLine(missing) : section('Missing', missing)),
     ...section('Related', related.map(matched)),
   ]
   const [first] = duplicates

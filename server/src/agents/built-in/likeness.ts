@@ -24,6 +24,17 @@ const irregular: Record<string, string> = {
   offlin: 'connect',
 }
 
+/** A stem as the word that it was in a text. */
+export function asWritten(stem: string, text: string): string | undefined {
+  const forms = [stem, ...Object.keys(irregular).filter((form) => irregular[form] === stem)]
+  for (const form of forms) {
+    const start = form.replace(/[iy]$/, '').replace(/[^\p{L}\d]/gu, '')
+    const word = start && new RegExp(`(?<![\\p{L}\\d])${start}\\p{L}{0,6}`, 'iu').exec(text)?.[0]
+    if (word) return word.toLowerCase()
+  }
+  return undefined
+}
+
 const sameAs = (word: string) => irregular[word] ?? word
 
 /** Words that are in every other issue say nothing about it; those that are in few say much. */

@@ -5,7 +5,7 @@ import { sql } from '../../db/sql.ts'
 import type { App } from '../../http/caller.ts'
 import { issueInReach } from '../../installations/reach.ts'
 import type { Hands } from '../mind.ts'
-import { Likeness, type Worded } from './likeness.ts'
+import { asWritten, Likeness, type Worded } from './likeness.ts'
 import type { Other, Surroundings } from './relations.ts'
 
 /** Of these each issue is compared with: the newest, and those that have two words of it, or a title that looks alike. */
@@ -94,6 +94,7 @@ export async function findAlike(ctx: Context, caller: App, issue: Issue) {
   const words = await wordsOf(ctx.db, issue)
   const pool = await ctx.db.rows<Row>(poolStatement(ctx, caller, issue, words))
   const likeness = new Likeness([...pool.map((row) => row.words), words])
+  const text = `${issue.title} ${issue.description}`
   const ranked = pool
     .map((row) => ({
       row,
@@ -102,7 +103,7 @@ export async function findAlike(ctx: Context, caller: App, issue: Issue) {
     .sort((a, b) => b.alike - a.alike)
   const matches = ranked.flatMap(({ row, alike }): Match[] => {
     const { words: theirs, look, type, ...other } = row
-    const shared = likeness.shared(words, theirs)
+    const shared = likeness.shared(words, theirs).flatMap((stem) => asWritten(stem, text) ?? [])
     const enough = (needed: typeof duplicate) => alike >= needed.likeness && shared.length >= needed.words
     const same = look >= titlesAlike || (kindOf(type) === kindOf(issue.type) && enough(duplicate))
     return same || enough(related) ? [{ ...other, is: same ? 'duplicate' : 'related', shared }] : []

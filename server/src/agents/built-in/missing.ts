@@ -30,11 +30,15 @@ const audience: Fact = {
   known:
     /\bas (an?|the|somebody|someone)\b|\b(customer|user|people|person|visitor|support|admin|manager|accountant|team|agent)s?\b/i,
 }
+/** A task says in its title what is to be done; a few more words say what for. */
 const outcome: Fact = {
   ask: '**Outcome**: what is there when it is done?',
-  known:
-    /\bdone when\b|\bso that\b|\boutcome\b|\bresult\b|\bgoal\b|\b(must|should|has to|have to|needs? to)\b|^\s*[-*] /im,
+  known: /\S.{30}|\bdone when\b|\bso that\b/is,
 }
+
+/** A time that the text names. */
+const deadline =
+  /\b(?:by|until|before|after|no later than)\s+(?:the end of\s+|end of\s+)?(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|q[1-4]|\d{4}-\d\d-\d\d)\b/i
 
 const byType: Record<Issue['type'], Fact[]> = {
   bug: [steps, expected, environment],
@@ -51,8 +55,9 @@ const urgent: Issue['priority'][] = ['urgent', 'high']
  */
 export function missingFacts(issue: Facts, said: readonly string[]): string[] {
   const text = [issue.title, issue.description, ...said].join('\n')
+  const body = [issue.description, ...said].join('\n')
   const described = issue.description.trim().length > 0 || said.length > 0
-  const facts = byType[issue.type].filter(({ known }) => !known.test(described ? text : issue.title))
+  const facts = byType[issue.type].filter((fact) => !fact.known.test(fact === outcome ? body : text))
   const asks = facts.map(({ ask }) => ask)
   if (
     issue.type === 'task' &&
@@ -63,5 +68,7 @@ export function missingFacts(issue: Facts, said: readonly string[]): string[] {
   )
     asks.push(`**By when**: it is ${issue.priority}, and has no date, milestone or cycle.`)
   if (issue.type === 'bug' && issue.priority === 'no_priority') asks.push('**Priority**: how bad is it, for how many?')
+  const named = issue.due_date ? null : deadline.exec(`${issue.title}\n${issue.description}`)
+  if (named) asks.push(`**Due date**: the text says “${named[0]}”, and none is set.`)
   return described ? asks : ['**A description**: the title is all there is.', ...asks]
 }
