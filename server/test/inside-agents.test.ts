@@ -10,8 +10,8 @@ test.skipIf(onPostgres)(
   'a process killed in the middle of a look goes on after it, and says nothing twice',
   async () => {
     const dir = await filledDataDir()
-    // One activity a second, so that there is a middle.
-    const env = { BATON_DATA_DIR: dir, BATON_SESSION_RATE: '1' }
+    // Two activities a second, so that there is a middle.
+    const env = { BATON_DATA_DIR: dir, BATON_SESSION_RATE: '2' }
     let service = await ServiceProcess.start(env)
     try {
       const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
