@@ -2,6 +2,7 @@ import { type AgentActivity, api, limits, type Operation, type PlanItem } from '
 import { activitiesAfter } from '../agent-sessions/activities.ts'
 import { readContext } from '../agent-sessions/context.ts'
 import type { Context } from '../context.ts'
+import { sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
@@ -59,19 +60,11 @@ export class SessionHands implements Hands {
   }
 
   async comment({ type, id }: { type: 'issue' | 'project'; id: string }, text: string) {
-    const target = { target_type: type, target_id: id }
-    let cursor: string | null = null
-    do {
-      const page: { data: { author_id: string | null; text: string }[]; next_cursor: string | null } =
-        (await this.#invoke(api.listComments, undefined, {
-          ...target,
-          limit: limits.pageMax,
-          ...(cursor ? { cursor } : {}),
-        })) as never
-      if (page.data.some((comment) => comment.author_id === this.#work.agent.id && comment.text === text)) return
-      cursor = page.next_cursor
-    } while (cursor)
-    await this.#invoke(api.createComment, { ...target, text })
+    const caller = await this.caller()
+    const column = type === 'issue' ? sql`issue_id` : sql`project_id`
+    const said = await this.#ctx.db.row(sql`
+      select 1 from comments where ${column} = ${id} and author_id = ${caller.id} and text = ${text} limit 1`)
+    if (!said) await this.#invoke(api.createComment, { target_type: type, target_id: id, text })
   }
 
   async call(tool: Tool, input: Record<string, unknown>) {
@@ -91,7 +84,13 @@ export class SessionHands implements Hands {
 
   async conversation(): Promise<AgentActivity[]> {
     await this.caller()
-    return activitiesAfter(this.#ctx.db, this.#ctx.config, this.#work.sessionId, 0, limits.activitiesPage)
+    const all: AgentActivity[] = []
+    for (;;) {
+      const { db, config } = this.#ctx
+      const next = await activitiesAfter(db, config, this.#work.sessionId, all.at(-1)?.seq ?? 0, limits.activitiesPage)
+      all.push(...next)
+      if (next.length < limits.activitiesPage) return all
+    }
   }
 
   /** Asked for at every step, so that what was taken away is gone at once. */

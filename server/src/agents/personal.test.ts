@@ -16,6 +16,7 @@ test(
   ),
   async ({ app }) => {
     const { owner, member, scribe } = await insideScene(app)
+    await app.installed(owner)
     expect(scribe).toMatchObject({ name: 'Scribe', instructions: 'Be brief.', agent_kind: 'personal' })
     const path = `/agents/personal/${scribe.id}`
     expect((await done(member.get('/agents/personal'))).data).toEqual([scribe])
@@ -36,6 +37,7 @@ test(
       (one: { user_kind: string; agent_kind: string }) => [one.user_kind, one.agent_kind],
     )
     expect(kinds).toContainEqual(['application', 'personal'])
+    expect(kinds).toContainEqual(['application', 'app'])
     expect(kinds).toContainEqual(['application', 'deployment'])
     expect(JSON.stringify(await done(owner.get('/users/select')))).not.toContain(scribe.id)
     expect((await done(member.get('/agents'))).data).toMatchObject([

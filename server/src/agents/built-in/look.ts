@@ -11,6 +11,8 @@ import type { Other, Surroundings } from './relations.ts'
 /** Of these each issue is compared with: the newest, and those that have two words of it, or a title that looks alike. */
 const newest = 300
 const wordy = 200
+/** Before they are put in order, so that common words do not make it read everything. */
+const matched = 2000
 const lookalikes = 50
 const wordsAsked = 14
 /** More than the first page is read of no discussion. */
@@ -130,9 +132,11 @@ function poolStatement({ config }: Context, caller: App, issue: Issue, words: Wo
     from issues i left join users u on u.id = i.assignee_id
     where i.id in (
       (select i.id from issues i where ${others} order by i.id desc limit ${newest})
-      union (select i.id from issues i
-        where ${others} and to_tsvector('english', i.title || ' ' || left(i.description, 2000)) @@ ${pairsOf(words)}::tsquery
-        order by i.id desc limit ${wordy})
+      union (select m.id from (
+          select i.id from issues i where ${others}
+            and to_tsvector('english', i.title || ' ' || left(i.description, 2000)) @@ ${pairsOf(words)}::tsquery
+          limit ${matched}) m
+        order by m.id desc limit ${wordy})
       union (select i.id from issues i where ${others} and i.title % ${issue.title} limit ${lookalikes}))`
 }
 
