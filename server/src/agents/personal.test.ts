@@ -46,8 +46,13 @@ test(
     expect((await done(owner.get('/agents'))).data).toEqual([])
     await done(member.delete(path))
     expect((await done(member.get('/agents/personal'))).data).toEqual([])
-    const actions = (await done(owner.get('/audit-log?limit=3'))).data.map(({ action }: { action: string }) => action)
-    expect(actions).toEqual(['personal_agent.deleted', 'personal_agent.updated', 'personal_agent.created'])
+    const actions = (await done(owner.get('/audit-log?limit=4'))).data.map(({ action }: { action: string }) => action)
+    expect(actions).toEqual([
+      'personal_agent.deleted',
+      'personal_agent.updated',
+      'app.registered',
+      'personal_agent.created',
+    ])
   },
 )
 
