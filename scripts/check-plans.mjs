@@ -126,6 +126,7 @@ async function check(url) {
     `/cycles?team_id=${team.id}`,
     '/initiatives',
     '/views',
+    '/agents/personal',
     '/auth/programs',
     '/inbox',
     '/inbox?unread=true',

@@ -308,6 +308,6 @@ export const agentSessions = {
     bodyCheckedByVerb: true,
     idempotent: true,
     returns: { 201: AgentActivity },
-    errors: ['SESSION_ENDED', 'IDEMPOTENCY_KEY_REUSED', 'PROMPT_IS_HUMAN_ONLY', 'RATE_LIMIT_EXCEEDED'],
+    errors: ['FORBIDDEN', 'SESSION_ENDED', 'IDEMPOTENCY_KEY_REUSED', 'PROMPT_IS_HUMAN_ONLY', 'RATE_LIMIT_EXCEEDED'],
   }),
 }

@@ -1,10 +1,15 @@
 import { type Static, Type } from 'typebox'
-import { closed, id, list, nullable, paging } from './common.ts'
+import { closed, id, list, Name, nullable, Page, paging, Timestamp } from './common.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-export const UnavailableReason = Type.Enum(['app_not_installed_for_team', 'app_missing_scope', 'app_webhook_disabled'])
+export const UnavailableReason = Type.Enum([
+  'app_not_installed_for_team',
+  'app_missing_scope',
+  'app_webhook_disabled',
+  'personal_agent_not_yours',
+])
 export type UnavailableReason = Static<typeof UnavailableReason>
 
 /** Somebody to choose: a person, or an agent with whether work can be handed to it. */
@@ -38,7 +43,51 @@ export const AgentQuery = Type.Object(
 )
 export type AgentQuery = Static<typeof AgentQuery>
 
+const Instructions = Type.String({
+  maxLength: limits.instructions,
+  'x-message': `must have at most ${limits.instructions.toLocaleString('en')} characters`,
+})
+
+/** decisions 10: an agent that a member made for themselves. Its id is that of its user. */
+export const PersonalAgent = Type.Object(
+  {
+    id: id('usr'),
+    name: Type.String(),
+    instructions: Type.String(),
+    agent_kind: Type.Enum(['personal']),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { ...closed, title: 'PersonalAgent' },
+)
+export type PersonalAgent = Static<typeof PersonalAgent>
+
+export const NewPersonalAgent = Type.Object({ name: Name, instructions: Instructions }, closed)
+export type NewPersonalAgent = Static<typeof NewPersonalAgent>
+export const PersonalAgentChange = Type.Partial(NewPersonalAgent, closed)
+export type PersonalAgentChange = Static<typeof PersonalAgentChange>
+
 export const agents = {
+  listPersonalAgents: operation(routes.listPersonalAgents, {
+    summary: 'The agents that you made for yourself, newest first',
+    query: Page,
+    returns: { 200: list(PersonalAgent) },
+  }),
+  createPersonalAgent: operation(routes.createPersonalAgent, {
+    summary: `Make an agent of your own, with instructions; a person has at most ${limits.personalAgentsPerPerson}`,
+    body: NewPersonalAgent,
+    returns: { 201: PersonalAgent },
+    errors: ['PERSONAL_AGENT_LIMIT_REACHED'],
+  }),
+  updatePersonalAgent: operation(routes.updatePersonalAgent, {
+    summary: 'Change its name or instructions',
+    body: PersonalAgentChange,
+    returns: { 200: PersonalAgent },
+  }),
+  deletePersonalAgent: operation(routes.deletePersonalAgent, {
+    summary: 'Delete it; its sessions end and what was delegated to it is released',
+    returns: { 204: null },
+  }),
   listAgents: operation(routes.listAgents, {
     summary: 'Agents, with whether work can be handed to them; apps and the built-in one where asked for',
     query: AgentQuery,

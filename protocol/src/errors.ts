@@ -38,6 +38,10 @@ export const errors = {
     message: 'This Idempotency-Key was sent with another body before; use a new key for a new activity.',
   },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner; make somebody else owner first.' },
+  PERSONAL_AGENT_LIMIT_REACHED: {
+    status: 409,
+    message: 'You have as many personal agents as you may; delete one you no longer need.',
+  },
   REDELIVERY_LIMIT_REACHED: { status: 409, message: 'The delivery has been attempted too often to be sent again.' },
   SESSION_ENDED: {
     status: 409,

@@ -43,7 +43,15 @@ export {
   type SessionState,
   sessionStates,
 } from './agent-sessions.ts'
-export type { AgentQuery, Choice, UnavailableReason, UserQuery } from './agents.ts'
+export type {
+  AgentQuery,
+  Choice,
+  NewPersonalAgent,
+  PersonalAgent,
+  PersonalAgentChange,
+  UnavailableReason,
+  UserQuery,
+} from './agents.ts'
 export type { AuditAction, AuditEntry } from './audit.ts'
 export {
   type Comment,
@@ -81,6 +89,7 @@ export {
   type IssueStatus,
   type IssueType,
   issueFields,
+  issueStatuses,
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'

@@ -15,6 +15,8 @@ export const limits = {
   query: 200,
   importedIssues: 500,
   viewsPerPerson: 100,
+  personalAgentsPerPerson: 20,
+  instructions: 10_000,
   viewQuery: 2000,
   viewValue: 200,
   email: 254,

@@ -215,6 +215,12 @@ export const routes = {
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
+  // Agents that people make for themselves
+  listPersonalAgents: { method: 'GET', path: '/agents/personal', caller: 'member' },
+  createPersonalAgent: { method: 'POST', path: '/agents/personal', caller: 'member' },
+  updatePersonalAgent: { method: 'PATCH', path: '/agents/personal/:agent_id', caller: 'member' },
+  deletePersonalAgent: { method: 'DELETE', path: '/agents/personal/:agent_id', caller: 'member' },
+
   // Agent sessions: an app always reaches its own, whatever its scopes
   listAgentSessions: {
     method: 'GET',

@@ -34,7 +34,7 @@ export async function createApp(
   lifecycle: Lifecycle,
   metrics = new Metrics(),
   web: WebFiles | null = null,
-): Promise<FastifyInstance> {
+): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx, metrics, lifecycle, web),
@@ -68,5 +68,5 @@ export async function createApp(
     (asked) => (web && !worker ? webPage(web, asked) : undefined),
   )
   http.addHook('onClose', () => live.stop())
-  return http
+  return { http, door }
 }

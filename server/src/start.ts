@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { startTimers } from './agent-sessions/timers.ts'
+import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -19,6 +20,7 @@ import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
+import { Bells } from './relay/bells.ts'
 import { Relay } from './relay/relay.ts'
 import { readWebFiles } from './web/files.ts'
 
@@ -71,13 +73,17 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const relay = new Relay(db, clock, log)
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const doorbell = new Doorbell(db, clock, log)
+    const workBells = new Bells(db, log, 'work')
     if (config.demo) await createDemo(ctx)
     const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
-    const http = await createApp(ctx, lifecycle, metrics, readWebFiles())
+    const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen(http, config)
-    const stopWorking = config.role === 'api' ? async () => {} : startWorking(ctx, doorbell, metrics)
+    const stopWorking =
+      config.role === 'api'
+        ? async () => {}
+        : startWorking(ctx, doorbell, new AgentRunner(ctx, door, workBells), metrics)
 
     return {
       demo,
@@ -88,6 +94,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
         clearTimeout(cutOff)
         await doorbell.quiet()
         await relay.stop()
+        await workBells.stop()
         await outbound.close()
         await db.close()
       },
@@ -99,17 +106,18 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
 }
 
 /** What a process does besides answering requests. */
-function startWorking(ctx: Context, doorbell: Doorbell, metrics: Metrics): () => Promise<void> {
+function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
   const worker = new DeliveryWorker(ctx, doorbell, {
     attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   })
   worker.start()
+  agents.start()
   return async () => {
     stopHousekeeping()
     stopTimers()
-    await worker.stop()
+    await Promise.all([worker.stop(), agents.stop()])
   }
 }
 

@@ -115,6 +115,9 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   requestInstall: null,
   updateInstallation: { all_teams: true },
   deleteInstallation: null,
+  createPersonalAgent: { name: 'Scribe', instructions: 'Be brief.' },
+  updatePersonalAgent: { name: 'Scribe', instructions: 'Be brief.' },
+  deletePersonalAgent: null,
   openAgentSession: { issue_id: 'x' },
   updateAgentSession: {
     plan: [{ content: 'Look', status: 'pending' }],
@@ -173,6 +176,7 @@ export async function makeScene(app: TestApp) {
   const consent = new URL(asked.headers.get('location') ?? '')
   await programOf(app, owner, workspace.id)
   const { body: programs } = await owner.get('/auth/programs')
+  const { body: personal } = await owner.post('/agents/personal', { name: 'Scribe', instructions: '' })
   const { body: inbox } = await owner.get('/inbox')
   const ids: Record<string, string> = {
     user_id: member.user.id,
@@ -195,6 +199,7 @@ export async function makeScene(app: TestApp) {
     program_id: programs.data[0].id,
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',
+    agent_id: personal.id,
   }
   return { ...workspace, ids, robot }
 }

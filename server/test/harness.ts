@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { api } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
 import { settleDue } from '../src/agent-sessions/timers.ts'
+import type { Mind } from '../src/agents/mind.ts'
+import { mindOf } from '../src/agents/minds.ts'
+import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
@@ -10,12 +13,14 @@ import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
 import { Doorbell } from '../src/delivery/doorbell.ts'
 import { DeliveryWorker } from '../src/delivery/worker.ts'
+import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
+import { Bells } from '../src/relay/bells.ts'
 import { Relay } from '../src/relay/relay.ts'
 import { readWebFiles } from '../src/web/files.ts'
 import { Client } from './client.ts'
@@ -44,16 +49,27 @@ let passwordHash: Promise<string> | undefined
 export class TestApp {
   readonly ctx: Context
   readonly clock: TestClock
+  readonly door: Door
   readonly rootUrl: string
   /** Nobody in particular. */
   readonly nobody: Client
   readonly stop: () => Promise<void>
   readonly #doorbell: Doorbell
   readonly #worker: DeliveryWorker
+  readonly #bells: Bells
   #dump: Sql | undefined
 
-  private constructor(ctx: Context, clock: TestClock, rootUrl: string, contract: Contract, stop: () => Promise<void>) {
+  private constructor(
+    ctx: Context,
+    clock: TestClock,
+    rootUrl: string,
+    contract: Contract,
+    door: Door,
+    stop: () => Promise<void>,
+  ) {
     this.ctx = ctx
+    this.door = door
+    this.#bells = new Bells(ctx.db, ctx.log, 'work')
     this.#doorbell = new Doorbell(ctx.db, clock, ctx.log)
     this.#worker = new DeliveryWorker(ctx, this.#doorbell)
     this.clock = clock
@@ -72,11 +88,11 @@ export class TestApp {
     const [keys, log] = [beside?.ctx.keys ?? new Keyring(randomBytes(32)), createLog('silent')]
     const relay = new Relay(db, clock, log)
     const ctx = { config, clock, keys, log, db, outbound, relay }
-    const http = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
+    const { http, door } = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
     const contract = new Contract(openApi(api, config) as never)
-    return new TestApp(ctx, clock, rootUrl, contract, async () => {
+    return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
       await http.close()
       await relay.stop()
       await outbound.close()
@@ -88,6 +104,11 @@ export class TestApp {
   async deliver() {
     await this.#worker.tend()
     await this.#worker.drain()
+  }
+
+  /** Lets the agents inside the service do all they have to, with the mind that they would have or another. */
+  async work(mind: Mind = mindOf(this.ctx)) {
+    await new AgentRunner(this.ctx, this.door, this.#bells, mind).drain()
   }
 
   /** Writes down what time has made of agent sessions, as a worker does every second. */

@@ -8,11 +8,12 @@ import { actorOf } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
 import { readContext } from './context.ts'
 import { readSession, type Session } from './session.ts'
+import { handOver } from './work.ts'
 
-/** 6.3: a person delegated to the app or mentioned it. What it needs to begin is frozen now. */
+/** 6.3: a person delegated to the agent or mentioned it. What an app needs to begin is frozen now. */
 export async function recordCreated(tx: Tx, ctx: Context, session: Session, caller: Member, triggerId: string | null) {
   const installation = await installationOf(tx, session)
-  if (!installation) return
+  if (!installation) return handOver(tx, ctx.clock.now(), session, 0)
   const now = ctx.clock.now()
   const shown = await readSession(tx, ctx.config, now, session.id)
   const context = await readContext(tx, ctx.config, session, triggerId)
@@ -30,7 +31,7 @@ export async function recordCreated(tx: Tx, ctx: Context, session: Session, call
 /** 6.3: a person wrote, answered or pressed Stop. `session` may be as it was before. */
 export async function recordPrompted(tx: Tx, ctx: Context, session: Session, caller: Member, activity: AgentActivity) {
   const installation = await installationOf(tx, session)
-  if (!installation) return
+  if (!installation) return handOver(tx, ctx.clock.now(), session, activity.seq)
   const now = ctx.clock.now()
   const shown = await readSession(tx, ctx.config, now, session.id)
   const { id, seq, type, content, signal, signal_metadata, author, created_at } = activity
@@ -68,7 +69,7 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
 const urlOf = ({ appUrl }: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
   comment?.url ?? issue?.url ?? `${appUrl}/project/${projectId}`
 
-/** Agents that run inside the service have none, and no webhook. */
+/** Agents that run inside the service have none, and no webhook: they are handed their work. */
 const installationOf = (tx: Tx, { installationId }: Session) =>
   tx.row<{ id: string; workspace_id: string; endpointId: string }>(sql`
     select i.id, i.workspace_id, a.endpoint_id as "endpointId" from installations i join agent_apps a on a.id = i.app_id

@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts'
 import type { App, Member } from '../http/caller.ts'
 import { found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { type Agent, findAgents } from '../installations/agents.ts'
+import { type Agent, findAgents, ownerOf } from '../installations/agents.ts'
 import { reaches } from '../installations/reach.ts'
 import { recordCreated } from './events.ts'
 import { type About, lockSessions, readSession, type Session, saveStandings } from './session.ts'
@@ -14,7 +14,7 @@ import { watched } from './watched.ts'
 
 /** What a session begins with. */
 interface Beginning {
-  agent: Pick<Agent, 'id' | 'installationId'>
+  agent: Agent
   place: About
   personalOf?: string | null
   comment?: { id: string; threadId: string }
@@ -41,8 +41,8 @@ export const openForApp = (
     const now = ctx.clock.now()
     // Held, so that neither its teams nor its tokens are taken away while the session begins.
     const [agent] = await findAgents(tx, caller.workspaceId, [caller.id], sql`for share of i`)
-    if (!agent?.installed) throw notFound()
-    const reach: App = { ...caller, allTeams: agent.installed.allTeams, teamIds: agent.installed.teamIds }
+    if (!agent?.standing) throw notFound()
+    const reach: App = { ...caller, ...agent.standing }
     const beginning = issue_id
       ? await beginAtIssue(tx, reach, issue_id)
       : await beginAtComment(tx, reach, comment_id as string)
@@ -119,6 +119,7 @@ async function insert(
     workspaceId,
     agentId: agent.id,
     installationId: agent.installationId,
+    ownerId: ownerOf(agent),
     issueId: 'issueId' in place ? place.issueId : null,
     projectId: 'projectId' in place ? place.projectId : null,
     personalOf,
@@ -137,10 +138,10 @@ async function insert(
     dueAt: dueAt({ createdAt: now, openedByAgent: creator.isAgent }, standing, now, ctx.config),
   }
   await tx.run(sql`
-    insert into agent_sessions (id, workspace_id, agent_id, installation_id, issue_id, project_id, personal_of,
+    insert into agent_sessions (id, workspace_id, agent_id, installation_id, owner_id, issue_id, project_id, personal_of,
       comment_id, thread_id, delegation_revision, creator_id, opened_by_agent, state, quiet_since, due_at, created_at,
       updated_at)
-    values (${session.id}, ${workspaceId}, ${agent.id}, ${agent.installationId}, ${session.issueId},
+    values (${session.id}, ${workspaceId}, ${agent.id}, ${agent.installationId}, ${session.ownerId}, ${session.issueId},
       ${session.projectId}, ${personalOf}, ${comment?.id ?? null}, ${session.threadId}, ${revision ?? null},
       ${creator.id}, ${creator.isAgent}, ${standing.state}, ${standing.quietSince}, ${session.dueAt}, ${now}, ${now})`)
   watched(tx, session, 'create')

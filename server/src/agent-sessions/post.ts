@@ -14,6 +14,7 @@ import { mustSeeSession } from './read.ts'
 import { speak } from './recent.ts'
 import {
   ended,
+  hears,
   holdPlace,
   lockSessions,
   refuseEnded,
@@ -139,6 +140,7 @@ const postAsPerson = (
     const replayed = await replay(tx, ctx, id, known, idempotency)
     if (replayed) return replayed
     const open = found(session)
+    if (!hears(open, caller)) throw new ApiError('FORBIDDEN', {}, { message: 'This agent works for its owner alone.' })
     if (!takesMessages(open.standing)) throw ended(open)
     const answer = said.signal_metadata as Answer | undefined
     if (answer) checkAnswer(answer, await choiceOffered(tx, id, answer.in_reply_to))

@@ -13,7 +13,10 @@ export interface Session {
   id: string
   workspaceId: string
   agentId: string
+  /** Null for an agent inside the service. */
   installationId: string | null
+  /** Of a personal agent. */
+  ownerId: string | null
   issueId: string | null
   projectId: string | null
   personalOf: string | null
@@ -37,6 +40,7 @@ export interface SessionRow {
   workspace_id: string
   agent_id: string
   installation_id: string | null
+  owner_id: string | null
   issue_id: string | null
   project_id: string | null
   personal_of: string | null
@@ -63,7 +67,7 @@ export interface SessionRow {
 
 /** Of the session `s`. */
 export const sessionColumns = sql`
-  s.id, s.workspace_id, s.agent_id, s.installation_id, s.issue_id, s.project_id, s.personal_of, s.thread_id,
+  s.id, s.workspace_id, s.agent_id, s.installation_id, s.owner_id, s.issue_id, s.project_id, s.personal_of, s.thread_id,
   s.creator_id, s.opened_by_agent, s.created_event_id, s.state, s.quiet_since, s.stopping_since, s.answered_at,
   s.end_reason, s.ended_at, s.plan, s.external_urls, s.last_seq, s.ephemeral_seq, s.recent, s.version, s.due_at,
   s.created_at, s.updated_at`
@@ -76,6 +80,7 @@ export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session
   workspaceId: row.workspace_id,
   agentId: row.agent_id,
   installationId: row.installation_id,
+  ownerId: row.owner_id,
   issueId: row.issue_id,
   projectId: row.project_id,
   personalOf: row.personal_of,
@@ -130,6 +135,9 @@ export const ended = ({ standing }: Session) => new ApiError('SESSION_ENDED', { 
 export function refuseEnded(session: Session) {
   if (session.standing.endedAt) throw ended(session)
 }
+
+/** Whether its agent hears this person: a personal one only its owner (decisions 10). */
+export const hears = ({ ownerId }: Session, { id }: { id: string }) => ownerId === null || ownerId === id
 
 /** What a session looks like to others, beyond what it is itself. */
 interface ShownRow extends SessionRow {

@@ -12,6 +12,8 @@ test(
     'identity.users-select-query',
     'identity.agents-without-flags',
     'identity.agents-include-apps',
+    'identity.agents-include-deployment',
+    'agent.deployment-one-per-workspace',
     'identity.app-avatar-url-is-icon',
     'identity.picker-available',
     'identity.picker-unavailable-is-listed',
@@ -48,7 +50,15 @@ test(
       unavailable_reason: reason,
     })
     const agents = [agent(mute, 'Zebu', 'app_missing_scope'), agent(robot, 'Zebra', null)]
-    expect(data).toEqual([...agents, human(member), human(admin), human(owner)])
+    const builtIn = {
+      ...human(owner),
+      id: expect.stringMatching(/^usr_/),
+      display_name: 'Baton',
+      user_kind: 'application',
+      agent_kind: 'deployment',
+    }
+    expect(data).toEqual([...agents, human(member), human(admin), builtIn, human(owner)])
+    expect((await owner.get('/agents?include_deployment=true')).body.data).toEqual([builtIn])
     expect((await owner.get('/users/select?query=zeb')).body.data).toEqual(agents)
     expect((await owner.get('/users/select?query=100%25')).body.data).toEqual([])
     expect((await owner.get('/agents')).body.data).toEqual([])

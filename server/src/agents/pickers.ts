@@ -5,7 +5,12 @@ import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
-import { type InstalledApp, unavailableReason, type WorkPlace } from '../installations/availability.ts'
+import {
+  type InsideAgent,
+  type InstalledApp,
+  unavailableReason,
+  type WorkPlace,
+} from '../installations/availability.ts'
 import { covers } from '../installations/reach.ts'
 import { findIssueId } from '../issues/read.ts'
 
@@ -15,12 +20,13 @@ interface Row {
   user_kind: 'human' | 'application'
   agent_kind: Choice['agent_kind']
   app: ({ id: string } & InstalledApp) | null
+  inside: InsideAgent | null
 }
 
 export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, none)
 
 export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_deployment, ...query }: AgentQuery) => {
-  const kinds = [...(include_apps ? ['app'] : []), ...(include_deployment ? ['deployment'] : [])]
+  const kinds = ['personal', ...(include_apps ? ['app'] : []), ...(include_deployment ? ['deployment'] : [])]
   return pick(ctx, caller, query, sql`and u.agent_kind = any(${kinds})`)
 }
 
@@ -35,25 +41,31 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Retur
       const rows = await ctx.db.rows<Row>(sql`
         select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
           jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
-            'requested', a.requested_scopes, 'webhook', e.state) end as app
+            'requested', a.requested_scopes, 'webhook', e.state) end as app,
+          case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
         from users u
+        left join inside_agents n on n.user_id = u.id
         left join installations i on i.app_user_id = u.id
         left join agent_apps a on a.id = i.app_id
         left join endpoints e on e.id = a.endpoint_id
         where (u.id in (select user_id from memberships where workspace_id = ${caller.workspaceId})
             or u.id in (select app_user_id from installations
-              where workspace_id = ${caller.workspaceId} and revoked_at is null))
+              where workspace_id = ${caller.workspaceId} and revoked_at is null)
+            or u.id in (select user_id from inside_agents
+              where workspace_id = ${caller.workspaceId} and deleted_at is null
+                and (owner_id is null or owner_id = ${caller.id})))
           ${filter}
           ${query.query ? sql`and u.display_name ilike ${`%${query.query.replace(/[\\%_]/g, '\\$&')}%`}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
         order by u.id desc limit ${count}`)
-      return rows.map((row) => choiceOf(ctx, row, place))
+      return rows.map((row) => choiceOf(ctx, caller, row, place))
     },
   )
 }
 
-function choiceOf({ config }: Context, { app, ...user }: Row, place: WorkPlace | null): Choice {
-  const reason = app && unavailableReason(app, place)
+function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: Row, place: WorkPlace | null): Choice {
+  const agent = app ?? inside
+  const reason = agent && unavailableReason(agent, place, id)
   return {
     ...user,
     avatar_url: app ? `${config.baseUrl}/agent-apps/${app.id}/icon` : null,

@@ -1,8 +1,26 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
+import { removeMember } from '../workspaces/members.ts'
+import {
+  createPersonalAgent,
+  deletePersonalAgent,
+  listPersonalAgents,
+  retireAgentsOf,
+  updatePersonalAgent,
+} from './personal.ts'
 import { listAgents, selectUsers } from './pickers.ts'
 
 export const agentRoutes = [
   route(api.listAgents, ({ ctx, caller, query }) => listAgents(ctx, caller, query)),
   route(api.selectUsers, ({ ctx, caller, query }) => selectUsers(ctx, caller, query)),
+  route(api.listPersonalAgents, ({ ctx, caller, query }) => listPersonalAgents(ctx, caller, query)),
+  route(api.createPersonalAgent, ({ ctx, caller, body }) => createPersonalAgent(ctx, caller, body)),
+  route(api.updatePersonalAgent, ({ ctx, caller, params, body }) =>
+    updatePersonalAgent(ctx, caller, params.agent_id, body),
+  ),
+  route(api.deletePersonalAgent, ({ ctx, caller, params }) => deletePersonalAgent(ctx, caller, params.agent_id)),
+  // Who leaves takes their agents along.
+  route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
+    removeMember(ctx, caller, user_id, (tx, by) => retireAgentsOf(tx, ctx, by, user_id)),
+  ),
 ]

@@ -25,6 +25,10 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'installation.approved': 'Agents',
   'installation.coverage_changed': 'Agents',
   'installation.uninstalled': 'Agents',
+  // Its owner alone sees it in a list; agents/ tells them.
+  'personal_agent.created': null,
+  'personal_agent.updated': null,
+  'personal_agent.deleted': null,
   // Webhooks are for managers, who find what fails in their inbox.
   'webhook.created': null,
   'webhook.updated': null,

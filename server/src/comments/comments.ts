@@ -63,7 +63,7 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
       parent_comment_id: root?.id ?? null,
       author_id: caller.id,
       text: body.text,
-      mentioned_user_ids: await mentionedIn(tx, caller.workspaceId, body.text),
+      mentioned_user_ids: await mentionedIn(tx, caller, body.text),
       is_resolved: false,
       // A reply shows the id of its thread, so what answers an internal comment is internal too.
       internal: Boolean(body.internal) || Boolean(root?.internal),
@@ -94,7 +94,7 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
       ...before,
       text,
       is_resolved,
-      mentioned_user_ids: edited ? await mentionedIn(tx, caller.workspaceId, text) : before.mentioned_user_ids,
+      mentioned_user_ids: edited ? await mentionedIn(tx, caller, text) : before.mentioned_user_ids,
       edited_at: edited ? now.toISOString() : before.edited_at,
       updated_at: laterThan(before.updated_at, now),
     }

@@ -1,5 +1,6 @@
 import { message } from '../agent-sessions/message.ts'
 import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
+import { hears } from '../agent-sessions/session.ts'
 import { takesMessages } from '../agent-sessions/state.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
@@ -17,15 +18,19 @@ const mentionsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] as string)),
 ]
 
-/** Those of them that are somebody here; the rest is plain text. */
-export async function mentionedIn(db: Queryable, workspaceId: string, text: string): Promise<string[]> {
+/** Those of them that are somebody here; the rest is plain text. A personal agent is somebody to its owner alone. */
+export async function mentionedIn(db: Queryable, { workspaceId, id }: Actor, text: string): Promise<string[]> {
   const ids = mentionsIn(text)
   if (ids.length === 0) return []
   const known = await db.rows<{ user_id: string }>(sql`
     select user_id from memberships where workspace_id = ${workspaceId} and user_id = any(${ids})
     union all
     select app_user_id from installations
-    where workspace_id = ${workspaceId} and app_user_id = any(${ids}) and revoked_at is null`)
+    where workspace_id = ${workspaceId} and app_user_id = any(${ids}) and revoked_at is null
+    union all
+    select user_id from inside_agents
+    where workspace_id = ${workspaceId} and user_id = any(${ids}) and deleted_at is null
+      and (owner_id is null or owner_id = ${id})`)
   const here = new Set(known.map(({ user_id }) => user_id))
   return ids.filter((id) => here.has(id))
 }
@@ -36,7 +41,8 @@ export const holdMentioned = (tx: Tx, caller: Actor, text: string) =>
 
 /**
  * What a comment means to agents (decisions 6): in a thread, it is a message to each open session; who is mentioned and
- * has none there, and is available, gets one. What an agent says, and what is internal, means nothing to them.
+ * has none there, and is available, gets one. What an agent says, and what is internal, means nothing to them; nor does
+ * what somebody else than its owner says to a personal agent.
  */
 export async function tellAgents(
   tx: Tx,
@@ -46,20 +52,21 @@ export async function tellAgents(
   mentioned: Agent[],
   { isNew }: { isNew: boolean },
 ) {
-  if (caller.kind === 'app' || comment.internal || comment.personal) return
+  if (caller.kind === 'app' || comment.internal) return
   if (comment.parent_comment_id === null && mentioned.length === 0) return
   const threadId = comment.parent_comment_id ?? comment.id
   const sessions = await sessionsInThread(tx, ctx, threadId)
   for (const session of isNew ? sessions : []) {
-    if (takesMessages(session.standing)) await message(tx, ctx, caller, session, comment.text)
+    if (hears(session, caller) && takesMessages(session.standing)) await message(tx, ctx, caller, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }
   for (const agent of mentioned) {
     if (sessions.some(({ agentId }) => agentId === agent.id)) continue
-    if (unavailableReason(agent.installed, place, 'app:mentionable')) continue
+    if (unavailableReason(agent.standing, place, caller.id, 'app:mentionable')) continue
     await openForPerson(tx, ctx, caller, {
       agent,
       place: comment.target_type === 'issue' ? { issueId: comment.target_id } : { projectId: comment.target_id },
+      personalOf: comment.personal ? comment.personalOf : null,
       comment: { id: comment.id, threadId },
     })
   }

@@ -47,6 +47,8 @@ export interface Topics {
   live: string
   /** Whom to look again: connections of listeners, and attempts that wait for an answer. */
   relay: string
+  /** That an agent inside the service has something to do. */
+  work: string
 }
 
 const retriesOnConflict = 5

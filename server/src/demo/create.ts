@@ -33,10 +33,11 @@ async function removeUnfinished({ db }: Context) {
   await db.tx(async (tx) => {
     if ((await tx.run(sql`delete from settings where name = 'demo' and value = 'started'`)) === 0) return
     const theirs = sql`select id from users where email like ${`%@${content.demoDomain}`}`
-    await tx.run(
-      sql`delete from workspaces where id in (select workspace_id from memberships where user_id in (${theirs}))`,
-    )
-    await tx.run(sql`delete from users where id in (${theirs})`)
+    const workspaces = sql`select workspace_id from memberships where user_id in (${theirs})`
+    const agents = await tx.rows<{ id: string }>(sql`
+      select user_id as id from inside_agents where workspace_id in (${workspaces})`)
+    await tx.run(sql`delete from workspaces where id in (${workspaces})`)
+    await tx.run(sql`delete from users where id in (${theirs}) or id = any(${agents.map(({ id }) => id)})`)
   })
 }
 

@@ -63,7 +63,7 @@ test('a demo that was cut off half-way is made anew', async ({ startApp }) => {
   await app.ctx.db.run(sql`update settings set value = 'started' where name = 'demo'`)
   expect(await createDemo(app.ctx)).toBe(true)
   expect(await app.ctx.db.rows(sql`select 1 from workspaces`)).toHaveLength(1)
-  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(5)
+  expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(6)
 })
 
 describe('GET /instance', () => {

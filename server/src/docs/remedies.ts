@@ -40,6 +40,8 @@ export const remedies: Record<ErrorCode, string> = {
   IDEMPOTENCY_KEY_REUSED:
     'Keep a key for repeating one activity, and make a new one for the next. What was first sent with this key is stored.',
   LAST_OWNER: 'Make another member owner (`PATCH /workspaces/me/members/{user_id}`), then try again.',
+  PERSONAL_AGENT_LIMIT_REACHED:
+    'Delete one (`DELETE /agents/personal/{agent_id}`), or give one that you have other instructions.',
   REDELIVERY_LIMIT_REACHED: 'Read what the delivery carried from its record, or read the item itself through the API.',
   SESSION_ENDED:
     'Stop working on it; nothing more can be said in this session. If the work is still wanted, somebody delegates the issue again.',
@@ -52,7 +54,7 @@ export const remedies: Record<ErrorCode, string> = {
   UNSUPPORTED_MEDIA_TYPE:
     'Set `Content-Type: application/json`. Below `/oauth`, tokens are asked for with `application/x-www-form-urlencoded`.',
   DELEGATE_UNAVAILABLE:
-    '`GET /users/select?issue_id=…` says beforehand who can be given an issue. The installation has to cover the team, the app to have `app:assignable`, and its webhook to be enabled.',
+    '`GET /users/select?issue_id=…` says beforehand who can be given an issue. The installation has to cover the team, the app to have `app:assignable`, and its webhook to be enabled; a personal agent takes work from its owner alone.',
   DELEGATION_REQUIRES_ASSIGNEE: "Send `assignee_id` with the delegation: a member of the issue's team.",
   PROMPT_IS_HUMAN_ONLY: 'Post a `thought`, `action`, `elicitation`, `response` or `error`.',
   VALIDATION_ERROR:

@@ -28,7 +28,10 @@ export interface Person {
 /** A person in a workspace of theirs. */
 export type Member = Person & { workspaceId: string; role: Role }
 
-/** An installed agent app, acting as its app user within the teams it covers (5.6, 5.7). */
+/**
+ * An agent: an installed app, acting as its app user within the teams it covers (5.6, 5.7), or one that runs inside the
+ * service, which is held to the same (agents/identity.ts).
+ */
 export interface App {
   kind: 'app'
   /** Of the app user. */
@@ -37,14 +40,18 @@ export interface App {
   /** Of the installation; a request within a workspace must name it. */
   workspaceId: string
   workspaceAsked: string | null
-  appId: string
+  /** Null for an agent inside the service. */
+  appId: string | null
   appName: string
-  installationId: string
+  /** Null for an agent inside the service. */
+  installationId: string | null
   tokenHash: Buffer
   scopes: readonly AppScope[]
   allTeams: boolean
   /** Empty when `allTeams`. */
   teamIds: readonly string[]
+  /** Whose personal items it reaches: of a personal agent its owner's, where it works on one of these. */
+  personalOf: string | null
 }
 
 /** Whoever works in a workspace. */

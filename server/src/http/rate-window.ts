@@ -41,7 +41,7 @@ export async function takeCall({ config, db, clock }: Context, caller: Caller, r
   if (caller.kind === 'nobody' || !caller.scopes) return {}
   const limit = rateLimitOf(config, route)
   const token = caller.tokenHash.toString('hex')
-  const holder = limit.name === 'sessions' && caller.kind === 'app' ? caller.installationId : token
+  const holder = limit.name === 'sessions' && caller.kind === 'app' ? (caller.installationId ?? caller.id) : token
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
   return letThrough(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
 }

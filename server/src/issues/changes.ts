@@ -34,7 +34,13 @@ export const heardOf = (actor: EventActor, before: Issue, after: Issue): Happeni
   heardOfChange(before, after, issueFields, happened(actor, 'create', after), teamsOf(before))
 
 /** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
-export function tellWatchers(tx: Tx, caller: Actor, action: Happening['action'], issue: Issue, wasShared = false) {
+export function tellWatchers(
+  tx: Tx,
+  caller: Pick<Actor, 'workspaceId'>,
+  action: Happening['action'],
+  issue: Issue,
+  wasShared = false,
+) {
   const item = { workspace_id: caller.workspaceId, type: 'Issue', id: issue.id, action } as const
   tellLive(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
 }

@@ -11,11 +11,11 @@ import type { Actor, Member } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Agent, findAgents } from '../installations/agents.ts'
 import { coversPlace, unavailableReason } from '../installations/availability.ts'
-import { heardOf, recordHistory, teamsOf } from './changes.ts'
+import { heardOf, recordHistory, teamsOf, tellWatchers } from './changes.ts'
 import { lockIssues, type StoredIssue } from './queries.ts'
 import { withUrl } from './read.ts'
 
-/** A manager who changes what an app may do. */
+/** Who changes what an agent may do. */
 export type Deciding = Pick<Member, 'id' | 'name' | 'kind' | 'workspaceId'>
 
 /** The agent that a person wants to give an issue to. Held before the issue is, as whoever takes teams away does. */
@@ -46,7 +46,7 @@ export async function settleDelegate(
   if (after.delegate_id === null) return
   if (!wanted) throw invalid({ delegate_id: 'is not an agent of this workspace' })
   const place = { personal: after.personal, teamIds: teamsOf(after) }
-  const reason = unavailableReason(wanted.installed, place)
+  const reason = unavailableReason(wanted.standing, place, caller.id)
   if (reason) throw new ApiError('DELEGATE_UNAVAILABLE', { reason })
   after.assignee_id = await accountable(tx, caller, before, after, change)
 }
@@ -55,7 +55,7 @@ async function isLost(tx: Tx, caller: Actor, before: Issue, after: Issue) {
   if (after.personal && !before.personal) return true
   if (after.team_id === before.team_id) return false
   const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string])
-  return !agent?.installed || !coversPlace(agent.installed, { personal: after.personal, teamIds: teamsOf(after) })
+  return !agent?.standing || !coversPlace(agent.standing, { personal: after.personal, teamIds: teamsOf(after) })
 }
 
 /** 3.4.2, 3.4.3: somebody stays accountable: who is assigned, else who delegates; from outside the team, a teammate. */
@@ -99,6 +99,7 @@ export async function tellAgents(
     await openForPerson(tx, ctx, caller, {
       agent: wanted,
       place: { issueId: after.id },
+      personalOf: after.personal ? after.reporter_id : null,
       revision: after.delegation_revision,
     })
   }
@@ -111,12 +112,22 @@ export async function releaseUncovered(
   caller: Deciding,
   { id, agentId }: { id: string; agentId: string },
 ) {
-  const now = ctx.clock.now()
   const uncovered = await tx.rows<{ id: string }>(sql`
     select i.id from issues i join installations n on n.id = ${id}
     where i.delegate_id = ${agentId} and (n.revoked_at is not null
       or not n.all_teams and (i.team_id is null or i.team_id <> all(n.team_ids)))`)
-  const ids = uncovered.map((issue) => issue.id)
+  await release(tx, ctx, caller, agentId, uncovered)
+}
+
+/** The same for an agent inside the service that is no more. */
+export async function releaseAllOf(tx: Tx, ctx: Context, caller: Deciding, agentId: string) {
+  const issues = await tx.rows<{ id: string }>(sql`select id from issues where delegate_id = ${agentId}`)
+  await release(tx, ctx, caller, agentId, issues)
+}
+
+async function release(tx: Tx, ctx: Context, caller: Deciding, agentId: string, issues: { id: string }[]) {
+  const now = ctx.clock.now()
+  const ids = issues.map((issue) => issue.id)
   // A person may have taken some away from it while we waited.
   const locked = (await lockIssues(tx, caller.workspaceId, ids)).filter(({ delegate_id }) => delegate_id === agentId)
   if (locked.length === 0) return
@@ -135,6 +146,7 @@ export async function releaseUncovered(
     caller.workspaceId,
     pairs.flatMap(([before, after]) => heardOf(actorOf(caller), before, after)),
   )
+  for (const [, after] of pairs) if (after.personal) tellWatchers(tx, caller, 'update', after)
 }
 
 const released = (issue: Issue, now: Date): Issue => ({

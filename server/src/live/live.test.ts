@@ -463,7 +463,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
   async function another(app: TestApp, env = {}) {
     const [database] = await app.ctx.db.rows<{ name: string }>(sql`select current_database() as name`)
     const db = new Db(connectPostgres(withDatabase(process.env.DATABASE_URL as string, database?.name ?? ''), () => {}))
-    const http = await createApp({ ...app.ctx, db, config: { ...app.ctx.config, ...env } }, { stopping: false })
+    const { http } = await createApp({ ...app.ctx, db, config: { ...app.ctx.config, ...env } }, { stopping: false })
     await http.listen({ host: '127.0.0.1', port: 0 })
     onTestFinished(async () => {
       await http.close()

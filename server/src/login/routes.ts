@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App, Person } from '../http/caller.ts'
+import { notFound } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
 import { endLogin } from './logins.ts'
@@ -33,11 +34,15 @@ const personIdentity = async ({ db }: Context, caller: Person) => ({
     order by w.id desc`),
 })
 
-const appIdentity = ({ id, name, appId, appName, installationId }: App) => ({
-  user: { id, display_name: name, user_kind: 'application' as const, agent_kind: 'app' as const },
-  app: { id: appId, name: appName },
-  installation_id: installationId,
-})
+const appIdentity = ({ id, name, appId, appName, installationId }: App) => {
+  // Agents inside the service are no apps, and have nothing to ask about themselves.
+  if (appId === null || installationId === null) throw notFound()
+  return {
+    user: { id, display_name: name, user_kind: 'application' as const, agent_kind: 'app' as const },
+    app: { id: appId, name: appName },
+    installation_id: installationId,
+  }
+}
 
 const withCookie = <Login extends { token: string }>(config: Config, login: Login) =>
   new Reply(login, { 'set-cookie': loginCookie(config, login.token) })

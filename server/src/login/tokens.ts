@@ -11,7 +11,7 @@ import type { ResolveCaller } from '../http/server.ts'
 interface Found extends Taken {
   workspaceId: string
   grantScopes: AppScope[]
-  app: Omit<App, 'kind' | 'workspaceId' | 'workspaceAsked' | 'tokenHash' | 'scopes'> | null
+  app: Omit<App, 'kind' | 'workspaceId' | 'workspaceAsked' | 'tokenHash' | 'scopes' | 'personalOf'> | null
   approvedScopes: AppScope[] | null
   manifestScopes: AppScope[] | null
   revoked: boolean | null
@@ -45,7 +45,7 @@ export async function bearerOfToken(
   if (app) {
     const scopes = effectiveScopes(found.approvedScopes, found.manifestScopes)
     const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
-    return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes }, headers: headers() }
+    return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes, personalOf: null }, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
   await noteUse(db, found, clock.now())

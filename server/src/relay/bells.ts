@@ -1,7 +1,5 @@
-import type { Db, Listening } from '../db/database.ts'
+import type { Db, Listening, Topics } from '../db/database.ts'
 import type { Logger } from '../log.ts'
-
-export const channel = 'baton_relay'
 
 /**
  * Tells whoever waits for an id to look again: in this process, or by NOTIFY in another. Only the id travels; what it
@@ -10,13 +8,15 @@ export const channel = 'baton_relay'
 export class Bells {
   readonly #db: Db
   readonly #log: Logger
+  readonly #channel: string
   readonly #hearers = new Map<string, () => void>()
   #listening: Listening | undefined
 
-  constructor(db: Db, log: Logger) {
+  constructor(db: Db, log: Logger, topic: keyof Topics) {
     this.#db = db
     this.#log = log
-    db.onNews('relay', (ids) => {
+    this.#channel = `baton_${topic}`
+    db.onNews(topic, (ids) => {
       for (const id of ids) this.ring(id)
     })
   }
@@ -24,7 +24,7 @@ export class Bells {
   /** Returns what ends it. `heard` may be called for nothing. */
   on(id: string, heard: () => void): () => void {
     // Most processes never have anybody to hear for. What was rung before the connection stood is made up for.
-    this.#listening ??= this.#db.listen(channel, (rung) => this.#heard(rung))
+    this.#listening ??= this.#db.listen(this.#channel, (rung) => this.#heard(rung))
     this.#hearers.set(id, heard)
     return () => void this.#hearers.delete(id)
   }
@@ -32,8 +32,8 @@ export class Bells {
   ring(id: string) {
     const heard = this.#hearers.get(id)
     if (heard) return heard()
-    this.#db.notify(channel, id).catch(({ message }: Error) => {
-      this.#log.warn({ message }, 'could not tell other processes of a relayed attempt')
+    this.#db.notify(this.#channel, id).catch(({ message }: Error) => {
+      this.#log.warn({ message }, 'could not ring for another process; it looks by and by')
     })
   }
 

@@ -50,7 +50,7 @@ export class Relay {
   constructor(db: Db, clock: Clock, log: Logger) {
     this.#db = db
     this.#clock = clock
-    this.#bells = new Bells(db, log)
+    this.#bells = new Bells(db, log, 'relay')
   }
 
   /** What came of it, or undefined when nobody listens. Throws when the database is away. */

@@ -64,7 +64,13 @@ export const changeRole = (ctx: Context, admitted: Member, userId: string, role:
     return { ...member, role }
   })
 
-export const removeMember = (ctx: Context, admitted: Member, userId: string) =>
+/** `alsoGone` sees to what they have in parts that build on this one. */
+export const removeMember = (
+  ctx: Context,
+  admitted: Member,
+  userId: string,
+  alsoGone: (tx: Tx, caller: Member) => Promise<void>,
+) =>
   ctx.db.tx(async (tx) => {
     await lockMembers(tx, admitted.workspaceId)
     const caller = await confirmRole(tx, admitted, 'member')
@@ -74,6 +80,7 @@ export const removeMember = (ctx: Context, admitted: Member, userId: string) =>
     await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
     await withdrawBeyond(tx, caller.workspaceId, userId, 'member')
     await releaseViews(tx, caller.workspaceId, userId)
+    await alsoGone(tx, caller)
     await endGrantsOf(tx, ctx.clock.now(), userId, caller.workspaceId)
     await recordAudit(tx, ctx.clock.now(), {
       workspaceId: caller.workspaceId,

@@ -1,7 +1,7 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
 import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './invitations.ts'
-import { changeRole, listMembers, removeMember } from './members.ts'
+import { changeRole, listMembers } from './members.ts'
 import {
   addTeamMember,
   createTeam,
@@ -21,7 +21,6 @@ export const workspaceRoutes = [
 
   route(api.listMembers, ({ ctx, caller, query }) => listMembers(ctx, caller, query)),
   route(api.updateMember, ({ ctx, caller, params, body }) => changeRole(ctx, caller, params.user_id, body.role)),
-  route(api.removeMember, ({ ctx, caller, params }) => removeMember(ctx, caller, params.user_id)),
 
   route(api.listInvitations, ({ ctx, caller, query }) => listInvitations(ctx, caller, query)),
   route(api.createInvitation, ({ ctx, caller, body }) => invite(ctx, caller, body)),

@@ -1,7 +1,7 @@
 import type { Workspace, WorkspaceChange } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
-import type { Queryable } from '../db/database.ts'
+import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
@@ -21,6 +21,7 @@ export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
       insert into workspaces (id, name, created_at, updated_at) values (${workspaceId}, ${name}, ${now}, ${now})
       returning ${columns}`)
     await addMember(tx, workspaceId, caller.id, 'owner', now)
+    await createBuiltInAgent(tx, workspaceId, now)
     await recordAudit(tx, now, {
       workspaceId,
       actorId: caller.id,
@@ -30,6 +31,17 @@ export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
     })
     return found(workspace)
   })
+
+/** decisions 10: every workspace has one, from its first moment. */
+async function createBuiltInAgent(tx: Tx, workspaceId: string, now: Date) {
+  const id = newId('usr')
+  await tx.run(sql`
+    insert into users (id, user_kind, agent_kind, display_name, created_at)
+    values (${id}, 'application', 'deployment', 'Baton', ${now})`)
+  await tx.run(sql`
+    insert into inside_agents (user_id, workspace_id, instructions, created_at, updated_at)
+    values (${id}, ${workspaceId}, '', ${now}, ${now})`)
+}
 
 export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceChange) =>
   ctx.db.tx(async (tx) => {

@@ -23,6 +23,7 @@ const reasons: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Not installed for this team',
   app_missing_scope: 'Not allowed to take issues',
   app_webhook_disabled: 'Its webhook is switched off',
+  personal_agent_not_yours: 'Works for its owner alone',
 }
 /** Why an agent cannot be given work, in plain words. */
 export const reasonWords = ({
@@ -35,6 +36,7 @@ const remedies: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Choose its teams',
   app_missing_scope: 'Look at what it may do',
   app_webhook_disabled: 'Enable its webhook',
+  personal_agent_not_yours: 'Make a personal agent of your own',
 }
 /** What a manager does about it. */
 export const remedyWords = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Look at its settings')

@@ -1,0 +1,143 @@
+import type { AgentActivity } from '@baton/protocol'
+import { expect } from 'vitest'
+import { done, say } from '../../test/delegation.ts'
+import { test, verifies } from '../../test/harness.ts'
+import { insideScene, lastBody, typesOf } from '../../test/inside-agents.ts'
+import { sql } from '../db/sql.ts'
+
+test(
+  'the built-in agent takes an issue of any team, looks at it and answers, and no webhook is involved',
+  verifies(
+    'agent.deployment-available-everywhere',
+    'agent.deployment-works-on-delegation',
+    'agent.deployment-names-missing-facts',
+    'agent.sessions-like-apps',
+    'agent.no-webhook-involved',
+    'agent.deployment-one-per-workspace',
+    'delegation.built-in-agent-available-in-every-team',
+  ),
+  async ({ app }) => {
+    const { owner, member, builtIn, team, other, issueOf, sessionOn, said, id } = await insideScene(app)
+    for (const team_id of [team.id, other.id, null]) {
+      const query = team_id ? `&team_id=${team_id}` : ''
+      const listed = (await done(member.get(`/agents?include_deployment=true${query}`))).data
+      expect(listed.at(-1)).toMatchObject({ id: builtIn, display_name: 'Baton', available: true })
+      const issue = await issueOf({ team_id, type: 'bug', delegate_id: builtIn })
+      expect(issue).toMatchObject({ delegate_id: builtIn, assignee_id: member.user.id })
+      const session = await sessionOn(issue)
+      expect(session).toMatchObject({ state: 'pending', app_user_id: builtIn, unresponsive_since: null })
+      await app.work()
+      const answered = await sessionOn(issue, owner)
+      expect(answered).toMatchObject({ state: 'complete', ended_at: null, unresponsive_since: null })
+      expect(answered.plan.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
+      const activities = await said(answered)
+      expect(typesOf(activities).filter((type) => type === 'action')).toHaveLength(4)
+      expect(activities.at(-1)).toMatchObject({ type: 'response', author: { kind: 'app', id: builtIn, name: 'Baton' } })
+      expect(lastBody(activities)).toMatch(/Steps.*Expected and seen.*Version or environment/s)
+      await done(member.delete(`/issues/${issue.id}`))
+    }
+    const events = await app.ctx.db.rows(
+      sql`select 1 from events where workspace_id = ${id} and type = 'AgentSessionEvent'`,
+    )
+    expect(events).toEqual([])
+    expect(await app.ctx.db.rows(sql`select 1 from agent_work`)).toEqual([])
+    const agents = await app.ctx.db.rows(sql`
+      select 1 from inside_agents n join users u on u.id = n.user_id where workspace_id = ${id} and agent_kind = 'deployment'`)
+    expect(agents).toHaveLength(1)
+  },
+)
+
+test(
+  'it names a likely duplicate, asks, and notes on both what it is told, closing nothing',
+  verifies('agent.deployment-finds-duplicates'),
+  async ({ app }) => {
+    const { member, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
+    const older = await issueOf({ title: 'Cart is empty after a lost connection', type: 'bug' })
+    await issueOf({ title: 'Invoices show the wrong tax', type: 'bug' })
+    const personal = await issueOf({ title: 'Cart empty: lost connection', type: 'bug', team_id: null, personal: true })
+    const issue = await issueOf({
+      title: 'App loses the cart when offline',
+      type: 'bug',
+      description: 'The cart was empty when the connection was lost.',
+      delegate_id: builtIn,
+    })
+    await app.work()
+    const session = await sessionOn(issue)
+    const activities = await said(session)
+    const question = activities.find(({ type }) => type === 'elicitation') as AgentActivity
+    expect(lastBody(activities)).toContain(`[${older.code} ${older.title}](${older.url})`)
+    expect(JSON.stringify(activities)).not.toContain(personal.code)
+    expect(question.signal_metadata).toMatchObject({ options: [{ value: older.id }, { value: 'not_a_duplicate' }] })
+
+    const answer = { signal_metadata: { in_reply_to: question.id, selected: [older.id] } }
+    await done(write(session, `Link as duplicate of ${older.code}`, answer))
+    await app.work()
+    const comments = async (on: { id: string }) =>
+      (await done(member.get(`/comments?target_type=issue&target_id=${on.id}`))).data
+    expect(await comments(issue)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(older.url) }])
+    expect(await comments(older)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(issue.url) }])
+    expect(lastBody(await said(session))).toMatch(/^Noted on both/)
+    for (const one of [issue, older]) {
+      expect(await done(member.get(`/issues/${one.id}`))).toMatchObject({ status: 'backlog' })
+    }
+    app.clock.advance({ seconds: 2 })
+    await done(write(session, `link ${older.code}`))
+    await app.work()
+    expect(await comments(older)).toHaveLength(1)
+    app.clock.advance({ seconds: 2 })
+    await done(write(session, 'link ENG-999'))
+    await done(write(session, 'What is the meaning of life?'))
+    await app.work()
+    const bodies = (await said(session)).slice(-2).map(({ content }) => (content as { body: string }).body)
+    expect(bodies[0]).toBe('I find no issue ENG-999 that I may read.')
+    expect(bodies[1]).toMatch(/without a language model/)
+    app.clock.advance({ seconds: 2 })
+    await done(write(session, 'look again'))
+    await app.work()
+    expect(lastBody(await said(session))).toContain('Likely duplicate')
+  },
+)
+
+test(
+  'a mention opens a session, on an issue and on a project; replies are messages to it',
+  verifies('agent.deployment-works-on-mention'),
+  async ({ app }) => {
+    const { member, owner, builtIn, team, issueOf, sessionOn, said } = await insideScene(app)
+    const at = `@[Baton](${builtIn})`
+    const issue = await issueOf({ type: 'feature' })
+    const comment = await say(owner, issue, `${at} have a look`)
+    expect(comment.mentioned_user_ids).toEqual([builtIn])
+    await app.work()
+    const session = await sessionOn(issue)
+    expect(session).toMatchObject({ state: 'complete', comment: { id: comment.id } })
+    expect(session.plan).toHaveLength(4)
+    expect(typesOf(await said(session))).toEqual(['action', 'action', 'action', 'action', 'response'])
+    app.clock.advance({ seconds: 2 })
+    await say(member, issue, 'not a duplicate', { under: comment })
+    await app.work()
+    expect(lastBody(await said(session))).toBe('Good, then I leave it as it is.')
+
+    const project = await done(owner.post('/projects', { title: 'Speed', team_ids: [team.id] }))
+    await done(member.put(`/issues/${issue.id}`, { project_id: project.id }))
+    await say(member, project, `${at} how is it going?`)
+    await app.work()
+    const onProject = await sessionOn(project)
+    expect(onProject).toMatchObject({ state: 'complete', issue: null })
+    expect(lastBody(await said(onProject))).toContain(`**Speed**: 1 issues · 1 backlog`)
+  },
+)
+
+test('it never works on what is personal, and reads no internal comment', async ({ app }) => {
+  const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
+  const mine = await issueOf({ team_id: null, personal: true })
+  expect(await app.unchanged(() => member.put(`/issues/${mine.id}`, { delegate_id: builtIn }))).toMatchObject({
+    status: 422,
+    body: { code: 'DELEGATE_UNAVAILABLE', details: { reason: 'app_not_installed_for_team' } },
+  })
+  await say(member, mine, `@[Baton](${builtIn}) look`)
+  expect(await sessionOn(mine)).toBeUndefined()
+  const issue = await issueOf({ delegate_id: builtIn, type: 'bug', description: 'Slow.' })
+  await say(member, issue, 'Steps: wait. It should be quick. iOS 19', { internal: true })
+  await app.work()
+  expect(lastBody(await said(await sessionOn(issue)))).toContain('**Steps**')
+})

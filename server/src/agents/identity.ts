@@ -1,0 +1,59 @@
+import type { AppScope } from '@baton/protocol'
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { App } from '../http/caller.ts'
+import type { Work } from './mind.ts'
+
+/**
+ * What agents inside the service may do (decisions 10). They are held to what an app may do, and to less: the built-in
+ * one reads and comments; a personal one also writes, as its owner could.
+ */
+const scopes: Record<Work['agent']['kind'], AppScope[]> = {
+  deployment: ['read', 'comments:create'],
+  personal: ['read', 'write'],
+}
+
+interface Found {
+  id: string
+  name: string
+  kind: Work['agent']['kind']
+  instructions: string
+  workspaceId: string
+  personalOf: string | null
+}
+
+/** The agent of a session, as it is at this moment; undefined once it was deleted or its owner has left. */
+export async function agentIn(db: Queryable, sessionId: string): Promise<{ agent: Found; caller: App } | undefined> {
+  const agent = await db.row<Found>(sql`
+    select n.user_id as id, u.display_name as name, u.agent_kind as kind, n.instructions,
+      n.workspace_id as "workspaceId",
+      case when i.personal and i.reporter_id = n.owner_id or p.personal and p.owner_id = n.owner_id
+        then n.owner_id end as "personalOf"
+    from agent_sessions s
+    join inside_agents n on n.user_id = s.agent_id and n.deleted_at is null
+    join users u on u.id = n.user_id
+    left join issues i on i.id = s.issue_id
+    left join projects p on p.id = s.project_id
+    where s.id = ${sessionId} and (n.owner_id is null or exists (
+      select from memberships m where m.workspace_id = n.workspace_id and m.user_id = n.owner_id))`)
+  if (!agent) return undefined
+  const { id, name, kind, workspaceId, personalOf } = agent
+  return {
+    agent,
+    caller: {
+      kind: 'app',
+      id,
+      name,
+      workspaceId,
+      workspaceAsked: workspaceId,
+      appId: null,
+      appName: name,
+      installationId: null,
+      tokenHash: Buffer.alloc(0),
+      scopes: scopes[kind],
+      allTeams: true,
+      teamIds: [],
+      personalOf,
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import { limits, type NewPersonalAgent, type PersonalAgent, type PersonalAgentChange } from '@baton/protocol'
+import { endAllOf } from '../agent-sessions/end.ts'
+import { recordDeed } from '../audit/record.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { newId } from '../ids.ts'
+import { releaseAllOf } from '../issues/delegation.ts'
+import { hintOfLists, tellLive } from '../live/hint.ts'
+
+const columns = sql`
+  u.id, u.display_name as name, n.instructions, u.agent_kind, n.created_at, n.updated_at`
+
+const ofOwner = ({ workspaceId, id }: Pick<Member, 'workspaceId' | 'id'>) =>
+  sql`n.workspace_id = ${workspaceId} and n.owner_id = ${id} and n.deleted_at is null`
+
+export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuery) =>
+  page<PersonalAgent>(
+    ctx.keys,
+    'personal agents',
+    query,
+    ({ id }) => [id],
+    (after, count) =>
+      ctx.db.rows(sql`
+        select ${columns} from inside_agents n join users u on u.id = n.user_id
+        where ${ofOwner(caller)} ${after ? sql`and u.id < ${after[0]}` : none} order by u.id desc limit ${count}`),
+  )
+
+export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
+  ctx.db.tx(async (tx) => {
+    refuseOurName(name)
+    await mustHaveRoom(tx, caller)
+    const now = ctx.clock.now()
+    const id = newId('usr')
+    await tx.run(sql`
+      insert into users (id, user_kind, agent_kind, display_name, created_at)
+      values (${id}, 'application', 'personal', ${name}, ${now})`)
+    await tx.run(sql`
+      insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
+      values (${id}, ${caller.workspaceId}, ${caller.id}, ${instructions}, ${now}, ${now})`)
+    await recordDeed(ctx, tx, caller, 'personal_agent.created', id, { name })
+    tellOwner(tx, caller, caller.id)
+    return readAgent(tx, caller, id)
+  })
+
+export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, change: PersonalAgentChange) =>
+  ctx.db.tx(async (tx) => {
+    if (change.name !== undefined) refuseOurName(change.name)
+    const before = await readAgent(tx, caller, id, sql`for update of n`)
+    const { name = before.name, instructions = before.instructions } = change
+    if (name === before.name && instructions === before.instructions) return before
+    await tx.run(sql`update users set display_name = ${name} where id = ${id}`)
+    await tx.run(sql`
+      update inside_agents set instructions = ${instructions}, updated_at = ${ctx.clock.now()} where user_id = ${id}`)
+    await recordDeed(ctx, tx, caller, 'personal_agent.updated', id, { fields: Object.keys(change) })
+    tellOwner(tx, caller, caller.id)
+    return readAgent(tx, caller, id)
+  })
+
+export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
+  ctx.db.tx(async (tx) => {
+    const { name } = await readAgent(tx, caller, id, sql`for update of n`)
+    await retire(tx, ctx, caller, id, name)
+    tellOwner(tx, caller, caller.id)
+  })
+
+/** Somebody left the workspace, by themselves or not; nobody is left whom their agents could work for. */
+export async function retireAgentsOf(tx: Tx, ctx: Context, caller: Member, ownerId: string) {
+  const agents = await tx.rows<{ id: string; name: string }>(sql`
+    select u.id, u.display_name as name from inside_agents n join users u on u.id = n.user_id
+    where ${ofOwner({ workspaceId: caller.workspaceId, id: ownerId })} order by n.user_id for update of n`)
+  for (const { id, name } of agents) await retire(tx, ctx, caller, id, name)
+}
+
+/** decisions 10: as when an app is uninstalled. What it wrote stays, under its name. */
+async function retire(tx: Tx, ctx: Context, caller: Member, id: string, name: string) {
+  await tx.run(sql`update inside_agents set deleted_at = ${ctx.clock.now()} where user_id = ${id}`)
+  await releaseAllOf(tx, ctx, caller, id)
+  await endAllOf(tx, ctx, id)
+  await recordDeed(ctx, tx, caller, 'personal_agent.deleted', id, { name })
+}
+
+const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =>
+  found(
+    await tx.row<PersonalAgent>(sql`
+      select ${columns} from inside_agents n join users u on u.id = n.user_id
+      where n.user_id = ${id} and ${ofOwner(caller)} ${hold}`),
+  )
+
+/** What it writes is read by others, who are not to take it for the built-in agent. */
+function refuseOurName(name: string) {
+  if (name.trim().toLowerCase() === 'baton') throw invalid({ name: 'is the name of the built-in agent' })
+}
+
+/** Who makes several at once makes them one after the other; and nobody makes one while leaving. */
+async function mustHaveRoom(tx: Tx, caller: Member) {
+  const { workspaceId, id } = caller
+  const member = await tx.row(sql`
+    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)
+  if (!member) throw new ApiError('WORKSPACE_ACCESS_DENIED')
+  const limit = limits.personalAgentsPerPerson
+  const kept = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from inside_agents n where ${ofOwner(caller)}`)
+  if (found(kept).count >= limit) throw new ApiError('PERSONAL_AGENT_LIMIT_REACHED', { limit })
+}
+
+/** It is in nobody else's list. */
+const tellOwner = (tx: Tx, { workspaceId }: Member, ownerId: string) =>
+  tellLive(tx, [hintOfLists(workspaceId, 'Agents', ownerId)])
