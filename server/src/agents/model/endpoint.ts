@@ -1,3 +1,4 @@
+import { plus } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { sendTrusted, type TrustedOutcome } from '../../outbound/trusted.ts'
@@ -44,6 +45,7 @@ export class ModelEndpoint {
       if (waitMs === 'never' || waitMs > bounds.longestWaitMs || tries === bounds.tries) {
         throw new ModelFailure('model_unavailable', failed)
       }
+      if (plus(this.#ctx.clock.now(), waitMs) >= question.until) throw outOfTime()
       await hands.thought(`${question.step} again ${tries}`, `The language model ${failed}. I ask it again.`, 'passing')
       await hands.pause(waitMs)
     }
@@ -52,7 +54,7 @@ export class ModelEndpoint {
   async #try({ messages, tools, until }: Question, aborted: AbortSignal): Promise<Tried> {
     const { clock } = this.#ctx
     const leftMs = until.getTime() - clock.now().getTime()
-    if (leftMs <= 0) throw new ModelFailure('model_limit_reached', 'I ran out of time')
+    if (leftMs <= 0) throw outOfTime()
     const { key, name } = this.#model
     const outcome = await sendTrusted(clock, {
       url: this.#url,
@@ -82,6 +84,8 @@ export class ModelEndpoint {
     )
   }
 }
+
+const outOfTime = () => new ModelFailure('model_limit_reached', 'I ran out of time')
 
 interface Judged {
   failed: string
