@@ -42,6 +42,9 @@ test(
     const own = ['update_session_plan', 'ask_person']
     expect(offered.filter((name) => !ofMcp.includes(name) && !own.includes(name))).toEqual([])
     expect(offered.filter((name) => !readsOnly.test(name))).toEqual(['create_comment', ...own])
+    const schemas = JSON.stringify(first?.body.tools)
+    expect(schemas).not.toMatch(/"(pattern|format|maxLength|minimum|default)":/)
+    expect(schemas).toContain('"status":{"type":"string","enum":["backlog",')
     expect(second?.body.messages.at(2)).toMatchObject({ role: 'assistant', content: 'I read it first.' })
     expect(second?.body.messages.slice(3).map(({ tool_call_id }) => tool_call_id)).toEqual(['a', 'b', 'c'])
     const [shown, read, comments] = model.results(1)

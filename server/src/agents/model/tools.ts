@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { api } from '@baton/protocol'
 import { annotations } from '../../tools/annotations.ts'
 import type { Outcome } from '../../tools/call.ts'
-import { inputSchema } from '../../tools/schema.ts'
+import { inputSchema, type Json } from '../../tools/schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { inBrief } from './text.ts'
 
@@ -63,9 +63,38 @@ const ownTools = [
   ),
 ]
 
+/** Keywords that some endpoints make grammars of, which fail or take forever. The door asks for all of them anyway. */
+const askedByTheDoor = [
+  'pattern',
+  'format',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'default',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+]
+
+function plain(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(plain)
+  if (schema === null || typeof schema !== 'object') return schema
+  const { properties, ...keywords } = schema
+  const kept = Object.entries(keywords).filter(([name]) => !askedByTheDoor.includes(name))
+  return {
+    ...(keywords.enum && !keywords.type ? { type: 'string' } : {}),
+    ...Object.fromEntries(kept.map(([name, value]) => [name, plain(value)])),
+    // Fields may be called as keywords are.
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, plain(field)])),
+    }),
+  }
+}
+
 /** What the model is told that it can do. */
 export const definitionsOf = (tools: readonly Tool[]): ToolDefinition[] => [
-  ...tools.map((tool) => define(tool.name, tool.description, inputSchema(tool))),
+  ...tools.map((tool) => define(tool.name, tool.description, plain(inputSchema(tool)) as object)),
   ...ownTools,
 ]
 
