@@ -30,10 +30,10 @@ export class ModelServer {
     const raw = Buffer.concat(chunks).toString()
     const asked = { headers: request.headers, path: request.url ?? '', body: JSON.parse(raw), raw }
     this.asked.push(asked)
-    const turn = this.#script.shift() ?? says('The script is over.')
-    turn(response, asked)
+    this.answer(response, asked)
   })
   #script: Turn[] = []
+  answer: Turn = (...asked) => (this.#script.shift() ?? says('The script is over.'))(...asked)
 
   static async start(): Promise<ModelServer> {
     const model = new ModelServer()

@@ -95,7 +95,8 @@ export class SessionHands implements Hands {
   }
 
   async call(tool: Tool, input: Record<string, unknown>) {
-    const made = tool.operation === api.createComment && (await this.#commentMade(input.target_id, input.text))
+    const again = this.#work.attempt > 1 && tool.operation === api.createComment
+    const made = again && (await this.#commentMade(input.target_id, input.text))
     const [used, given] = made ? [readComment, { comment_id: made.id }] : [tool, input]
     return callTool(this.#ctx, this.#door, await this.caller(), used, given, '')
   }

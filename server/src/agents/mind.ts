@@ -53,7 +53,7 @@ export interface Hands {
   /** What it can use besides. One that it may not use is found by its name too, and its use is refused. */
   readonly tools: readonly Tool[]
   toolNamed(name: string): Tool | undefined
-  /** A comment is made as above, without saying it twice. */
+  /** Who takes work over makes no comment again that was made with the same words. */
   call(tool: Tool, input: Record<string, unknown>): Promise<Outcome>
   /** What an app would have been told when the session began, as it is now. */
   context(): Promise<SessionContext>

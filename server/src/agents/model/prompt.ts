@@ -58,7 +58,7 @@ export async function openingOf(work: Work, hands: Hands, marks: Marks, today: s
   ]
   const said = [
     { role: 'user' as const, content: begin.filter(Boolean).join('\n\n') },
-    ...earlier(conversation, causeSeq),
+    ...earlier(conversation, causeSeq, marks),
     ...(work.cause.kind === 'message' ? [asUser(marks.asRequest(wordsOf(work.cause.message)))] : []),
     ...takenOver(work, conversation, causeSeq, marks),
   ]
@@ -106,7 +106,7 @@ async function mentionOf(commentId: string, hands: Hands, marks: Marks): Promise
 }
 
 /** What people and the agent said to each other before, the latest that fits. */
-function earlier(conversation: AgentActivity[], causeSeq: number) {
+function earlier(conversation: AgentActivity[], causeSeq: number, marks: Marks) {
   const said = conversation.filter(
     ({ seq, type, signal }) =>
       seq < causeSeq && signal !== 'stop' && ['prompt', 'elicitation', 'response', 'error'].includes(type),
@@ -117,7 +117,8 @@ function earlier(conversation: AgentActivity[], causeSeq: number) {
     const content = wordsOf(activity)
     characters += content.length
     if (characters > bounds.earlierCharacters) break
-    kept.unshift({ role: activity.type === 'prompt' ? 'user' : 'assistant', content })
+    const asked = activity.type === 'prompt'
+    kept.unshift(asked ? asUser(marks.asRequest(content)) : { role: 'assistant', content })
   }
   return kept
 }
