@@ -95,7 +95,7 @@ async function seedActivities(count) {
 
 async function service() {
   const { createApp } = await import(new URL('../server/dist/app.js', import.meta.url))
-  return createApp(ctx, { stopping: false })
+  return (await createApp(ctx, { stopping: false })).http
 }
 
 /** What anybody would write who had to be quick: find the token, then one transaction with an update and an insert. */
