@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentActivity } from '@baton/protocol'
 import { expect, test } from 'vitest'
-import { calls, ModelServer, refuses, says, silence } from './model.ts'
+import { calls, ModelServer, refuses, says, silence } from './model-server.ts'
 import { filledDataDir, ServiceProcess } from './process.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
