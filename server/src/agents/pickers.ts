@@ -75,10 +75,10 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
   }
 }
 
-/** An app has its icon, the built-in agent the mark of the service. */
+/** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
 function pictureOf({ baseUrl, appUrl }: Config, app: Row['app'], kind: Row['agent_kind']) {
   if (app) return `${baseUrl}/agent-apps/${app.id}/icon`
-  return kind === 'deployment' ? `${appUrl}/assets/baton.svg` : null
+  return kind === 'deployment' ? `${appUrl}/assets/baton-agent.svg` : null
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */
