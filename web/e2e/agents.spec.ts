@@ -1,5 +1,7 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
+const beside = ['Agents of the workspace', 'Your own agents']
+
 test('those that wait for a person come first, and the list follows what happens', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const [first, second, third] = company.issues
@@ -16,23 +18,23 @@ test('those that wait for a person come first, and the list follows what happens
   const failed = await robot.session()
   await failed.fail('No.')
   const headings = page.getByRole('main').getByRole('heading', { level: 2 })
-  await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', 'Agents of the workspace', 'Your own agents'])
+  await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', ...beside])
 
   await working.elicit('Which door?')
-  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', 'Agents of the workspace', 'Your own agents'])
+  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', ...beside])
   const waiting = page.getByRole('region', { name: 'Waiting for a person' })
   await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds you')
   await checkAxe(page)
 
   await page.getByRole('button', { name: 'Asked by me' }).click()
-  await expect(headings).toHaveText(['Silent or failed1', 'Agents of the workspace', 'Your own agents'])
+  await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await expect(page).toHaveURL(/mine=true/)
   await page.reload()
-  await expect(headings).toHaveText(['Silent or failed1', 'Agents of the workspace', 'Your own agents'])
+  await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('button', { name: 'State' }).click()
   await page.getByRole('option', { name: 'Done' }).click()
-  await expect(headings).toHaveText(['Done1', 'Agents of the workspace', 'Your own agents'])
+  await expect(headings).toHaveText(['Done1', ...beside])
 })
 
 test('J, K and Enter open a session', async ({ page, company, agent }) => {
