@@ -51,6 +51,7 @@ test('J, K and Enter open a session', async ({ page, company, agent }) => {
   // The newest is first.
   const oldest = sessions.find(({ data }) => data.issue?.id === first.id)
   await expect(page).toHaveURL(new RegExp(`/agent-session/${oldest?.id}$`))
+  await expect(page.getByRole('textbox', { name: 'Message to Fixer' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/\/issue\/ENG-1/)
 })
