@@ -44,6 +44,8 @@ export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
 let people = 0
 const password = 'correct horse'
 let passwordHash: Promise<string> | undefined
+/** One for all: they differ in their address alone, which is no part of what is checked, and compiling takes long. */
+let contract: Contract | undefined
 
 /** A whole service on a database of its own, listening on a real port, with a clock that the test moves. */
 export class TestApp {
@@ -92,7 +94,7 @@ export class TestApp {
     const { http, door } = await createApp(ctx, { stopping: false }, undefined, webDir ? readWebFiles(webDir) : null)
     await http.listen({ host: '127.0.0.1', port: 0 })
     const rootUrl = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
-    const contract = new Contract(openApi(api, config) as never)
+    contract ??= new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
       await http.close()
       await relay.stop()
