@@ -54,6 +54,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
       version,
       sign_up: await signUpIsOpen(ctx),
       demo: await demoLogin(),
+      has_model: ctx.config.model !== null,
     })),
   ]
 }
