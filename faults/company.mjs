@@ -259,7 +259,7 @@ export class Company {
     for (const id of this.#issues) if (!kept.has(id)) problems.push(`${id} was acknowledged and is gone`)
     const seqs = new Map()
     for (const id of this.#sessionIds) {
-      for (const { seq, content } of await this.list(`/agent-sessions/${id}/activities`)) {
+      for (const { seq, content } of await this.#said(id)) {
         if (seqs.has(content.body)) problems.push(`${content.body} is there twice`)
         seqs.set(content.body, seq)
       }
@@ -276,7 +276,7 @@ export class Company {
       const { data } = await this.call('GET', `/agent-sessions?issue_id=${id}`)
       if (data.length !== 1) problems.push(`${id} was delegated and has ${data.length} sessions`)
       for (const session of data) {
-        const said = await this.list(`/agent-sessions/${session.id}/activities`)
+        const said = await this.#said(session.id)
         const ends = said.filter(({ type }) => type === 'response' || type === 'error').map(({ type }) => type)
         if (ends.join() !== 'response') problems.push(`the agent on ${id} ended with: ${ends.join() || 'nothing'}`)
       }
@@ -299,6 +299,17 @@ export class Company {
     }
     for (const id of this.#sink.forged) problems.push(`${id} came with a bad signature`)
     return problems
+  }
+
+  async #said(sessionId) {
+    const all = []
+    for (let more = true; more; ) {
+      const after = all.at(-1)?.seq ?? 0
+      const page = await this.call('GET', `/agent-sessions/${sessionId}/activities?limit=200&after_seq=${after}`)
+      all.push(...page.data)
+      more = page.has_more
+    }
+    return all
   }
 
   list(path) {

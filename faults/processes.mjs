@@ -9,7 +9,7 @@ import { freePort, StepFailed } from '../scripts/setup.mjs'
 
 const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
-const readyWithinMs = 60_000
+const readyWithinMs = 120_000
 const stdio = ['ignore', 'pipe', 'pipe']
 const all = new Set()
 

@@ -39,6 +39,7 @@ export async function underLoad({ pace }, { start, strike }) {
     if (seconds === null) problems.push(`did not recover: ${rates(before)} before, ${rates(after)} after`)
     const { issues, activities, delegated } = company.figures
     const notes = [
+      before.writes < enough * pace ? `the machine was too busy for ${pace} writes a second` : undefined,
       `${rates(before)} before, ${rates(after)} after`,
       seen?.notes,
       `${issues} issues, ${activities} activities, ${delegated} for the agent, ${ledger.repeats} deliveries twice`,

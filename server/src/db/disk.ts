@@ -11,6 +11,7 @@ const lookEveryMs = 50
 /** The disk that a database lies on. */
 export class Disk {
   isFull = false
+  keptFree = reserveBytes
   readonly #dir: string
   readonly #say: (line: string) => void
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -20,6 +21,14 @@ export class Disk {
     this.#say = say
   }
 
+  /** One line, when there is too little room to begin. */
+  get problem(): string | undefined {
+    const free = freeBytes(this.#dir)
+    return free < this.keptFree
+      ? `the disk of ${this.#dir} has ${inMegabytes(free)} left; make room for ${inMegabytes(this.keptFree)}`
+      : undefined
+  }
+
   /** Whether it has become full, or no longer is. */
   hasChanged(): boolean {
     const now = performance.now()
@@ -27,25 +36,19 @@ export class Disk {
     this.#lookedAt = now
     const free = freeBytes(this.#dir)
     // Twice as much to begin again, so that it does not go on and off.
-    const isFull = free < reserveBytes * (this.isFull ? 2 : 1)
+    const isFull = free < this.keptFree * (this.isFull ? 2 : 1)
     if (isFull === this.isFull) return false
     this.isFull = isFull
     this.#say(
       isFull
-        ? `The disk of ${this.#dir} is full but for ${Math.floor(free / megabyte)} MB: nothing is written until ${(2 * reserveBytes) / megabyte} MB are free`
+        ? `The disk of ${this.#dir} is full but for ${inMegabytes(free)}: nothing is written until ${inMegabytes(2 * this.keptFree)} are free`
         : `The disk of ${this.#dir} has room again`,
     )
     return true
   }
 }
 
-/** One line, when there is too little room to begin. */
-export function roomProblem(dir: string): string | undefined {
-  const free = freeBytes(dir)
-  return free < reserveBytes
-    ? `the disk of ${dir} has ${Math.floor(free / megabyte)} MB left; make room for ${reserveBytes / megabyte} MB`
-    : undefined
-}
+const inMegabytes = (bytes: number) => `${Math.floor(bytes / megabyte)} MB`
 
 function freeBytes(dir: string) {
   const { bavail, bsize } = statfsSync(dir)

@@ -1,15 +1,14 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import type { Driver, Result } from './database.ts'
-import { Disk } from './disk.ts'
+import type { Disk } from './disk.ts'
 import { isoTimestamp, type Sql } from './sql.ts'
 
 const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm } }
 
 /** PGlite: PostgreSQL inside this process, one connection, one process per directory. */
-export async function openEmbedded(where: PGliteOptions, say: (line: string) => void = () => {}): Promise<Driver> {
+export async function openEmbedded(where: PGliteOptions, disk?: Disk): Promise<Driver> {
   const pglite = await PGlite.create({ ...options, ...where })
-  const disk = where.dataDir ? new Disk(where.dataDir, say) : undefined
   const guard = async () => {
     if (disk?.hasChanged()) await pglite.exec(`set default_transaction_read_only = ${disk.isFull ? 'on' : 'off'}`)
   }

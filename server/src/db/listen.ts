@@ -4,8 +4,7 @@ import { goodbye, keepAlive } from './link.ts'
 
 const longestPauseMs = 5000
 /** Nothing is ever asked of this connection, so it would not be noticed when it is silently gone. */
-const askEveryMs = 15_000
-const answerWithinMs = 10_000
+const asked = { everyMs: 15_000, answerWithinMs: 10_000 }
 
 /** LISTEN needs a connection of its own, straight to the server: a transaction pooler would drop it. */
 export function listen(
@@ -13,6 +12,7 @@ export function listen(
   channel: string,
   heard: (message: string) => void,
   onError: (error: Error) => void,
+  { everyMs, answerWithinMs } = asked,
 ): Listening {
   let client: pg.Client | undefined
   let stopped = false
@@ -50,7 +50,7 @@ export function listen(
       await next.connect()
       await next.query(`listen ${pg.escapeIdentifier(channel)}`)
       pauseMs = 100
-      asking = setInterval(() => void next.query('select 1').catch(again), askEveryMs)
+      asking = setInterval(() => void next.query('select 1').catch(again), everyMs)
       announceReady()
       heard('') // Whatever was said while nobody listened.
     } catch (error) {
