@@ -51,7 +51,7 @@ async function check(url) {
     outbound: undefined, // no list sends anything
     relay: undefined,
   }
-  const http = await createApp(ctx, { stopping: false })
+  const { http } = await createApp(ctx, { stopping: false })
   const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`
   const call = async (method, path, body, headers) => {
     const response = await fetch(base + path, {
@@ -325,6 +325,15 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
        n % 50 = 0 and n % 4 <> 0, n, now(), now()
      from generate_series(1, ${issueCount}) n`,
     [workspaceId, teamId, projectId, userId],
+  )
+  await run(
+    `with made as (
+       insert into users (id, user_kind, agent_kind, display_name, created_at)
+       select ${id('usr', '10000 + n')}, 'application', 'personal', 'Helper ' || n, now() from generate_series(1, 5000) n
+       returning id, right(id, 5)::int - 10000 as n)
+     insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
+     select id, $1, case when n <= 20 then $2 else ${id('usr', 'n')} end, 'Be brief.', now(), now() from made`,
+    [workspaceId, userId],
   )
   await run(
     `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
