@@ -31,7 +31,10 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
 
     route(api.getReadiness, async ({ ctx }) => {
       if (lifecycle.stopping) throw new ApiError('NOT_READY')
-      if (!(await takesWrites(ctx))) throw new ApiError('NOT_READY')
+      await ctx.db.row(sql`select 1`).catch((error: Error) => {
+        ctx.log.warn({ message: error.message }, 'the database does not answer')
+        throw new ApiError('NOT_READY')
+      })
       return { status: 'ready' }
     }),
 
@@ -49,20 +52,6 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
       demo: await demoLogin(),
     })),
   ]
-}
-
-/** A replica, or what was the primary until a moment ago, answers but takes nothing. */
-async function takesWrites({ db, log }: Context): Promise<boolean> {
-  try {
-    const [row] = await db.rows<{ readOnly: boolean }>(
-      sql`select current_setting('transaction_read_only')::boolean as "readOnly"`,
-    )
-    if (row?.readOnly) log.warn('the database takes no writes')
-    return !row?.readOnly
-  } catch (error) {
-    log.warn({ message: (error as Error).message }, 'the database does not answer')
-    return false
-  }
 }
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }

@@ -174,9 +174,9 @@ export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includ
 /** Somebody else held what was asked for longer than `lock_timeout`. */
 export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
 
-/** No connection could be had, the server ended it, or it is a replica (25006): nothing is wrong with what was asked. */
+/** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
 export const isDatabaseAway = (error: unknown) =>
-  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|53300|25006|08...)$/.test(
+  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|53300|08...)$/.test(
     String(sqlState(error)),
   ) ||
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout)|not queryable/.test(
