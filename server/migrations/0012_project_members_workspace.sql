@@ -1,4 +1,5 @@
--- As in every table of what a workspace has: the row says whose it is, and the key holds it there.
+-- As in every table of what a workspace has: the row says whose it is, and the key holds it there. In one step, because
+-- no version without it has been released.
 
 alter table project_members add column workspace_id text;
 update project_members m set workspace_id = p.workspace_id from projects p where p.id = m.project_id;

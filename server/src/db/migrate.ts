@@ -47,7 +47,7 @@ export async function applyPatiently(db: Db, name: string, text: string, waiting
 
 const apply = (db: Db, name: string, text: string): Promise<boolean> =>
   db.tx(async (tx) => {
-    await tx.rows(sql`select set_config('lock_timeout', ${patience}, true)`)
+    await tx.rows(sql`select set_config('lock_timeout', ${patience}, true), set_config('statement_timeout', '0', true)`)
     await tx.rows(sql`select pg_advisory_xact_lock(${migrationLock}::bigint)`)
     await tx.script(
       'create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())',
