@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
@@ -79,6 +80,8 @@ export async function createHttpServer(
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
+    drain.leave()
+    await sleep(config.stopDelayMs)
     drain.begin()
     streams.end()
   })
@@ -116,7 +119,7 @@ export async function createHttpServer(
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   app.addHook('onSend', async (_request, reply) => {
-    if (drain.stopping) reply.header('connection', 'close')
+    if (drain.leaving) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
