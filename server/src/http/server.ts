@@ -67,6 +67,8 @@ export async function createHttpServer(
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
     requestTimeout: 30_000,
+    // Nothing moves for so long on a connection whose answer is not read; streams have a heartbeat.
+    connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
     // An id that is too long is an id we do not know; the door says so. Node takes no longer address.
     routerOptions: { maxParamLength: maxHeaderSize },
