@@ -1,0 +1,45 @@
+import { randomInt } from 'node:crypto'
+import { type RouteName, routes } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { Receiver } from '../server/test/receiver.ts'
+import { Attack } from './attack.ts'
+import { withService } from './service.ts'
+import { World } from './world.ts'
+
+const count = Number(process.env.BATON_ABUSE_COUNT ?? 1500)
+const seed = Number(process.env.BATON_ABUSE_SEED ?? randomInt(2 ** 31))
+const isLong = count >= 20_000
+
+/** Its request has to come from a stream that is being read; server/src/agent-apps/listening.test.ts does that. */
+const neverAccepted: RouteName[] = ['answerAttempt']
+
+const settings = {
+  BATON_WEBHOOK_ALLOW: 'localhost',
+  // Everybody is to get through to what is behind the limits.
+  BATON_TRUST_PROXY: '127.0.0.1',
+  BATON_API_RATE: '1000000',
+  BATON_INSTALLATION_RATE: '1000000',
+  BATON_SESSION_RATE: '1000000',
+  BATON_WEBHOOK_LIMIT: '100000',
+}
+
+test(`${count} requests from seed ${seed} break nothing and tell nobody what is not theirs`, {
+  timeout: 1_800_000,
+}, async () => {
+  console.log(`abuse: ${count} requests, seed ${seed}`)
+  const receiver = await Receiver.start()
+  await withService(settings, async (service) => {
+    const world = await World.create(service.url, receiver.url)
+    const attack = await Attack.prepare(service, world, receiver)
+    await attack.run(count, seed)
+    const problems = [...attack.problems, ...(await attack.aftermath())]
+    console.log(attack.report(true))
+    expect(problems.slice(0, 20)).toEqual([])
+    expect(attack.acceptedShare).toBeGreaterThan(0.25)
+    if (isLong) {
+      const never = (Object.keys(routes) as RouteName[]).filter((name) => !attack.accepted(name))
+      expect(never.sort()).toEqual(neverAccepted)
+    }
+  })
+  await receiver.stop()
+})
