@@ -5,8 +5,9 @@ import type { Group } from './canaries.ts'
 import { addressed, type Document, type Draft, Requests } from './requests.ts'
 import { cpuOf } from './service.ts'
 import { Watcher } from './watcher.ts'
+import { type Caller, readersOf } from './who.ts'
 import { type Answered, type Sent, Wire } from './wire.ts'
-import { type Caller, readers, type World } from './world.ts'
+import { World } from './world.ts'
 
 const atOnce = 8
 
@@ -50,13 +51,12 @@ export class Attack {
     this.#hear()
   }
 
-  static async prepare(service: ServiceProcess, world: World, receiver: Receiver): Promise<Attack> {
+  static async prepare(service: ServiceProcess, receiver: Receiver): Promise<Attack> {
     const document = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as Document
-    const caller = world.caller('app everywhere')
-    const listed = await world.nobody
-      .with(caller.headers)
-      .postRoot('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
-    const requests = new Requests(document, listed.body.result.tools, receiver.url, world.spareEmail)
+    const world = await World.create(service.url, document, receiver.url)
+    const app = world.nobody.with(world.caller('app everywhere').headers)
+    const { body } = await app.postRoot('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const requests = new Requests(document, body.result.tools, receiver.url, world.spare.email)
     const watchers = ['owner', 'member', 'scribe', 'owner of the other workspace at home'].map(
       (name) => new Watcher(service.url, world.caller(name)),
     )
@@ -139,15 +139,19 @@ export class Attack {
     this.#count(draft, answer)
     for (const problem of this.#problemsOf(sent, answer, caller)) say(problem)
     if (answer.status < 400) this.#learn(draft, caller, answer, about)
+    if (answer.status < 400 && sent.method === 'DELETE' && about) this.#world.things.forget(about)
   }
 
   #callerOf(draft: Draft): Caller {
-    const { callers, spareLogins } = this.#world
+    const { callers, spare } = this.#world
     if (draft.name === 'signOut') {
-      const token = spareLogins[draft.callerIndex % (spareLogins.length * 8)]
-      if (token) return { ...this.#world.caller('member'), headers: { authorization: `Bearer ${token}` } }
-      return this.#world.caller('nobody')
+      const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
+      return { ...this.#world.caller('member'), headers: { authorization } }
     }
+    // For anybody else it would change who they are, or end what they call with.
+    if (['acceptInvitation', 'changePassword'].includes(draft.name)) return this.#world.caller('newcomer')
+    // Who began it has to end it.
+    if (draft.fitting && /^authorize$|Consent/.test(draft.name)) return this.#world.caller('owner')
     const fitting = draft.fitting ? callers.filter(({ fits }) => fits(draft.route)) : callers
     return fitting[draft.callerIndex % fitting.length] as Caller
   }
@@ -225,9 +229,9 @@ export class Attack {
   #hear() {
     this.#receiver.answer = (response, { path, raw, headers }) => {
       this.#delivered++
-      const who = path.split(/[/?]/)[2] ?? ''
-      const mayRead = readers[who] ?? readers.hook
-      this.problems.push(...this.#leaks(`a webhook to ${path}`, `${JSON.stringify(headers)} ${raw}`, mayRead, path))
+      this.problems.push(
+        ...this.#leaks(`a webhook to ${path}`, `${JSON.stringify(headers)} ${raw}`, readersOf(path), path),
+      )
       response.end()
       this.#receiver.take()
     }

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { Receiver } from '../server/test/receiver.ts'
 import { Attack } from './attack.ts'
 import { withService } from './service.ts'
-import { World } from './world.ts'
 
 const count = Number(process.env.BATON_ABUSE_COUNT ?? 1500)
 const seed = Number(process.env.BATON_ABUSE_SEED ?? randomInt(2 ** 31))
@@ -29,8 +28,7 @@ test(`${count} requests from seed ${seed} break nothing and tell nobody what is 
   console.log(`abuse: ${count} requests, seed ${seed}`)
   const receiver = await Receiver.start()
   await withService(settings, async (service) => {
-    const world = await World.create(service.url, receiver.url)
-    const attack = await Attack.prepare(service, world, receiver)
+    const attack = await Attack.prepare(service, receiver)
     await attack.run(count, seed)
     const problems = [...attack.problems, ...(await attack.aftermath())]
     console.log(attack.report(true))

@@ -8,10 +8,12 @@ import {
   hostileSegments,
   otherMethods,
 } from './hostile.ts'
+import { redirectUri } from './planting.ts'
 import { Ref } from './things.ts'
 import { pathValue, ref, type Schema, Values } from './values.ts'
+import type { Caller } from './who.ts'
 import type { Sent } from './wire.ts'
-import { type Caller, challenge, password, redirectUri, type World } from './world.ts'
+import { challenge, password, programUri, type World } from './world.ts'
 
 interface Described {
   operationId: RouteName
@@ -68,8 +70,7 @@ export class Requests {
     this.names = operations.map(({ described }) => described.operationId)
     this.#drafts = fc.oneof(
       ...operations.map(({ path, method, described }) => ({
-        // Behind it are as many operations as there are tools.
-        weight: described.operationId === 'callMcp' ? 15 : 1,
+        weight: weightOf(described.operationId),
         arbitrary: this.#draft(path, method, described),
       })),
     )
@@ -96,7 +97,7 @@ export class Requests {
       fitting: sometimes(80, fc.constant(true), false),
       callerIndex: fc.nat(100_000),
       workspace: fc.oneof(
-        { weight: 17, arbitrary: fc.constant('own' as const) },
+        { weight: 27, arbitrary: fc.constant('own' as const) },
         { weight: 1, arbitrary: fc.constant('none' as const) },
         { weight: 2, arbitrary: ref('wsp') },
       ),
@@ -145,6 +146,10 @@ export class Requests {
             password: fc.constantFrom(password, 'a guess'),
           }),
         )
+      case 'changePassword':
+        return json(
+          fc.record({ current_password: fc.constantFrom(password, 'a guess'), new_password: fc.constant(password) }),
+        )
       case 'updateInstallation':
         return json(fc.oneof(fc.constant({ all_teams: true }), fc.record({ team_ids: fc.tuple(ref('team')) })))
       case 'approveConsent':
@@ -161,13 +166,7 @@ export class Requests {
         return json(
           fc.record({
             client_name: fc.constantFrom('Editor', '<script>', 'x'.repeat(300)),
-            redirect_uris: fc.constantFrom(
-              ['http://127.0.0.1:4000/callback'],
-              ['https://a.example.com/'],
-              ['javascript:1'],
-              [],
-              'x',
-            ),
+            redirect_uris: fc.constantFrom([programUri], ['https://a.example.com/'], ['javascript:1'], [], 'x'),
           }),
         )
       case 'issueToken':
@@ -209,37 +208,55 @@ export class Requests {
   }
 }
 
-const mine = (kind: string) => fc.nat(1000).map((index) => new Ref(kind, 'own', index))
+/** What makes things comes more often than what ends them, and each tool as often as an operation. */
+function weightOf(name: RouteName) {
+  const { method, path }: Route = routes[name]
+  if (name === 'callMcp') return 40
+  return method === 'DELETE' || !path.match(/^\/(?!docs|oauth-|\.well|healthz|readyz|metrics|llms|openapi|instance)\w/) ? 1 : 3
+}
 
-const authorizeQuery: Arbitrary<Record<string, unknown>> = fc.record({
-  // Never those of the callers' apps: approving one anew would end the tokens they call with.
-  client_id: sometimes<unknown>(90, mine('client'), 'nobody'),
-  redirect_uri: fc.constantFrom(
-    redirectUri,
-    redirectUri,
-    'http://127.0.0.1:4000/callback',
-    'https://evil.invalid/',
-    '"><script>',
-  ),
+// Never those of the callers' own apps and programs: approving one anew would end the tokens they call with.
+const mine = (kind: string) => fc.nat(1000).map((index) => new Ref(kind, 'own', index))
+const asApp = { client_id: mine('client'), redirect_uri: fc.constant(redirectUri) }
+const asProgram = { client_id: mine('program'), redirect_uri: fc.constant(programUri) }
+
+const whoAsks = {
   response_type: sometimes<string>(5, fc.constantFrom('token', '<b>'), 'code'),
-  scope: fc.constantFrom('read', 'read write', 'app:assignable', 'admin', '<i>', ''),
   state: fc.constantFrom('a state', '"\r\nx: y', '<script>'),
-  actor: fc.constantFrom('app', 'app', undefined),
   code_challenge: fc.constant(challenge.challenge),
   code_challenge_method: sometimes<string>(5, fc.constant('plain'), 'S256'),
-})
+}
+const authorizeQuery: Arbitrary<Record<string, unknown>> = fc.oneof(
+  fc.record({ ...asApp, ...whoAsks, actor: fc.constant('app'), scope: fc.constantFrom('read', 'app:assignable', '') }),
+  fc.record({ ...asProgram, ...whoAsks, scope: fc.constantFrom('read', 'read write') }),
+  fc.record({
+    ...whoAsks,
+    client_id: fc.oneof(mine('client'), fc.constantFrom('nobody', '<script>')),
+    redirect_uri: fc.constantFrom(redirectUri, 'https://evil.invalid/', '"><script>', 'x'),
+    scope: fc.constantFrom('admin', '<i>', 'read'),
+    actor: fc.constantFrom('app', 'user', '', undefined),
+  }),
+)
 
+const proof = { code: mine('code of a grant'), code_verifier: fc.constant(challenge.verifier) }
 const tokenForm: Arbitrary<Body> = fc
-  .record({
-    grant_type: fc.constantFrom('authorization_code', 'refresh_token', 'password', '__proto__'),
-    code: mine('code of a grant'),
-    refresh_token: mine('refresh'),
-    token: mine('refresh'),
-    redirect_uri: fc.constantFrom(redirectUri, 'http://127.0.0.1:4000/callback'),
-    code_verifier: fc.constant(challenge.verifier),
-    client_id: mine('client'),
-    client_secret: fc.oneof(fc.constant(undefined), mine('client_secret'), fc.constant('svc_sk_guess')),
-  })
+  .oneof(
+    fc.record({
+      ...asApp,
+      ...proof,
+      grant_type: fc.constant('authorization_code'),
+      client_secret: mine('client_secret'),
+    }),
+    fc.record({ ...asProgram, ...proof, grant_type: fc.constant('authorization_code') }),
+    fc.record({ ...asProgram, grant_type: fc.constant('refresh_token'), refresh_token: mine('refresh') }),
+    fc.record({ ...asProgram, token: mine('refresh') }),
+    fc.record({
+      ...asApp,
+      grant_type: fc.constantFrom('password', '__proto__', 'refresh_token', 'authorization_code'),
+      client_secret: fc.constantFrom('svc_sk_guess', 'x', '%'),
+      refresh_token: mine('refresh'),
+    }),
+  )
   .map((form) => ({ form }))
 
 /** Turns a draft into what is sent by this caller now. */

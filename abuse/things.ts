@@ -32,6 +32,17 @@ export class Things {
     if (!known.includes(value)) this.#free.set(kind, [...known, value].slice(-kept))
   }
 
+  /** It has been deleted. */
+  forget(id: string) {
+    for (const [kind, known] of this.#free) {
+      if (known.includes(id))
+        this.#free.set(
+          kind,
+          known.filter((other) => other !== id),
+        )
+    }
+  }
+
   guard(id: string, group: Group, kind = id.slice(0, id.lastIndexOf('_'))) {
     this.#guardedIds.add(id)
     const known = this.#guarded.get(kind) ?? []
@@ -56,11 +67,11 @@ export class Things {
       if (guarded.length > 0) return at(guarded, index).id
     }
     if (from === 'other kind') {
-      const others = [...this.#free.values()]
-      return at(at(others, index), index)
+      return at([...this.#free.values()].flat(), index)
     }
-    const free = this.#free.get(kind)
-    if (from !== 'invented' && free) return at(free, index)
+    const free = this.#free.get(kind) ?? []
+    // What was made last is most likely to be there still.
+    if (from !== 'invented' && free.length > 0) return at(index % 2 ? free : free.slice(-4), index >> 1)
     return `${kind}_${String(index).padStart(26, '0').slice(-26)}`
   }
 }

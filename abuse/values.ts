@@ -70,8 +70,8 @@ export const ref = (kind: string): Arbitrary<Ref> =>
   fc
     .tuple(
       fc.oneof(
-        { weight: 14, arbitrary: fc.constant('own' as const) },
-        { weight: 4, arbitrary: fc.constant('guarded' as const) },
+        { weight: 15, arbitrary: fc.constant('own' as const) },
+        { weight: 3, arbitrary: fc.constant('guarded' as const) },
         { weight: 1, arbitrary: fc.constant('invented' as const) },
         { weight: 1, arbitrary: fc.constant('other kind' as const) },
       ),
@@ -155,10 +155,9 @@ export class Values {
   #object({ properties = {}, required = [] }: Schema) {
     const entries = Object.entries(properties).map(([name, property]) => {
       const value = this.fitting(property, name)
-      // Each of them can make a request fail for a good reason, so most are left out.
-      return required.includes(name)
-        ? value
-        : fc.oneof({ weight: 4, arbitrary: absent }, { weight: 1, arbitrary: value })
+      if (required.includes(name)) return value
+      // Each of them can make a request fail for a good reason, the more so if it refers to something.
+      return fc.oneof({ weight: kinds[name] ? 15 : 5, arbitrary: absent }, { weight: 1, arbitrary: value })
     })
     return fc
       .tuple(...entries)

@@ -1,4 +1,4 @@
-import type { Caller } from './world.ts'
+import type { Caller } from './who.ts'
 
 /** Somebody who watches a workspace from beginning to end. */
 export class Watcher {

@@ -37,10 +37,11 @@ export class Wire {
         method,
         path,
         timeout: patienceMs,
+        // Without a length Node would send an empty body in chunks.
         headers: [
           'host',
           this.#root.host,
-          ...(body ? ['content-length', String(body.length)] : []),
+          ...(body || method === 'POST' ? ['content-length', String(body?.length ?? 0)] : []),
           ...headers,
         ] as never,
       })
