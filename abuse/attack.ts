@@ -104,7 +104,7 @@ export class Attack {
     return all.reduce((sum, { accepted }) => sum + accepted, 0) / all.reduce((sum, { sent }) => sum + sent, 0)
   }
 
-  accepted = (name: RouteName) => (this.#counts.get(name)?.accepted ?? 0) > 0
+  neverAccepted = () => [...this.#counts].filter(([, { accepted }]) => accepted === 0).map(([name]) => name)
 
   report(whole: boolean): string {
     const statuses = [...this.#statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`)
@@ -153,6 +153,9 @@ export class Attack {
     // Who began it has to end it.
     if (draft.fitting && /^authorize$|Consent/.test(draft.name)) return this.#world.caller('owner')
     const fitting = draft.fitting ? callers.filter(({ fits }) => fits(draft.route)) : callers
+    // Two of them have most of what can be asked for.
+    const rich = fitting.find(({ name }) => name === ['owner', 'app everywhere'][draft.callerIndex % 4])
+    if (draft.fitting && rich) return rich
     return fitting[draft.callerIndex % fitting.length] as Caller
   }
 

@@ -212,7 +212,9 @@ export class Requests {
 function weightOf(name: RouteName) {
   const { method, path }: Route = routes[name]
   if (name === 'callMcp') return 40
-  return method === 'DELETE' || !path.match(/^\/(?!docs|oauth-|\.well|healthz|readyz|metrics|llms|openapi|instance)\w/) ? 1 : 3
+  return method === 'DELETE' || !path.match(/^\/(?!docs|oauth-|\.well|healthz|readyz|metrics|llms|openapi|instance)\w/)
+    ? 1
+    : 3
 }
 
 // Never those of the callers' own apps and programs: approving one anew would end the tokens they call with.

@@ -41,7 +41,7 @@ export class Wire {
         headers: [
           'host',
           this.#root.host,
-          ...(body || method === 'POST' ? ['content-length', String(body?.length ?? 0)] : []),
+          ...(body || /^P/.test(method) ? ['content-length', String(body?.length ?? 0)] : []),
           ...headers,
         ] as never,
       })
