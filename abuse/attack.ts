@@ -1,7 +1,7 @@
 import type { RouteName } from '@baton/protocol'
 import type { Receiver } from '../server/test/receiver.ts'
 import type { ServiceProcess } from '../server/test/service-process.ts'
-import type { Group } from './canaries.ts'
+import { type Group, groups } from './canaries.ts'
 import { addressed, type Document, type Draft, Requests } from './requests.ts'
 import { cpuOf } from './service.ts'
 import { Watcher } from './watcher.ts'
@@ -104,10 +104,14 @@ export class Attack {
     return all.reduce((sum, { accepted }) => sum + accepted, 0) / all.reduce((sum, { sent }) => sum + sent, 0)
   }
 
+  /** Groups whose canaries nobody met with. */
+  neverRead = () => groups.filter((group) => group !== 'nobody' && !this.#world.canaries.readRightly.has(group))
+
   neverAccepted = () => [...this.#counts].filter(([, { accepted }]) => accepted === 0).map(([name]) => name)
 
   report(whole: boolean): string {
     const statuses = [...this.#statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`)
+    const read = [...this.#world.canaries.readRightly].map(([group, times]) => `${group} ${times}`)
     const rows = [...this.#counts]
       .sort(([, a], [, b]) => a.accepted / a.sent - b.accepted / b.sent)
       .map(([name, { sent, accepted, refusals }]) => {
@@ -119,7 +123,7 @@ export class Attack {
       `answers    ${statuses.join('  ')}`,
       `accepted   ${Math.round(this.acceptedShare * 100)} % of all`,
       `heard      ${this.#delivered} webhooks, ${this.#watchers.map(({ heard }) => heard.length).join('/')} characters of live streams`,
-      `canaries   ${this.#world.canaries.planted}`,
+      `canaries   ${this.#world.canaries.planted}, read by those who may: ${read.join('  ')}`,
       `took       ${this.#took.seconds} s; processor time ${this.#took.service} s of the service, ${this.#took.own} s of the attacker`,
       ...(whole ? ['accepted by operation:', ...rows] : []),
     ].join('\n')

@@ -25,6 +25,8 @@ const id = /\b[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}\b/g
 /** Strings that are planted where only a group may read them, and looked for everywhere else. */
 export class Canaries {
   planted = 0
+  /** How often one was read by somebody who may: those that nobody meets with would prove nothing. */
+  readonly readRightly = new Map<Group, number>()
   readonly #secrets = new Map<string, Group>()
   readonly #ids = new Map<string, Group>()
 
@@ -46,9 +48,10 @@ export class Canaries {
   /** What is found in a text that is for the members of these groups; what they sent themselves tells nothing. */
   leaks(text: string, mayRead: ReadonlySet<Group>, sent = ''): string[] {
     const ids = [...text.matchAll(id)].map(([found]): Found => [found, this.#ids.get(found)])
-    return [...this.#words(text), ...ids].flatMap(([found, group]) =>
-      group && !mayRead.has(group) && !sent.includes(found) ? `${found} (${group})` : [],
-    )
+    return [...this.#words(text), ...ids].flatMap(([found, group]) => {
+      if (group && mayRead.has(group)) this.readRightly.set(group, (this.readRightly.get(group) ?? 0) + 1)
+      return group && !mayRead.has(group) && !sent.includes(found) ? `${found} (${group})` : []
+    })
   }
 
   /** What is found in a text that is for nobody who is a member of anything; there ids may be. */

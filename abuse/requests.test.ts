@@ -32,6 +32,7 @@ test(`${count} requests from seed ${seed} break nothing and tell nobody what is 
     expect(attack.acceptedShare).toBeGreaterThan(0.25)
     // What only refuses has not been tried. A few need more luck than one run has.
     if (isLong) expect(attack.neverAccepted().length).toBeLessThan(8)
+    expect(attack.neverRead()).toEqual([])
   })
   await receiver.stop()
 })
