@@ -33,7 +33,12 @@ describe('a clock that is set back by an hour', () => {
     app.clock.advance({ hours: -1 })
     await create('After')
     await app.deliver()
-    expect(receiver.take().map(({ body }) => body.data.title).sort()).toEqual(['After', 'Before'])
+    expect(
+      receiver
+        .take()
+        .map(({ body }) => body.data.title)
+        .sort(),
+    ).toEqual(['After', 'Before'])
   })
 
   test('keeps nothing in the hands of a worker that died', async ({ startApp, receiver }) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestDatabase } from '../../test/database.ts'
+import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
 import { type Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
-import { migrate } from './migrate.ts'
+import { applyPatiently, migrate } from './migrate.ts'
 import { json, sql } from './sql.ts'
 
 let db: Db
@@ -133,6 +133,22 @@ describe('values', () => {
   test('must be there', () => {
     expect(() => sql`select ${undefined}`).toThrow('undefined value')
   })
+})
+
+test('a migration that waits for a table lets others have it', { skip: !process.env.DATABASE_URL }, async () => {
+  const backup = await openSameDatabase(db)
+  let applied: Promise<boolean> | undefined
+  await backup.tx(async (tx) => {
+    await tx.rows(sql`select from notes`)
+    const waiting = await new Promise((resolve) => {
+      applied = applyPatiently(db, '9999_more.sql', 'alter table notes add column more text', resolve)
+    })
+    expect(waiting).toBe('9999_more.sql')
+    await db.run(sql`insert into notes (id, text) values (9, 'meanwhile')`)
+  })
+  expect(await applied).toBe(true)
+  expect(await db.row(sql`select text, more from notes where id = 9`)).toEqual({ text: 'meanwhile', more: null })
+  await backup.close()
 })
 
 test('migrations run once, however many processes run them at once', async () => {

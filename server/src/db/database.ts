@@ -171,6 +171,9 @@ const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
  */
 export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
 
+/** Somebody else held what was asked for longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
+
 /** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
 export const isDatabaseAway = (error: unknown) =>
   /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|25P03|53300|08...)$/.test(

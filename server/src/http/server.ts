@@ -1,4 +1,6 @@
+import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
@@ -66,9 +68,13 @@ export async function createHttpServer(
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
     requestTimeout: 30_000,
+    // Nothing moves for so long on a connection whose answer is not read; streams have a heartbeat.
+    connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // An id that is too long is an id we do not know; the door says so.
-    routerOptions: { maxParamLength: 10_000 },
+    // An id that is too long is an id we do not know; the door says so. Node takes no longer address.
+    routerOptions: { maxParamLength: maxHeaderSize },
+    // The framework would answer it without our hooks: no headers against harm, no line in the log.
+    rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : unknownPath),
     frameworkErrors: (error, request, reply) => sendError(request, reply, error),
     clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
     // Node would answer these by itself, in another shape than ours.
@@ -79,6 +85,8 @@ export async function createHttpServer(
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
+    drain.leave()
+    await sleep(config.stopDelayMs)
     drain.begin()
     streams.end()
   })
@@ -116,7 +124,7 @@ export async function createHttpServer(
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   app.addHook('onSend', async (_request, reply) => {
-    if (drain.stopping) reply.header('connection', 'close')
+    if (drain.leaving) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
@@ -217,6 +225,18 @@ export async function createHttpServer(
   }
 }
 
+/** No operation has it, nor is it a page's. */
+const unknownPath = '/api/v1/'
+
+function isDecodable(url: string) {
+  try {
+    decodeURIComponent(url.split(/[?#]/, 1)[0] as string)
+    return true
+  } catch {
+    return false
+  }
+}
+
 const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiError | OAuthError =>
   error instanceof ApiError || error instanceof OAuthError
 
@@ -313,6 +333,7 @@ function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, socket: 
       `HTTP/1.1 ${refusal.status} ${code}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
+      'X-Content-Type-Options: nosniff',
       `X-Request-Id: ${newId('req')}`,
       `Link: ${helpLink(rootUrl, code)}`,
       'Connection: close',
