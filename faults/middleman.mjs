@@ -12,7 +12,9 @@ export class Middleman {
   static async start(target) {
     const proxy = new Middleman()
     const { hostname, port } = new URL(target)
-    proxy.#server = createServer((client) => proxy.#join(client, { host: hostname, port: Number(port) }))
+    proxy.#server = createServer({ allowHalfOpen: true }, (client) =>
+      proxy.#join(client, { host: hostname, port: Number(port) }),
+    )
     await once(proxy.#server.listen(0, '127.0.0.1'), 'listening')
     return proxy
   }
@@ -26,17 +28,20 @@ export class Middleman {
   #join(client, target) {
     client.on('error', () => {})
     if (this.#refusing) return client.resetAndDestroy()
-    const server = connect(target)
+    const server = connect({ ...target, allowHalfOpen: true })
     server.on('error', () => {})
     const pair = { client, server, silent: this.#deaf }
     this.#pairs.add(pair)
     const pass = (from, to) => {
       from.on('data', (bytes) => pair.silent || to.write(bytes))
-      from.on('close', () => {
-        if (pair.silent) return // nobody is told
+      // Once they are silent, nobody is told that the other one has gone.
+      const gone = () => {
+        if (pair.silent) return
+        from.destroy()
         to.destroy()
         this.#pairs.delete(pair)
-      })
+      }
+      from.on('end', gone).on('close', gone)
     }
     pass(client, server)
     pass(server, client)

@@ -9,7 +9,8 @@ import { freePort, StepFailed } from '../scripts/setup.mjs'
 
 const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
-const readyWithinMs = 120_000
+/** Of which most is the making of an embedded database on a busy machine. */
+const readyWithinMs = 240_000
 const stdio = ['ignore', 'pipe', 'pipe']
 const all = new Set()
 

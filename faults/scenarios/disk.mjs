@@ -25,6 +25,11 @@ export const disk = {
       rmdirSync(dir)
       return { problems: [], skipped: 'a disk of its own needs root' }
     }
+    const unmount = () => {
+      execFileSync('umount', ['-l', dir])
+      rmdirSync(dir)
+    }
+    process.once('exit', unmount)
     try {
       const env = { ...loadEnv, BATON_DATA_DIR: join(dir, 'data') }
       return await underLoad(options, {
@@ -32,8 +37,8 @@ export const disk = {
         strike: (company, { services: [service] }) => fill(company, service, dir),
       })
     } finally {
-      execFileSync('umount', ['-l', dir])
-      rmdirSync(dir)
+      process.off('exit', unmount)
+      unmount()
     }
   },
 }

@@ -85,9 +85,14 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
 
   test('does not keep a process that stops', async () => {
     const { middleman, db } = await broken()
+    const listening = db.listen('baton_test', () => {})
+    await listening.ready
     await db.rows(one)
     middleman.silence()
-    expect(await tookMs(() => db.close())).toBeLessThan(5000)
+    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseAway)
+    expect(await tookMs(() => Promise.all([listening.stop(), db.close()]))).toBeLessThan(5000)
+    middleman.cut()
+    await unanswered
   })
 
   test('that only listens notices too, and hears again', async () => {
