@@ -180,7 +180,10 @@ describe('refused, in one line that names the variable', () => {
     ['BATON_TRUST_PROXY', '::/0'],
     ['BATON_TRUST_PROXY', '10.1'],
     ['BATON_MODEL_URL', 'nonsense'],
+    ['BATON_MODEL_URL', 'https://user:password@model.example/v1'],
     ['BATON_MODEL', 'small'],
+    ['BATON_MODEL_KEY', 'sk-1'],
+    ['BATON_MODEL_KEY', 'two words'],
   ] as const)(
     '%s=%s',
     verifies(

@@ -187,13 +187,23 @@ function allowedTarget(text: string): AllowedTarget {
   return { host: host.toLowerCase(), port: port ? Number(port) : null }
 }
 
+/** It travels in a header. */
+function modelKey(text: string) {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new BadValue('must have printable ASCII characters only, and no spaces')
+  return text
+}
+
 function model(env: Env): Config['model'] {
   const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
-    if (!/^https?:$/.test(url(text).protocol)) throw new BadValue('must be an http or https URL')
+    const { protocol, username, password } = url(text)
+    if (!/^https?:$/.test(protocol)) throw new BadValue('must be an http or https URL')
+    if (username || password) throw new BadValue('must not hold a user or password; a key goes into BATON_MODEL_KEY')
     return text.replace(/\/+$/, '')
   })
   const name = read(env, 'BATON_MODEL', null, String)
   if (endpoint && !name) throw new ConfigError('BATON_MODEL is required with BATON_MODEL_URL')
   if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
-  return endpoint && name ? { url: endpoint, name, key: read(env, 'BATON_MODEL_KEY', null, String) } : null
+  const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
+  if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY is of no use without BATON_MODEL_URL and BATON_MODEL')
+  return endpoint && name ? { url: endpoint, name, key } : null
 }

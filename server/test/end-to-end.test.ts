@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { install, type Json, newcomer } from './outside.ts'
-import { newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
+import { filledDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, Receiver } from './receiver.ts'
 
 test('a person hands an issue to an agent, and both know where it stands until it is stopped', async () => {
-  const dir = newDataDir()
+  const dir = await filledDataDir()
   const receiver = await Receiver.start()
   const run = async (env: Record<string, string>) => {
     const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost', ...env })

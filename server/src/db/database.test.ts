@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
-import { type Db, isConflict, isDatabaseAway } from './database.ts'
+import { type Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
 import { applyPatiently, migrate } from './migrate.ts'
 import { json, sql } from './sql.ts'
 
@@ -163,13 +163,16 @@ test('migrations run once, however many processes run them at once', async () =>
 
 test('an error that is nobody’s fault is told from one that is ours', () => {
   const error = (code: string, message = '') => Object.assign(new Error(message), { code })
-  for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '53300', '08006']) {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '25P03', '53300', '08006']) {
     expect(isDatabaseAway(error(code))).toBe(true)
   }
   expect(isDatabaseAway(error('', 'timeout exceeded when trying to connect'))).toBe(true)
   expect(isDatabaseAway(error('', 'Connection terminated unexpectedly'))).toBe(true)
   for (const code of ['40P01', '40001', '23503']) expect(isConflict(error(code))).toBe(true)
+  for (const code of ['55P03', '57014']) expect(isTimedOut(error(code))).toBe(true)
+  for (const code of ['53100', '25006']) expect(isUnwritable(error(code))).toBe(true)
   for (const code of ['42P01', '23505', '22P02', '']) {
-    expect(isDatabaseAway(error(code, 'relation does not exist')) || isConflict(error(code))).toBe(false)
+    const found = [isDatabaseAway, isConflict, isTimedOut, isUnwritable].filter((is) => is(error(code, 'no relation')))
+    expect(found).toEqual([])
   }
 })
