@@ -12,8 +12,12 @@ type Env = Record<string, string>
 type Trial = (original: Env, backUp: (running: ServiceProcess) => Promise<Env>) => Promise<void>
 
 const newKey = () => randomBytes(32).toString('base64')
-/** Addresses in answers are those of this one, wherever it runs. */
-const rootUrl = 'http://localhost:3000'
+/** What answers show follows from these, wherever it runs, and does not change while we look. */
+const settings = {
+  BATON_ROOT_URL: 'http://localhost:3000',
+  BATON_WEBHOOK_ALLOW: 'localhost',
+  BATON_UNRESPONSIVE_AFTER: '3600',
+}
 
 test('a backup has everything, goes on where it was, and opens with its key alone', { timeout: 120_000 }, async () => {
   const receiver = await Receiver.start()
@@ -30,11 +34,18 @@ async function onPostgres(run: Trial) {
       await run({ DATABASE_URL: original, ...key }, async () => {
         const env = { ...process.env, DATABASE_URL: original, RESTORED_URL: restored }
         await promisify(execFile)('bash', ['-euc', commandsOfTheGuide()], { env, cwd: dir })
+        await refusedWithAnotherKey({ DATABASE_URL: restored })
         return { DATABASE_URL: restored, ...key }
       })
       rmSync(dir, { recursive: true })
     }),
   )
+}
+
+async function refusedWithAnotherKey(restored: Env) {
+  const strange = new ServiceProcess(await freePort(), { ...settings, ...restored, BATON_SECRET_KEY: newKey() })
+  expect(await strange.ended()).toBe(1)
+  expect(strange.output).toContain('BATON_SECRET_KEY is not the key this database was set up with')
 }
 
 /** As docs/guides/running.md says: stopped, then copied. */
@@ -56,7 +67,6 @@ function commandsOfTheGuide() {
 }
 
 async function trial(original: Env, backUp: (running: ServiceProcess) => Promise<Env>, receiver: Receiver) {
-  const settings = { BATON_WEBHOOK_ALLOW: 'localhost', BATON_ROOT_URL: rootUrl, BATON_UNRESPONSIVE_AFTER: '3600' }
   const started: ServiceProcess[] = []
   const start = async (env: Env) => {
     const service = await ServiceProcess.start({ ...settings, ...env })
@@ -70,12 +80,7 @@ async function trial(original: Env, backUp: (running: ServiceProcess) => Promise
     const shown = await everyList(company.person)
     expect(Object.keys(shown).length).toBeGreaterThan(20)
     const restored = await backUp(before)
-
-    const strange = new ServiceProcess(await freePort(), { ...settings, ...restored, BATON_SECRET_KEY: newKey() })
-    expect(await strange.ended()).toBe(1)
-    expect(strange.output).toContain('BATON_SECRET_KEY is not the key this database was set up with')
     expect(receiver.received).toEqual([])
-
     const arriving = receiver.next()
     const after = await start(restored)
     const delivered = await arriving

@@ -40,7 +40,7 @@ const test = base.extend<{ nodes: Nodes; company: Company; receiver: Receiver }>
   },
 })
 
-describe('two nodes that answer and two that work', () => {
+describe('two nodes that answer and two that work', { timeout: 120_000 }, () => {
   test('start at once on an empty database', verifiesOnPostgres('config.postgres'), async ({ nodes }) => {
     const { rows } = await nodes.db.query<{ name: string }>('select name from migrations order by name')
     const applied = nodes.all.flatMap(({ output }) =>
@@ -176,7 +176,7 @@ describe('two nodes that answer and two that work', () => {
   })
 
   test('go on while a newer version changes the database and each of them is restarted', {
-    timeout: 120_000,
+    timeout: 300_000, // eight starts, on whatever machine
     ...verifiesOnPostgres(),
   }, async ({ nodes, company, receiver }) => {
     await company.person('POST', '/webhooks', {

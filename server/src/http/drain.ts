@@ -42,9 +42,8 @@ export class Drain {
     this.#leaving = true
   }
 
-  /** From now on a connection ends with its last answer, and one without a request when none has come for a moment. */
+  /** Once it has left: a connection ends with its last answer, and one without a request when none has come for a moment. */
   begin() {
-    this.#leaving = true
     this.#stopping = true
     setTimeout(() => {
       for (const [socket, requests] of this.#busy) if (requests === 0) socket.destroy()
