@@ -7,7 +7,7 @@ const results = process.env.BATON_TEST_RESULTS
 /** What takes longest begins first, so that nobody waits for it alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash)\.test\.ts$/.test(moduleId)
+    const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash|nodes)\.test\.ts$/.test(moduleId)
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
@@ -27,7 +27,7 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    include: ['{protocol,server,conformance,sdk,cli,examples}/**/*.test.ts'],
+    include: ['abuse/*.test.ts', '{protocol,server,conformance,sdk,cli,examples}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**'],
     // What these import has a condition called source too, in TypeScript, which Node cannot run.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },

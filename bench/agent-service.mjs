@@ -128,7 +128,7 @@ async function bareRoutes() {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(body))),
   )
-  app.post('/oauth/token', async ({ body: form }) => {
+  app.post('/api/v1/oauth/token', async ({ body: form }) => {
     const client = await db.row(sql`select client_secret_hash from agent_apps where client_id = ${form.client_id}`)
     if (!client.client_secret_hash.equals(sha256(form.client_secret))) throw new Error('who are you?')
     const [access, refresh] = ['svc_at_', 'prt_'].map((prefix) => prefix + randomBytes(32).toString('base64url'))

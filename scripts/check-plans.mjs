@@ -347,7 +347,10 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      select ${id('prj', 'n')}, $1, 'Project ' || n, '', 'idea', 'low', false, now(), now() from generate_series(1, 2000) n`,
     [workspaceId],
   )
-  await run(`insert into project_members select id, $1 from projects`, [userId])
+  await run(
+    `insert into project_members (workspace_id, project_id, user_id) select workspace_id, id, $1 from projects`,
+    [userId],
+  )
   await run(`insert into project_teams select workspace_id, id, $1 from projects`, [teamId])
   await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
   await run(`insert into issue_codes select workspace_id, code, id from issues`)

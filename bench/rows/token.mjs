@@ -36,7 +36,7 @@ async function measure(kind, where) {
       }
       const answer = await agent.request({
         origin: server.url,
-        path: '/oauth/token',
+        path: '/api/v1/oauth/token',
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams(form).toString(),

@@ -23,6 +23,7 @@ test(
       secretKey: null,
       previousSecretKeys: [],
       role: 'all',
+      stopDelayMs: 0,
       webhookAllow: [],
       retryDelaysMs: [60_000, 3_600_000, 21_600_000],
       staleAfterMs: 1_800_000,

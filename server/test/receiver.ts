@@ -27,7 +27,7 @@ export class Receiver {
       method: request.method ?? '',
       path: request.url ?? '',
       raw,
-      body: JSON.parse(raw.toString()),
+      body: raw.length > 0 ? JSON.parse(raw.toString()) : undefined,
     }
     this.received.push(received)
     this.#arrived?.()

@@ -1,5 +1,5 @@
-import type { Page } from '@playwright/test'
 import { expect, signedIn, test } from './baton.ts'
+import { expectHarmless, watched } from './harmless.ts'
 
 const foreign = 'foreign.example.net'
 
@@ -24,37 +24,6 @@ const hostile = (forgedId: string, unknownId: string) => `
 - [x] done item
 `
 const nested = `${'> '.repeat(500)}deep\n\n${'- '.repeat(500)}deep\n\n${'*_'.repeat(3000)}\n\n${'['.repeat(5000)}`
-
-/** Everything that the page asked of somebody else, and every dialog. */
-function watched(page: Page, own: string) {
-  const seen: string[] = []
-  page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url())
-    if (origin !== new URL(own).origin && protocol !== 'blob:') seen.push(request.url())
-  })
-  page.on('dialog', async (dialog) => {
-    seen.push(`dialog: ${dialog.message()}`)
-    await dialog.dismiss()
-  })
-  page.on('popup', (popup) => seen.push(`popup: ${popup.url()}`))
-  return seen
-}
-
-async function expectHarmless(page: Page, seen: string[]) {
-  expect(await page.evaluate(() => (window as { ran?: string }).ran)).toBeUndefined()
-  expect(
-    await page.locator('main img[src*="foreign"], main iframe, main script, main style, main svg[onload]').count(),
-  ).toBe(0)
-  const addresses = await page
-    .locator('main a')
-    .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href))
-  expect(addresses.filter((address) => !/^(https?|mailto):/.test(address))).toEqual([])
-  const handlers = await page
-    .locator('main *')
-    .evaluateAll((all) => all.flatMap((one) => one.getAttributeNames().filter((name) => name.startsWith('on'))))
-  expect(handlers).toEqual([])
-  expect(seen).toEqual([])
-}
 
 test('a hostile description and comment do nothing, and say where their links lead', async ({
   page,

@@ -111,6 +111,15 @@ test(
     await other.getByRole('button', { name: 'Delete agent' }).click()
     for (const one of [page, other]) await expect(own(one).getByRole('listitem')).toHaveCount(0)
     expect((await member.api.listPersonalAgents({})).data).toEqual([])
+
+    const most = Array.from({ length: 20 }, (_, at) => ({ name: `Number ${at}`, instructions: '' }))
+    await Promise.all(most.map((agent) => member.api.createPersonalAgent(agent)))
+    await own(other).getByRole('button', { name: 'New' }).click()
+    await other.getByRole('textbox', { name: 'Name' }).fill('One too many')
+    faults.expect(/status of 409/)
+    await other.getByRole('button', { name: 'Create agent' }).click()
+    await expect(other.getByRole('alert')).toContainText('delete one you no longer need')
+    expect((await member.api.listPersonalAgents({})).data).toHaveLength(20)
   },
 )
 

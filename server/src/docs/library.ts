@@ -27,7 +27,7 @@ const root = new URL('../../../', import.meta.url)
 
 /** The order in which one would read them; guides that are not named here come after. */
 const order = ['api', 'webhooks', 'agent-apps', 'agent-sessions', 'building-agents', 'sdk', 'cli', 'mcp']
-const last = ['running', 'reference', 'errors']
+const last = ['running', 'postgres', 'growing', 'reference', 'errors']
 
 let library: Library | undefined
 

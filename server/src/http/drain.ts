@@ -10,6 +10,7 @@ const graceMs = 500
  */
 export class Drain {
   readonly #busy = new Map<Socket, number>()
+  #leaving = false
   #stopping = false
 
   constructor(server: Server) {
@@ -27,12 +28,23 @@ export class Drain {
     })
   }
 
+  /** Answers ask for the end of their connection. */
+  get leaving() {
+    return this.#leaving
+  }
+
   get stopping() {
     return this.#stopping
   }
 
+  /** From now on a connection ends with its next answer, but requests are still answered as ever. */
+  leave() {
+    this.#leaving = true
+  }
+
   /** From now on a connection ends with its last answer, and one without a request when none has come for a moment. */
   begin() {
+    this.#leaving = true
     this.#stopping = true
     setTimeout(() => {
       for (const [socket, requests] of this.#busy) if (requests === 0) socket.destroy()

@@ -61,7 +61,9 @@ describe('errors', () => {
     verifies('http.error-body-shape', 'http.error-details-empty-object', 'http.unknown-route-404'),
     async ({ app }) => {
       for (const path of ['/nothing/here', '/teams/a/b/c', '/%zz', '/..%2f..%2fetc/passwd']) {
-        const { status, body } = await app.nobody.get(path)
+        const { status, headers, body } = await app.nobody.get(path)
+        // The framework answers by itself what it cannot decode, unless it never gets to see it.
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
         expect({ status, body }).toEqual({
           status: 404,
           body: { code: 'ROUTE_NOT_FOUND', message: expect.any(String), details: {} },
@@ -141,6 +143,7 @@ describe('errors', () => {
     const garbage = await answerTo('HELLO\r\n\r\n')
     expect(garbage).toContain('HTTP/1.1 400')
     expect(JSON.parse(garbage.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'INVALID_REQUEST', details: {} })
+    expect(garbage).toContain('X-Content-Type-Options: nosniff')
     const huge = await answerTo(`GET / HTTP/1.1\r\nHost: a\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`)
     expect(huge).toContain('HTTP/1.1 431')
     expect(huge).toContain('"code":"HEADERS_TOO_LARGE"')

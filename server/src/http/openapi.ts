@@ -69,7 +69,9 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         schema: named(schema, schemas),
       })),
     ],
-    ...(body ? { requestBody: { required: true, content: content(named(body, schemas)) } } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: content(named(body, schemas), mediaTypeOf(operation)) } }
+      : {}),
     responses: { ...answers(operation, schemas), ...refusals(operation, schemas) },
   }
 }
@@ -88,6 +90,8 @@ const rateLimit = {
 }
 const help = { Link: { schema: { type: 'string' }, description: 'rel="help": what is written about the error' } }
 const retryAfter = { 'Retry-After': whole('Seconds to wait') }
+const mediaTypeOf = ({ bodyFormat }: Operation) =>
+  bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
 const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
 
 /** decisions 6: who is known by a token is told how they stand; a 401 knows nobody. */

@@ -37,13 +37,13 @@ export function wordsOf({
 }
 
 /** Somebody else's own agent is in no list. It works for nobody but who asked. */
-export const isOthers = (people: ReadonlyMap<string, Choice>, { app_user_id, ended_at }: AgentSession) =>
-  people.size > 0 && !people.has(app_user_id) && !ended_at
+export const isOthers = (known: ReadonlyMap<string, Choice>, { app_user_id, ended_at }: AgentSession) =>
+  known.size > 0 && !known.has(app_user_id) && !ended_at
 
 /** What the agent of a session is called. */
-export const agentName = (people: ReadonlyMap<string, Choice>, session: AgentSession) =>
-  people.get(session.app_user_id)?.display_name ??
-  (isOthers(people, session) ? `${session.creator.name}’s agent` : 'The agent')
+export const agentName = (known: ReadonlyMap<string, Choice>, session: AgentSession) =>
+  known.get(session.app_user_id)?.display_name ??
+  (isOthers(known, session) ? `${session.creator.name}’s agent` : 'The agent')
 
 export function StatePill({ session }: { session: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'> }) {
   const { label, tone, busy } = wordsOf(session)

@@ -1,5 +1,5 @@
 import type { Choice, Installation, Team } from '@baton/protocol'
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { all, api } from '../api.ts'
 
 /** Everybody who takes work and is not a person. */
@@ -10,6 +10,12 @@ export const agentsQuery = queryOptions({
       api.listAgents({ include_apps: true, include_deployment: true, limit: 100, ...(cursor && { cursor }) }),
     ),
 })
+
+const none = new Map<string, Choice>()
+const byId = (agents: Choice[]) => new Map(agents.map((agent) => [agent.id, agent]))
+
+/** Agents by their id; empty until they were read, for there is always the built-in one. */
+export const useAgents = () => useQuery({ ...agentsQuery, select: byId }).data ?? none
 
 /** The agents that one made for oneself, with what they are told to do. */
 export const personalAgentsQuery = queryOptions({

@@ -6,7 +6,7 @@ export const bounds = {
   answers: 12,
   /** From the first question to the last word. */
   workMs: 300 * second,
-  /** For one answer, from its first byte to its last. */
+  /** For one answer, all of it. */
   answerMs: 60 * second,
   answerBytes: 1024 * 1024,
   /** In one answer. */

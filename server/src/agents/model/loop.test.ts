@@ -116,7 +116,7 @@ test(
 )
 
 test('it asks, is answered, and knows what was said before; a mention is its request', async ({ app, model }) => {
-  const { owner, member, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
+  const { owner, member, team, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
   const issue = await issueOf({})
   const comment = await say(owner, issue, `@[Baton](${builtIn}) which one?`)
   const options = [{ value: 'a', label: 'The first' }, { value: 'b' }]
@@ -155,6 +155,15 @@ test('it asks, is answered, and knows what was said before; a mention is its req
     'user',
   ])
   expect(await sessionOn(issue)).toMatchObject({ state: 'complete' })
+
+  const project = await done(owner.post('/projects', { title: 'Speed', team_ids: [team.id] }))
+  await say(owner, project, `@[Baton](${builtIn}) how is it going?`)
+  model.play(says('Well.'))
+  await app.work()
+  const [, user] = model.asked[0]?.body.messages ?? []
+  expect(user?.content).toContain(`You were mentioned in a comment on the project ${project.id}.`)
+  expect(user?.content).toContain('<title>Speed</title>')
+  expect(lastBody(await said(await sessionOn(project)))).toBe('Well.')
 })
 
 test('calls that make no sense are answered to the model, and it can mend them', async ({ app, model }) => {

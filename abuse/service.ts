@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, rmSync } from 'node:fs'
+import { filledDataDir, ServiceProcess, withEmptyDatabase } from '../server/test/process.ts'
+
+/** The service as its users run it, on a database of its own, for as long as `work` takes. */
+export async function withService<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {
+  if (process.env.DATABASE_URL) {
+    const key = randomBytes(32).toString('base64')
+    let result: T | undefined
+    await withEmptyDatabase(async (DATABASE_URL) => {
+      result = await running({ DATABASE_URL, BATON_SECRET_KEY: key, ...env }, work)
+    })
+    return result as T
+  }
+  const dir = await filledDataDir()
+  try {
+    return await running({ BATON_DATA_DIR: dir, ...env }, work)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+async function running<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {
+  const service = await ServiceProcess.start(env)
+  try {
+    return await work(service)
+  } finally {
+    await service.kill('SIGTERM')
+  }
+}
+
+/** Memory of its process, in MB. */
+export const memoryOf = ({ child }: ServiceProcess) =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+
+/** Time that its process has had of the processors, in seconds; 100 ticks are one. */
+export function cpuOf({ child }: ServiceProcess) {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}

@@ -1,0 +1,101 @@
+import { api, limits } from '@baton/protocol'
+import { expect } from 'vitest'
+import { test } from '../server/test/harness.ts'
+import { asked, oauthScene } from '../server/test/oauth.ts'
+import { hostileTexts } from './hostile.ts'
+
+/** Everything that a hostile text would have turned into, were it not only text. */
+const marks = /<script>window|<img src=x|<svg onload|<html>|<b>/i
+const cut = (text: string, length: number) => [...text].slice(0, length).join('')
+const named = hostileTexts.map((text) => cut(`x${text}`, limits.name))
+
+test('pages show what was asked for as text, or not at all', async ({ app }) => {
+  const { client, owner } = await oauthScene(app)
+  for (const text of hostileTexts) {
+    const escaped = encodeURIComponent(text)
+    for (const path of [`/docs/${escaped}`, `/docs?x=${escaped}`, `/${escaped}`, `/api/v1/${escaped}`]) {
+      const { headers, body } = await app.nobody.getRoot(path)
+      expect(headers.get('content-security-policy')).toContain("default-src 'self'")
+      if (headers.get('content-type')?.startsWith('text/html')) expect(String(body)).not.toMatch(marks)
+    }
+    const strange = [
+      { client_id: text },
+      { redirect_uri: text },
+      { state: text, scope: text },
+      { state: text, response_type: text },
+      { state: text, code_challenge: text },
+    ]
+    for (const change of strange) {
+      const response = await owner.get(`/oauth/authorize?${asked(client.client_id, change)}`)
+      const location = response.headers.get('location')
+      expect(response.status).toBe(location ? 302 : 400)
+      expect(String(response.body ?? '')).not.toMatch(marks)
+      expect([...response.headers.keys()]).not.toContain('set-cookie')
+      // Back to the app, with what it sent, and nothing that ends the address.
+      if (location) expect(new URL(location).searchParams.get('state')).toBe(text)
+      if (location) expect(location).not.toMatch(/[\s<>"]/)
+    }
+  }
+})
+
+test('webhooks carry text in their bodies and nowhere else', async ({ app, receiver }) => {
+  const { owner } = await app.workspace('=cmd|"/C calc"!A0\r\nX: y')
+  const { body: team } = await owner.post('/teams', { name: named[9], key: 'ENG' })
+  await owner.post('/webhooks', {
+    label: named[10],
+    url: receiver.url,
+    all_teams: true,
+    resource_types: ['Issue', 'Comment', 'Project'],
+  })
+  for (const text of hostileTexts) {
+    const { body: issue } = await owner.post('/issues', {
+      title: cut(`x${text}`, limits.title),
+      description: text,
+      team_id: team.id,
+    })
+    await owner.post('/comments', { target_type: 'issue', target_id: issue.id, text: `x${text}` })
+  }
+  await app.deliver()
+  const received = receiver.take()
+  expect(received).toHaveLength(hostileTexts.length * 2)
+  const allowed =
+    /^(content-type|content-length|user-agent|svc-(delivery|event|signature|timestamp)|host|connection|accept-encoding|accept)$/
+  for (const { headers, body } of received) {
+    expect(Object.keys(headers).filter((name) => !allowed.test(name))).toEqual([])
+    for (const value of Object.values(headers)) expect(value).toMatch(/^[\w\-.:/;= *,]+$/)
+    expect(
+      hostileTexts.some(
+        (text) => [body.data.description, body.data.text].includes(text) || body.data.text === `x${text}`,
+      ),
+    ).toBe(true)
+  }
+})
+
+test('every answer that is not a page says what it is', async ({ app }) => {
+  const { owner } = await app.workspace()
+  for (const name of named.slice(0, 6)) {
+    const manifest = {
+      schemaVersion: '1.0.0',
+      name,
+      developer: { name },
+      oauth: { redirect_uris: ['https://a.example.com/'], scopes: [] },
+    }
+    const { body } = await owner.post('/agent-apps', manifest)
+    const icon = await app.nobody.get(`/agent-apps/${body.app.id}/icon`)
+    expect(icon.headers.get('content-type')).toMatch(/^image\//)
+    expect(icon.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(String(icon.body)).not.toMatch(/<script|onload|onerror/i)
+  }
+  const pages = Object.values(api).flatMap((operation) => ('produces' in operation ? [operation.produces] : []))
+  // Whoever adds one looks at what it escapes.
+  expect([...new Set(pages)].sort()).toMatchInlineSnapshot(`
+    [
+      "image/*",
+      "text/*",
+      "text/css",
+      "text/event-stream",
+      "text/html",
+      "text/plain",
+    ]
+  `)
+})
