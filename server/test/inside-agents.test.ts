@@ -18,10 +18,10 @@ test.skipIf(onPostgres)(
       const turn = asked.raw.includes('You are Scribe') ? forScribe.shift() : refuses(401)
       turn?.(response, asked)
     }
-    // Two activities a second, so that there is a middle.
+    // One activity a second, so that there is a middle.
     const env = {
       BATON_DATA_DIR: dir,
-      BATON_SESSION_RATE: '2',
+      BATON_SESSION_RATE: '1',
       BATON_MODEL_URL: model.url,
       BATON_MODEL: 'large-1',
     }
