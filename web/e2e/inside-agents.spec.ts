@@ -3,12 +3,12 @@ import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, tes
 
 const own = (page: Page) => page.getByRole('region', { name: 'Your own agents' })
 
-/** Moves the focus by Tab alone, until it is there. */
+/** Moves the focus by Tab alone, from the end of the page, until it is there. */
 async function tabTo(page: Page, name: string) {
   const there = page.getByRole('button', { name })
-  for (let presses = 0; presses < 60; presses++) {
+  for (let presses = 0; presses < 20; presses++) {
     if (await there.evaluate((element) => element === document.activeElement)) return
-    await page.keyboard.press('Tab')
+    await page.keyboard.press('Shift+Tab')
   }
   throw new Error(`${name} cannot be reached by Tab`)
 }
