@@ -19,7 +19,7 @@ const settings = {
   BATON_UNRESPONSIVE_AFTER: '3600',
 }
 
-test('a backup has everything, goes on where it was, and opens with its key alone', { timeout: 120_000 }, async () => {
+test('a backup has everything, goes on where it was, and opens with its key alone', { timeout: 240_000 }, async () => {
   const receiver = await Receiver.start()
   await (process.env.DATABASE_URL ? onPostgres : onEmbedded)((original, backUp) => trial(original, backUp, receiver))
   await receiver.stop()

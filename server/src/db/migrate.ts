@@ -15,6 +15,13 @@ const migrationLock = 7_226_866
 const patience = '2s'
 const pauseMs = 1000
 
+/** The work itself takes as long as it takes. */
+const begin = `
+  set local lock_timeout = '${patience}';
+  set local statement_timeout = 0;
+  select pg_advisory_xact_lock(${migrationLock});
+  create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())`
+
 /** Told once of a migration that has to wait. */
 type Waiting = (name: string) => void
 
@@ -47,11 +54,7 @@ export async function applyPatiently(db: Db, name: string, text: string, waiting
 
 const apply = (db: Db, name: string, text: string): Promise<boolean> =>
   db.tx(async (tx) => {
-    await tx.rows(sql`select set_config('lock_timeout', ${patience}, true), set_config('statement_timeout', '0', true)`)
-    await tx.rows(sql`select pg_advisory_xact_lock(${migrationLock}::bigint)`)
-    await tx.script(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())',
-    )
+    await tx.script(begin)
     if (await tx.row(sql`select 1 from migrations where name = ${name}`)) return false
     await tx.script(text)
     await tx.run(sql`insert into migrations (name) values (${name})`)
