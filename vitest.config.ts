@@ -7,7 +7,7 @@ const results = process.env.BATON_TEST_RESULTS
 /** What takes longest begins first, so that nobody waits for it alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash|requests)\.test\.ts$/.test(moduleId)
+    const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash|nodes|requests)\.test\.ts$/.test(moduleId)
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }

@@ -1,50 +1,81 @@
-// npm run bench: every row against its floor, in one run. Takes the names of rows' files and databases to choose some.
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { build, install, main, StepFailed } from '../scripts/setup.mjs'
+// npm run bench: every row against its floor, in one run. Takes the names of files in rows/ and of databases to choose
+// some; --record writes what was measured into docs/.
 
-const rowFiles = ['post-activity', 'deliveries-drained', 'commit-to-first-byte', 'black-hole', 'growth']
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { build, install, main, StepFailed } from '../scripts/setup.mjs'
+import { chartOf } from './chart.mjs'
+
 const databases = ['postgres', 'embedded']
 /** The floors are for PostgreSQL; the embedded database is shown beside it. */
 const rounds = { postgres: 3, embedded: 1 }
-const results = new URL('../node_modules/.cache/bench.json', import.meta.url)
-
 const asked = process.argv.slice(2)
+const rowFiles = readdirSync(new URL('rows', import.meta.url)).map((name) => name.replace('.mjs', ''))
 const chosen = (names) => (names.some((name) => asked.includes(name)) ? names.filter((n) => asked.includes(n)) : names)
 
 await main(async () => {
+  const unknown = asked.filter((name) => ![...databases, ...rowFiles, '--record'].includes(name))
+  if (unknown.length > 0) throw new StepFailed(`There is no ${unknown.join(', ')}. There are: ${rowFiles.join(', ')}`)
   await install()
   await build('Building', 'server')
   const measured = []
-  for (const database of chosen(databases)) {
-    for (const file of chosen(rowFiles)) {
-      const { row, rows = [row] } = await import(`./${file}.mjs`)
-      for (const one of rows) measured.push(await bestOf(one, database))
-    }
+  for (const file of chosen(rowFiles)) {
+    const row = await import(`./rows/${file}.mjs`)
+    const missing = await row.missing?.()
+    if (missing) console.log(`▸ ${file} is left out: ${missing}`)
+    else for (const database of chosen(databases)) measured.push(...(await bestOf(row, database)))
   }
   console.table(
-    measured.map(({ name, ours, floor, ...rest }) => ({ row: name, ours: shown(ours), floor: shown(floor), ...rest })),
+    measured.map(({ name, database, ours, floor, unit, ratio, target, met }) => ({
+      row: `${name} (${database})`,
+      ours: shown(ours),
+      floor: shown(floor),
+      unit,
+      ratio,
+      target: target ?? '',
+      met: met === undefined ? '' : met ? 'yes' : 'NO',
+    })),
   )
-  mkdirSync(new URL('.', results), { recursive: true })
-  writeFileSync(results, JSON.stringify({ node: process.version, measured }, null, 2))
-  const missed = measured.filter(({ met }) => met === 'no')
+  write(new URL('../node_modules/.cache/bench.json', import.meta.url), measured)
+  if (asked.includes('--record')) {
+    write(new URL('../docs/figures/bench.json', import.meta.url), measured)
+    writeFileSync(new URL('../docs/figures/bench.svg', import.meta.url), chartOf(measured))
+  }
+  const missed = measured.filter(({ met }) => met === false)
   if (missed.length > 0) throw new StepFailed(`missed: ${missed.map(({ name }) => name).join('; ')}`)
 })
 
-/** The machine is noisy: the best round counts, ours and the floor from the same one. */
-async function bestOf({ name, unit, better, target, run, ownDatabase }, database) {
+/** The machine is noisy: of each row the best round counts, ours and the floor from the same one. */
+async function bestOf({ rows, run, ownDatabase, once }, database) {
   const { withDatabase, withPlace } = await import('./setting.mjs')
-  let best
-  for (let round = 1; round <= rounds[database]; round++) {
-    const { ours, floor } = await (ownDatabase ? withPlace : withDatabase)(database, run)
-    const ratio = ours / floor
-    console.log(
-      `  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}: ${ratio.toFixed(2)}`,
-    )
-    if (!best || (better === 'more' ? ratio > best.ratio : ratio < best.ratio)) best = { ours, floor, ratio }
+  const best = []
+  for (let round = 1; round <= (once ? 1 : rounds[database]); round++) {
+    const results = await (ownDatabase ? withPlace : withDatabase)(database, run)
+    for (const [index, { ours, floor }] of results.entries()) {
+      const { name, unit, better } = rows[index]
+      const ratio = ours / floor
+      console.log(
+        `  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}: ${ratio.toFixed(2)}`,
+      )
+      const before = best[index]
+      if (!before || (better === 'more' ? ratio > before.ratio : ratio < before.ratio)) {
+        best[index] = { ours, floor, ratio }
+      }
+    }
   }
-  const ratio = Number(best.ratio.toFixed(2))
-  const met = database === 'postgres' ? (better === 'more' ? ratio >= target : ratio <= target) : undefined
-  return { name, database, unit, ...best, ratio, target, met: met === undefined ? '' : met ? 'yes' : 'no' }
+  return best.map((one, index) => {
+    const { name, unit, better, target, floorIs } = rows[index]
+    const ratio = Number(one.ratio.toFixed(2))
+    const counts = target !== undefined && database === 'postgres'
+    const met = counts ? (better === 'more' ? ratio >= target : ratio <= target) : undefined
+    return { name, database, unit, better, floorIs, ...one, ratio, target, met }
+  })
+}
+
+function write(file, measured) {
+  const machine = { processor: cpus()[0]?.model, cores: cpus().length, memoryGb: Math.round(totalmem() / 2 ** 30) }
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify({ node: process.version, machine, measured }, null, 2)}\n`)
 }
 
 function shown(value) {

@@ -1,12 +1,14 @@
 // A service's inside on a database of the bench's own: what the rows measure, and how they fill it.
-import { fork } from 'node:child_process'
+import { execFileSync, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { withPostgres } from '../scripts/postgres.mjs'
+import { freePort } from '../scripts/setup.mjs'
 
 const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
 
@@ -134,22 +136,60 @@ export async function startReceiver() {
 }
 
 /** The service, or the floor, in a process of its own, with agents that have sessions. */
-export async function startActivityServer(kind, where) {
-  const child = fork(fileURLToPath(new URL('activity-server.mjs', import.meta.url)), [kind, where])
-  const [{ port, agents }] = await once(child, 'message')
+export async function startAgentService(kind, where) {
+  const child = fork(fileURLToPath(new URL('agent-service.mjs', import.meta.url)), [kind, where])
+  const [{ port, ...seeded }] = await once(child, 'message')
   return {
     url: `http://127.0.0.1:${port}`,
-    agents,
-    async seed(activities) {
-      child.send({ activities })
-      await once(child, 'message')
+    ...seeded,
+    memory: () => memoryOf(child),
+    async ask(what, detail) {
+      child.send({ what, detail })
+      return (await once(child, 'message'))[0]
     },
-    async stop() {
-      const ended = once(child, 'exit')
-      child.kill()
-      await ended
-    },
+    stop: () => ended(child),
   }
+}
+
+/** A program that listens on PORT, from its start until it is ready. */
+export async function startProgram(file, env) {
+  const port = await freePort()
+  const { DATABASE_URL: _, ...inherited } = process.env
+  const started = performance.now()
+  const child = spawn(process.execPath, [fileURLToPath(file)], {
+    env: { ...inherited, PORT: String(port), ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  // A bench that is killed never gets to stop it.
+  const abandon = () => child.kill('SIGKILL')
+  process.once('exit', abandon)
+  child.once('exit', () => process.off('exit', abandon))
+  const url = `http://127.0.0.1:${port}`
+  while (!(await fetch(`${url}/readyz`).catch(() => undefined))?.ok) {
+    if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`)
+    await sleep(5)
+  }
+  return { url, readyMs: performance.now() - started, memory: () => memoryOf(child), stop: () => ended(child) }
+}
+
+export const serviceProgram = new URL('../server/dist/main.js', import.meta.url)
+
+/** What tells the service, and the bare programs, where the database is. */
+export const environmentOf = (where) => ({
+  ...(where.startsWith('postgres')
+    ? { DATABASE_URL: where, BATON_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
+    : { BATON_DATA_DIR: dirname(where) }),
+  BATON_DEMO: '0',
+  BATON_API_RATE: '1000000',
+})
+
+/** Megabytes that the process holds. */
+const memoryOf = ({ pid }) => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1024
+
+async function ended(child) {
+  const end = once(child, 'exit')
+  child.kill()
+  await end
 }
 
 export function percentile(values, share) {

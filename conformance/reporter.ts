@@ -1,4 +1,4 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 import { writeResults } from './results.ts'
 
 /** Writes what a run of vitest has shown. The browser tests have one of their own in web/e2e. */
@@ -9,7 +9,7 @@ export class ConformanceReporter implements Reporter {
     this.#file = file
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]) {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]) {
     const tests = modules
       .flatMap((module) => [...module.children.allTests()])
       .flatMap((test) => {
@@ -20,7 +20,13 @@ export class ConformanceReporter implements Reporter {
         const flaky = test.diagnostic()?.flaky ?? false
         return [{ name, state, flaky, message: errors[0]?.message, verifies, elsewhere: needs === 'postgres' }]
       })
-    const brokenModules = modules.filter((module) => module.errors().length > 0)
-    writeResults(this.#file, tests, brokenModules.length + errors.length)
+    const broken = modules.flatMap((module) =>
+      module.errors().map(({ message }) => `${module.relativeModuleId}: ${message}`),
+    )
+    // Such as a promise that failed and nobody waited for; vitest knows during which test.
+    const unhandled = errors.map(({ message, VITEST_TEST_PATH: file, VITEST_TEST_NAME: name }) =>
+      [file, name, message].filter(Boolean).join(': '),
+    )
+    writeResults(this.#file, tests, [...broken, ...unhandled])
   }
 }

@@ -14,8 +14,11 @@ export interface Shown {
   elsewhere?: boolean
 }
 
-/** Writes what a run has shown: how many tests passed, which did not or not at once, and which requirements they cite. */
-export function writeResults(file: string, tests: readonly Shown[], otherFailures: number) {
+/**
+ * Writes what a run has shown: how many tests passed, which did not or not at once, and which requirements they cite.
+ * What failed outside any test is told in words.
+ */
+export function writeResults(file: string, tests: readonly Shown[], otherFailures: readonly string[]) {
   const count = (state: Shown['state']) => tests.filter((test) => test.state === state).length
   const cited = tests.filter(({ state, elsewhere }) => state === 'passed' || (state === 'skipped' && elsewhere))
   mkdirSync(dirname(file), { recursive: true })
@@ -23,11 +26,14 @@ export function writeResults(file: string, tests: readonly Shown[], otherFailure
     file,
     JSON.stringify({
       passed: count('passed'),
-      failed: count('failed') + otherFailures,
+      failed: count('failed') + otherFailures.length,
       skipped: count('skipped'),
-      remarks: tests
-        .filter(({ state, flaky }) => state === 'failed' || flaky)
-        .map(({ name, state, message = '' }) => `${state === 'failed' ? '✗' : '≈'} ${name}: ${firstLines(message)}`),
+      remarks: [
+        ...tests
+          .filter(({ state, flaky }) => state === 'failed' || flaky)
+          .map(({ name, state, message = '' }) => `${state === 'failed' ? '✗' : '≈'} ${name}: ${firstLines(message)}`),
+        ...otherFailures.map((failure) => `✗ outside a test: ${firstLines(failure)}`),
+      ],
       cited: [...new Set(cited.flatMap((test) => test.verifies))].sort(),
     }),
   )

@@ -1,152 +1,84 @@
-// npm run faults: kills processes, crashes the database and cuts connections while issues are created, and then
-// accounts for every delivery.  --kills 100  --deliveries 20000  --seed 1
-import { randomBytes, randomInt } from 'node:crypto'
+// npm run faults: breaks one thing after another under a running service, and accounts for everything afterwards.
+// npm run faults -- restart links: only these.  --pace 40: writes a second.  --patience 3: as much more time for
+// each, on a busy machine.  --kills 100 --deliveries 20000 --seed 1: of the storm.
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { withPostgres } from '../scripts/postgres.mjs'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
-import { Attack, planOf } from './attack.mjs'
-import { duplicatesOf, problemsOf } from './check.mjs'
-import { Journal, Service, StagedWorker, stopAll } from './processes.mjs'
-import { Random } from './random.mjs'
-import { Sink } from './sink.mjs'
-import { Tracker } from './tracker.mjs'
+import { stopAll } from './processes.mjs'
+import { clock } from './scenarios/clock.mjs'
+import { disk } from './scenarios/disk.mjs'
+import { killsOnEmbedded, killsOnPostgres } from './scenarios/kills.mjs'
+import { links } from './scenarios/links.mjs'
+import { locks } from './scenarios/locks.mjs'
+import { receivers } from './scenarios/receivers.mjs'
+import { restart } from './scenarios/restart.mjs'
+import { storm } from './scenarios/storm.mjs'
 
-/** Enough that those whose slots a dead worker holds are not all. */
-const webhooks = 64
-const retryDelaysMs = [1000, 2000, 3000]
-/** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
-const settledWithinMs = 120_000
-const problemsShown = 40
+const scenarios = [killsOnEmbedded, killsOnPostgres, restart, links, locks, disk, clock, receivers, storm]
+const problemsShown = 20
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    kills: { type: 'string', default: '100' },
-    deliveries: { type: 'string', default: '20000' },
+    pace: { type: 'string', default: '40' },
+    patience: { type: 'string', default: '1' },
+    kills: { type: 'string', default: '30' },
+    deliveries: { type: 'string', default: '6400' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
   },
 })
-const [kills, deliveries, seed] = [values.kills, values.deliveries, values.seed].map(Number)
+const options = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)]))
 
 await main(async () => {
-  if (![kills, deliveries, seed].every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
+  const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+  const names = scenarios.map(({ name }) => name)
+  const unknown = positionals.find((name) => !names.includes(name))
+  if (unknown) throw new StepFailed(`There is no ${unknown}; there are: ${names.join(', ')}`)
+  if (!Object.values(options).every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
   await install()
   await build('Building', 'server')
-  console.log(`▸ ${kills} kills over ${deliveries} deliveries, seed ${seed}`)
-  await withPostgres(run, { fsync: true })
+  const results = []
+  await withPostgres(
+    async (_url, database) => {
+      for (const scenario of chosen) results.push(await play(scenario, database))
+    },
+    { fsync: true },
+  )
+  show(results)
+  if (results.some(({ problems }) => problems.length > 0)) process.exitCode = 1
 })
 
-async function run(url, database) {
-  const started = Date.now()
-  const journal = new Journal()
-  const sink = await Sink.start()
-  const random = new Random(seed)
-  let progress
-  let tracker
-  try {
-    const scene = await startScene(url, database, journal)
-    tracker = scene.tracker
-    const attack = new Attack(scene, random)
-    progress = reportProgress(started, attack, tracker, sink)
-    await openWebhooks(tracker, sink)
-    await strikeAndSettle(scene, attack, planOf(kills, random))
-    clearInterval(progress)
-    account(await gather(tracker, sink), attack, journal, tracker, Date.now() - started)
-  } finally {
-    clearInterval(progress)
-    tracker?.stop()
-    stopAll()
-    sink.stop()
-  }
+/** A scenario that fails, or never comes to an end, does not keep the others from being played. */
+async function play(scenario, database) {
+  const { name, says } = scenario
+  const withinMs = scenario.withinMs * options.patience
+  console.log(`\n▸ ${name}: ${says}`)
+  const began = Date.now()
+  const url = await database.create(`faults_${name.replaceAll('-', '_')}`)
+  const late = sleep(withinMs, undefined, { ref: false }).then(() => ({
+    problems: [`did not end within ${withinMs / 1000} s`],
+  }))
+  const result = await Promise.race([scenario.run({ url, database, options }), late]).catch((error) => ({
+    problems: [error.stack ?? String(error)],
+  }))
+  stopAll()
+  const seconds = Math.round((Date.now() - began) / 1000)
+  for (const problem of result.problems.slice(0, problemsShown)) console.log(`  ✗ ${problem}`)
+  if (result.problems.length > problemsShown) console.log(`  and ${result.problems.length - problemsShown} more`)
+  return { name, seconds, ...result }
 }
 
-async function startScene(url, database, journal) {
-  const env = {
-    DATABASE_URL: url,
-    BATON_SECRET_KEY: randomBytes(32).toString('base64'),
-    BATON_DEMO: '0',
-    BATON_WEBHOOK_ALLOW: '127.0.0.1',
-    BATON_RETRY_DELAYS: retryDelaysMs.map((ms) => ms / 1000).join(),
-    BATON_API_RATE: '1000000',
-    BATON_WEBHOOK_LIMIT: String(webhooks),
-  }
-  const apis = [await Service.start('api', 1, journal, env), await Service.start('api', 2, journal, env)]
-  for (const api of apis) await api.untilReady()
-  const stagedWorker = new StagedWorker(2, journal, env)
-  const workers = [await Service.start('worker', 1, journal, env), stagedWorker]
-  return { database, apis, workers, stagedWorker, processes: [...apis, ...workers], tracker: new Tracker(apis) }
-}
-
-async function openWebhooks(tracker, sink) {
-  const paths = Array.from({ length: webhooks }, (_, index) => `/hook/${index}`)
-  const opened = await tracker.setUp(paths.map((path) => sink.urlOf(path)))
-  for (const [index, webhook] of opened.entries()) sink.expect(paths[index], webhook)
-}
-
-async function strikeAndSettle({ tracker, processes }, attack, plan) {
-  tracker.startPosting()
-  await attack.run(plan, Math.ceil(deliveries / webhooks / plan.length))
-  await tracker.finishPosting()
-  for (const process of processes) await process.untilReady()
-  const deadline = Date.now() + settledWithinMs
-  while ((await tracker.hasPending()) && Date.now() < deadline) await sleep(500)
-}
-
-function reportProgress(started, attack, tracker, sink) {
-  return setInterval(() => {
-    const seconds = String(Math.round((Date.now() - started) / 1000)).padStart(4)
-    const made = tracker.acknowledged.length * webhooks
-    console.log(`${seconds} s: ${attack.kills} kills, ${made} deliveries, ${sink.requests.length} requests at the sink`)
-  }, 5000)
-}
-
-async function gather(tracker, sink) {
-  const { acknowledged, webhookIds } = tracker
-  const found = await Promise.all(
-    webhookIds.map(async (webhookId) =>
-      (await tracker.list(`/webhooks/${webhookId}/deliveries`)).map((delivery) => ({ ...delivery, webhookId })),
-    ),
-  )
-  const issueIds = (await tracker.list('/issues')).map(({ id }) => id)
-  return { acknowledged, issueIds, webhookIds, deliveries: found.flat(), requests: sink.requests, retryDelaysMs }
-}
-
-/** Prints the figures; fails when something does not hold. */
-function account(evidence, attack, journal, { unacknowledged }, tookMs) {
-  const { acknowledged, issueIds, deliveries, requests } = evidence
-  const atWork = journal.unexpectedEnds.filter((end) => end.atWork)
-  const attempts = deliveries.flatMap((delivery) => delivery.attempts)
-  const figures = {
-    kills: attack.kills,
-    ...Object.fromEntries([...attack.done].sort()),
-    'processes that did not come up at once': journal.unexpectedEnds.length - atWork.length,
-    'issues acknowledged': acknowledged.length,
-    'posts of unknown fate': unacknowledged.length,
-    ...tally(unacknowledged, (reason) => `  ${reason}`),
-    '  of these, issues that exist': issueIds.length - acknowledged.length,
-    deliveries: deliveries.length,
-    ...tally(deliveries, ({ status, attempts: { length } }) => `  ${status} after ${length}`),
-    'attempts recorded': attempts.length,
-    ...tally(attempts, ({ reason }) => `  ${reason ?? 'ok'}`),
-    'requests at the sink': requests.length,
-    'duplicates at the sink': duplicatesOf(evidence),
-    seconds: Math.round(tookMs / 1000),
-  }
+function show(results) {
   console.log()
-  for (const [name, figure] of Object.entries(figures)) console.log(`${name.padEnd(42)}${String(figure).padStart(8)}`)
-  for (const [text, times] of journal.errors) console.log(`logged as an error ${times} times: ${text}`)
-  for (const { text } of journal.unexpectedEnds) console.log(text)
-
-  const problems = [...problemsOf(evidence), ...atWork.map(({ text }) => text)]
-  if (problems.length > 0) {
-    const more = problems.length > problemsShown ? `\n  and ${problems.length - problemsShown} more` : ''
-    throw new StepFailed(`\n${problems.length} problems:\n  ${problems.slice(0, problemsShown).join('\n  ')}${more}`)
+  const line = (cells) =>
+    console.log(cells.map((cell, index) => String(cell).padEnd([17, 9, 5, 11, 0][index])).join(''))
+  line(['scenario', 'result', 's', 'recovered', 'what was seen'])
+  for (const { name, problems, seconds, skipped, recovery, notes } of results) {
+    const result = problems.length > 0 ? 'FAILED' : skipped ? 'skipped' : 'ok'
+    line([name, result, seconds, recovery ?? '', skipped ?? notes ?? problems[0]?.split('\n')[0] ?? ''])
   }
-  console.log('\nNothing was lost, renamed, skipped or tried too often.')
-}
-
-function tally(items, nameOf) {
-  const counts = {}
-  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1
-  return Object.fromEntries(Object.entries(counts).sort())
+  const total = results.reduce((sum, { seconds }) => sum + seconds, 0)
+  console.log(`\n${total} s in all`)
 }

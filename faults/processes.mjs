@@ -1,6 +1,7 @@
 // Processes that are started again whenever they end, by a kill or by themselves.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +9,8 @@ import { freePort, StepFailed } from '../scripts/setup.mjs'
 
 const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
-const readyWithinMs = 60_000
+/** Of which most is the making of an embedded database on a busy machine. */
+const readyWithinMs = 240_000
 const stdio = ['ignore', 'pipe', 'pipe']
 const all = new Set()
 
@@ -100,9 +102,24 @@ class Process {
     return child.signalCode === 'SIGKILL'
   }
 
+  /** Of memory in use. */
+  get megabytes() {
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
+  }
+
+  /** Its exit code, once it has ended as it was asked to. */
+  async end() {
+    this.#stopped = true
+    this.#child.kill('SIGTERM')
+    await this.#ended
+    return this.#child.exitCode
+  }
+
   stop() {
     this.#stopped = true
     this.#child?.kill('SIGKILL')
+    all.delete(this)
   }
 }
 
@@ -123,6 +140,10 @@ export class Service extends Process {
     service.#port = await freePort()
     service.start()
     return service
+  }
+
+  get role() {
+    return this.#role
   }
 
   get url() {

@@ -1,9 +1,8 @@
 // The people who use the service: they set up webhooks, and create issues for as long as they are asked to.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StepFailed } from '../scripts/setup.mjs'
+import { listAll, reasonOf, send } from './api.mjs'
 
 const posters = 8
-const givenUpAfterMs = 20_000
 
 export class Tracker {
   acknowledged = []
@@ -99,7 +98,7 @@ export class Tracker {
       this.acknowledged.push(id)
       return true
     } catch (error) {
-      const why = error.status ? `answered ${error.status}` : (error.cause?.code ?? error.name)
+      const why = reasonOf(error)
       // Refused: nobody was there to take it, so its fate is known.
       if (why !== 'ECONNREFUSED') this.unacknowledged.push(why)
       return false
@@ -112,15 +111,8 @@ export class Tracker {
     return send(this.#apis[0], method, path, body, headers)
   }
 
-  /** A list from its first page to its last. */
-  async list(path) {
-    const all = []
-    for (let cursor = ''; cursor !== null; ) {
-      const page = await this.call('GET', `${path}?limit=100${cursor && `&cursor=${cursor}`}`)
-      all.push(...page.data)
-      cursor = page.next_cursor
-    }
-    return all
+  list(path) {
+    return listAll((...args) => this.call(...args), path)
   }
 
   async hasPending() {
@@ -130,16 +122,4 @@ export class Tracker {
     }
     return false
   }
-}
-
-async function send({ url }, method, path, body, headers) {
-  const response = await fetch(`${url}/api/v1${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    signal: AbortSignal.timeout(givenUpAfterMs),
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
-  const { ok, status } = response
-  if (!ok) throw Object.assign(new StepFailed(`${method} ${path}: ${status} ${await response.text()}`), { status })
-  return response.json()
 }

@@ -51,7 +51,7 @@ async function check(url) {
     outbound: undefined, // no list sends anything
     relay: undefined,
   }
-  const http = await createApp(ctx, { stopping: false })
+  const { http } = await createApp(ctx, { stopping: false })
   const base = `${await http.listen({ host: '127.0.0.1', port: 0 })}/api/v1`
   const call = async (method, path, body, headers) => {
     const response = await fetch(base + path, {
@@ -327,6 +327,15 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
     [workspaceId, teamId, projectId, userId],
   )
   await run(
+    `with made as (
+       insert into users (id, user_kind, agent_kind, display_name, created_at)
+       select ${id('usr', '10000 + n')}, 'application', 'personal', 'Helper ' || n, now() from generate_series(1, 5000) n
+       returning id, right(id, 5)::int - 10000 as n)
+     insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
+     select id, $1, case when n <= 20 then $2 else ${id('usr', 'n')} end, 'Be brief.', now(), now() from made`,
+    [workspaceId, userId],
+  )
+  await run(
     `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
   )
   await run(
@@ -338,7 +347,10 @@ async function load(admin, workspaceId, userId, teamId, projectId, labelId) {
      select ${id('prj', 'n')}, $1, 'Project ' || n, '', 'idea', 'low', false, now(), now() from generate_series(1, 2000) n`,
     [workspaceId],
   )
-  await run(`insert into project_members select id, $1 from projects`, [userId])
+  await run(
+    `insert into project_members (workspace_id, project_id, user_id) select workspace_id, id, $1 from projects`,
+    [userId],
+  )
   await run(`insert into project_teams select workspace_id, id, $1 from projects`, [teamId])
   await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
   await run(`insert into issue_codes select workspace_id, code, id from issues`)

@@ -32,6 +32,9 @@ export async function withPostgres(work, { fsync = false } = {}) {
         await server.stop()
         await server.start()
       },
+      stop: (how) => server.stop(how),
+      start: () => server.start(),
+      create: (name) => server.createDatabase(name),
       cutConnections: () => server.cutConnections(),
     })
   } finally {
@@ -100,16 +103,26 @@ class Server {
     this.#process?.kill('SIGQUIT')
   }
 
-  async stop() {
-    this.quit()
+  /** `fast` ends its connections and writes everything down first; `smart` waits until nobody is connected any more. */
+  async stop(how = 'immediate') {
+    this.#process?.kill({ immediate: 'SIGQUIT', fast: 'SIGINT', smart: 'SIGTERM' }[how])
     await this.#ended
+  }
+
+  async createDatabase(name) {
+    await this.#psql(`create database ${name}`)
+    return this.url.replace(/[^/]*$/, name)
   }
 
   async cutConnections() {
     const cut = `select pg_terminate_backend(pid) from pg_stat_activity
       where backend_type = 'client backend' and pid <> pg_backend_pid()`
-    const { code, output } = await run(join(this.#bin, 'psql'), ['-q', '-d', this.url, '-c', cut])
-    if (code !== 0) throw new StepFailed(`the connections could not be cut: ${output}`)
+    await this.#psql(cut)
+  }
+
+  async #psql(statement) {
+    const { code, output } = await run(join(this.#bin, 'psql'), ['-q', '-d', this.url, '-c', statement])
+    if (code !== 0) throw new StepFailed(`PostgreSQL would not do it: ${output}`)
   }
 }
 

@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { freePort, newDataDir, ServiceProcess } from '../../server/test/process.ts'
+import { filledDataDir, freePort, ServiceProcess } from '../../server/test/process.ts'
 import { Shell, temporary } from '../test/baton.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 
 /** The service as its users run it, and somebody in it. */
 async function service() {
-  const dataDir = newDataDir()
+  const dataDir = await filledDataDir()
   const port = await freePort()
   const begin = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
   const here = { service: begin() }

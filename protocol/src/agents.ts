@@ -67,7 +67,26 @@ export type NewPersonalAgent = Static<typeof NewPersonalAgent>
 export const PersonalAgentChange = Type.Partial(NewPersonalAgent, closed)
 export type PersonalAgentChange = Static<typeof PersonalAgentChange>
 
+/** The model that agents inside the service think with, as its operator set it and as it has been answering. */
+export const ModelStatus = Type.Object(
+  {
+    configured: Type.Boolean(),
+    model: nullable(Type.String()),
+    url_host: nullable(Type.String()),
+    last_success_at: nullable(Timestamp),
+    last_failure_at: nullable(Timestamp),
+    /** Why the last call failed, in a few words. */
+    last_failure: nullable(Type.String()),
+  },
+  { ...closed, title: 'ModelStatus' },
+)
+export type ModelStatus = Static<typeof ModelStatus>
+
 export const agents = {
+  getModelStatus: operation(routes.getModelStatus, {
+    summary: 'Which model agents inside the service think with, and when it last answered and last failed to',
+    returns: { 200: ModelStatus },
+  }),
   listPersonalAgents: operation(routes.listPersonalAgents, {
     summary: 'The agents that you made for yourself, newest first',
     query: Page,

@@ -46,6 +46,7 @@ export {
 export type {
   AgentQuery,
   Choice,
+  ModelStatus,
   NewPersonalAgent,
   PersonalAgent,
   PersonalAgentChange,

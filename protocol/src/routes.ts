@@ -215,6 +215,9 @@ export const routes = {
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
+  // What agents inside the service think with
+  getModelStatus: { method: 'GET', path: '/agents/model', caller: 'manager' },
+
   // Agents that people make for themselves
   listPersonalAgents: { method: 'GET', path: '/agents/personal', caller: 'member' },
   createPersonalAgent: { method: 'POST', path: '/agents/personal', caller: 'member' },

@@ -13,6 +13,8 @@ export const Instance = Type.Object(
     sign_up: Type.Boolean(),
     /** A login that everybody may use: only while the demo company is here and its password has not been changed. */
     demo: nullable(Type.Object({ email: Type.String(), password: Type.String() }, closed)),
+    /** Whether agents inside the service have a language model; without one, personal agents cannot work. */
+    has_model: Type.Boolean(),
   },
   { ...closed, title: 'Instance' },
 )

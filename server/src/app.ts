@@ -38,7 +38,7 @@ export async function createApp(
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx, metrics, lifecycle, web),
-    ...docsRoutes(),
+    ...docsRoutes,
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,

@@ -23,6 +23,7 @@ test(
       secretKey: null,
       previousSecretKeys: [],
       role: 'all',
+      stopDelayMs: 0,
       webhookAllow: [],
       retryDelaysMs: [60_000, 3_600_000, 21_600_000],
       staleAfterMs: 1_800_000,
@@ -179,7 +180,10 @@ describe('refused, in one line that names the variable', () => {
     ['BATON_TRUST_PROXY', '::/0'],
     ['BATON_TRUST_PROXY', '10.1'],
     ['BATON_MODEL_URL', 'nonsense'],
+    ['BATON_MODEL_URL', 'https://user:password@model.example/v1'],
     ['BATON_MODEL', 'small'],
+    ['BATON_MODEL_KEY', 'sk-1'],
+    ['BATON_MODEL_KEY', 'two words'],
   ] as const)(
     '%s=%s',
     verifies(

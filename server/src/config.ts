@@ -14,6 +14,8 @@ export interface Config {
   secretKey: Buffer | null
   previousSecretKeys: Buffer[]
   role: 'all' | 'api' | 'worker'
+  /** How long requests are still taken after `/readyz` has begun to refuse, so that proxies can look elsewhere. */
+  stopDelayMs: number
   webhookAllow: AllowedTarget[]
   retryDelaysMs: number[]
   staleAfterMs: number
@@ -52,6 +54,8 @@ export function readConfig(env: Env): Config {
   if (demo && !local) {
     throw new ConfigError('BATON_DEMO=1 needs a loopback BATON_ROOT_URL, because the demo passwords are public')
   }
+  const role = read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' } as const))
+  const stopDelayMs = read(env, 'BATON_STOP_DELAY', 0, wholeNumber(0, 3600)) * 1000
   return {
     host: read(env, 'HOST', '127.0.0.1', String),
     port,
@@ -65,7 +69,9 @@ export function readConfig(env: Env): Config {
       : { kind: 'embedded', dataDir: read(env, 'BATON_DATA_DIR', './.baton', String) },
     secretKey,
     previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(key)),
-    role: read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' })),
+    role,
+    // Nobody sends requests to a worker.
+    stopDelayMs: role === 'worker' ? 0 : stopDelayMs,
     webhookAllow: read(env, 'BATON_WEBHOOK_ALLOW', [], listOf(allowedTarget)),
     retryDelaysMs: read(env, 'BATON_RETRY_DELAYS', [60_000, 3_600_000, 21_600_000], retryDelays),
     staleAfterMs: read(env, 'BATON_STALE_AFTER', 1_800_000, seconds),
@@ -181,13 +187,23 @@ function allowedTarget(text: string): AllowedTarget {
   return { host: host.toLowerCase(), port: port ? Number(port) : null }
 }
 
+/** It travels in a header. */
+function modelKey(text: string) {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new BadValue('must have printable ASCII characters only, and no spaces')
+  return text
+}
+
 function model(env: Env): Config['model'] {
   const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
-    if (!/^https?:$/.test(url(text).protocol)) throw new BadValue('must be an http or https URL')
+    const { protocol, username, password } = url(text)
+    if (!/^https?:$/.test(protocol)) throw new BadValue('must be an http or https URL')
+    if (username || password) throw new BadValue('must not hold a user or password; a key goes into BATON_MODEL_KEY')
     return text.replace(/\/+$/, '')
   })
   const name = read(env, 'BATON_MODEL', null, String)
   if (endpoint && !name) throw new ConfigError('BATON_MODEL is required with BATON_MODEL_URL')
   if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
-  return endpoint && name ? { url: endpoint, name, key: read(env, 'BATON_MODEL_KEY', null, String) } : null
+  const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
+  if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY is of no use without BATON_MODEL_URL and BATON_MODEL')
+  return endpoint && name ? { url: endpoint, name, key } : null
 }

@@ -22,7 +22,8 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
   const { config } = context
   // On a database that others may share, the demo's login is for its operator's terminal alone.
   const demoLogin = config.database.kind === 'embedded' ? demoLoginOf(context) : async () => null
-  const description = openApi(api, config) as { openapi: string }
+  // Made when somebody asks for it, as the documentation is.
+  let description: { openapi: string } | undefined
   const home = web ? appHome(web) : new Reply(plainHome(config), { 'content-type': 'text/html; charset=utf-8' })
   return [
     route(api.getHome, () => home),
@@ -43,13 +44,17 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
       async () => new Reply(await metrics.text(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
     ),
 
-    route(api.getOpenApi, () => description),
+    route(api.getOpenApi, () => {
+      description ??= openApi(api, config) as { openapi: string }
+      return description
+    }),
 
     route(api.getInstance, async ({ ctx }) => ({
       name: 'Baton' as const,
       version,
       sign_up: await signUpIsOpen(ctx),
       demo: await demoLogin(),
+      has_model: ctx.config.model !== null,
     })),
   ]
 }

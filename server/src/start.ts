@@ -63,7 +63,8 @@ export async function start(config: Config, log: Logger, say: (line: string) => 
 
 async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): Promise<Running> {
   try {
-    for (const name of await migrate(db)) log.info({ migration: name }, 'applied')
+    const waiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock that somebody else holds')
+    for (const name of await migrate(db, waiting)) log.info({ migration: name }, 'applied')
     const keys = new Keyring(secretKey, config.previousSecretKeys)
     await checkSecretKey(db, keys)
     await resealSecrets(db, keys)
@@ -89,7 +90,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
       demo,
       async stop() {
         lifecycle.stopping = true
-        const cutOff = setTimeout(() => http.server.closeAllConnections(), drainMs).unref()
+        const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
         await doorbell.quiet()

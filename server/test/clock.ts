@@ -17,6 +17,11 @@ export class TestClock implements Clock {
     return () => void this.#waiting.delete(alarm)
   }
 
+  /** How long until the next alarm; Infinity without one. */
+  get nextInMs() {
+    return Math.min(...[...this.#waiting].map(({ at }) => at - this.#now))
+  }
+
   /** How many alarms are set. */
   get waiting() {
     return this.#waiting.size

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { duplicatesOf, type Evidence, problemsOf } from '../../faults/check.mjs'
 import { test as base, verifies } from './harness.ts'
-import { newDataDir, ServiceProcess } from './process.ts'
+import { filledDataDir, ServiceProcess } from './process.ts'
 import { isSigned, type Received, type Receiver } from './receiver.ts'
 import { withDatabase } from './template.ts'
 
@@ -65,7 +65,7 @@ class Cluster {
 }
 
 async function onEmbedded(use: (env: Env) => Promise<void>) {
-  const dir = newDataDir()
+  const dir = await filledDataDir()
   await use({ BATON_DATA_DIR: dir })
   rmSync(dir, { recursive: true, force: true })
 }

@@ -1,73 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
+import { install, type Json, newcomer } from './outside.ts'
+import { filledDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, Receiver } from './receiver.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers freely
-type Json = any
-
-/** Calls the service as anybody outside would: with what it was given, and nothing else. */
-const callerAt =
-  (url: string, headers: Record<string, string>) =>
-  async (method: string, path: string, body?: object): Promise<{ status: number; body: Json; location: string }> => {
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method,
-      redirect: 'manual',
-      headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await response.text()
-    return {
-      status: response.status,
-      body: text.startsWith('{') ? JSON.parse(text) : text,
-      location: response.headers.get('location') ?? '',
-    }
-  }
-
-const redirectUri = 'https://robots.example.com/callback'
-
-/** Registers an app, has it installed through OAuth, and answers with what its developer then holds. */
-async function install(url: string, person: ReturnType<typeof callerAt>, hook: string) {
-  const registered = await person('POST', '/agent-apps', {
-    schemaVersion: '1.0.0',
-    name: 'Robot',
-    developer: { name: 'Robots Inc' },
-    oauth: { redirect_uris: [redirectUri], scopes: ['read', 'write', 'app:assignable', 'app:mentionable'] },
-    webhook: { url: hook },
-  })
-  expect(registered.status).toBe(201)
-  const { client_id, client_secret, webhook_secret, install_url } = registered.body
-  const verifier = randomBytes(32).toString('base64url')
-  const filled = install_url
-    .replace('{redirect_uri}', encodeURIComponent(redirectUri))
-    .replace('{state}', 'a-state')
-    .replace('{code_challenge}', createHash('sha256').update(verifier).digest('base64url'))
-  const { pathname, search } = new URL(filled)
-  const asked = await person('GET', `${pathname.replace('/api/v1', '')}${search}`)
-  const request = new URL(asked.location).searchParams.get('request')
-  const approved = await person('POST', `/oauth/requests/${request}/approve`, { all_teams: true })
-  const back = new URL(approved.body.redirect_to)
-  expect(back.searchParams.get('state')).toBe('a-state')
-  const answer = await fetch(`${url}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code: back.searchParams.get('code') ?? '',
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
-      client_id,
-      client_secret,
-    }),
-  })
-  const token = (await answer.json()) as Json
-  const { access_token, workspace_id, app_user_id, installation_id } = token
-  const app = callerAt(url, { authorization: `Bearer ${access_token}`, 'x-workspace-id': workspace_id })
-  return { app, appUserId: app_user_id, installationId: installation_id, webhookSecret: webhook_secret }
-}
-
 test('a person hands an issue to an agent, and both know where it stands until it is stopped', async () => {
-  const dir = newDataDir()
+  const dir = await filledDataDir()
   const receiver = await Receiver.start()
   const run = async (env: Record<string, string>) => {
     const service = await ServiceProcess.start({ BATON_DATA_DIR: dir, BATON_WEBHOOK_ALLOW: 'localhost', ...env })
@@ -81,22 +20,13 @@ test('a person hands an issue to an agent, and both know where it stands until i
 }, 120_000)
 
 async function handOver(url: string, receiver: Receiver) {
-  const nobody = callerAt(url, {})
-  const account = await nobody('POST', '/auth/sign-up', {
-    email: 'ada@example.com',
-    password: 'a password',
-    name: 'Ada',
-  })
-  const login = { authorization: `Bearer ${account.body.token}` }
-  const workspace = (await callerAt(url, login)('POST', '/workspaces', { name: 'Acme' })).body
-  const ada = callerAt(url, { ...login, 'x-workspace-id': workspace.id })
-  const team = (await ada('POST', '/teams', { name: 'Engineering', key: 'ENG' })).body
-  const issue = (await ada('POST', '/issues', { title: 'Login fails', team_id: team.id })).body
+  const { person: ada, userId, teamId } = await newcomer(url)
+  const issue = (await ada('POST', '/issues', { title: 'Login fails', team_id: teamId })).body
   const { app, appUserId, installationId, webhookSecret } = await install(url, ada, receiver.url)
 
   let arriving = receiver.next()
   const delegated = await ada('PUT', `/issues/${issue.id}`, { delegate_id: appUserId })
-  expect(delegated.body).toMatchObject({ delegate_id: appUserId, assignee_id: account.body.user.id })
+  expect(delegated.body).toMatchObject({ delegate_id: appUserId, assignee_id: userId })
   const created = await arriving
   expect(isSigned(created, webhookSecret)).toBe(true)
   expect(created.headers['svc-event']).toBe('AgentSessionEvent')

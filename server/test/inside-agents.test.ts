@@ -2,16 +2,29 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentActivity } from '@baton/protocol'
 import { expect, test } from 'vitest'
+import { calls, ModelServer, refuses, says, silence } from './model-server.ts'
 import { filledDataDir, ServiceProcess } from './process.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 test.skipIf(onPostgres)(
-  'a process killed in the middle of a look goes on after it, and says nothing twice',
+  'a process killed in the middle of its agents’ work goes on after it; nothing is said or done twice',
   async () => {
     const dir = await filledDataDir()
-    // Two activities a second, so that there is a middle.
-    const env = { BATON_DATA_DIR: dir, BATON_SESSION_RATE: '2' }
+    const model = await ModelServer.start()
+    // The model is of no use to the built-in agent, so that works by rules, which say what they do in a known order.
+    const forScribe: Parameters<ModelServer['play']> = []
+    model.answer = (response, asked) => {
+      const turn = asked.raw.includes('You are Scribe') ? forScribe.shift() : refuses(401)
+      turn?.(response, asked)
+    }
+    // One activity a second, so that there is a middle.
+    const env = {
+      BATON_DATA_DIR: dir,
+      BATON_SESSION_RATE: '1',
+      BATON_MODEL_URL: model.url,
+      BATON_MODEL: 'large-1',
+    }
     let service = await ServiceProcess.start(env)
     try {
       const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -19,28 +32,50 @@ test.skipIf(onPostgres)(
       const { id } = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization: `Bearer ${token}` })
       const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': id }
       const call = (method: string, path: string, body?: unknown) => service.call(method, path, body, headers)
-      const [agent] = (await call('GET', '/agents?include_deployment=true')).data
-      await call('POST', '/issues', { title: 'It breaks', type: 'bug', delegate_id: agent.id })
-      const [session] = (await call('GET', '/agent-sessions')).data
-      const path = `/agent-sessions/${session.id}`
-      const said = async (): Promise<AgentActivity[]> => (await call('GET', `${path}/activities`)).data
+      const team = await call('POST', '/teams', { name: 'Engineering', key: 'ENG' })
+      const scribe = await call('POST', '/agents/personal', { name: 'Scribe', instructions: '' })
+      const [, builtIn] = (await call('GET', '/agents?include_deployment=true')).data
+      const paths = new Map<string, string>()
+      const delegate = async (agent: { id: string }, title: string) => {
+        const issue = await call('POST', '/issues', { title, type: 'bug', team_id: team.id, delegate_id: agent.id })
+        const [session] = (await call('GET', `/agent-sessions?issue_id=${issue.id}`)).data
+        paths.set(agent.id, `/agent-sessions/${session.id}`)
+      }
+      const said = async (agent: { id: string }): Promise<AgentActivity[]> =>
+        (await call('GET', `${paths.get(agent.id)}/activities`)).data
       const until = async (reached: () => Promise<boolean>) => {
         for (let tries = 0; tries < 600 && !(await reached()); tries++) await sleep(50)
       }
-      await until(async () => (await said()).length > 0)
-      const before = await said()
-      expect(before.length).toBeLessThan(5)
+
+      const { turn, asked } = silence()
+      const create = calls(['create_issue', { title: 'Part of it', team_id: team.id }])
+      forScribe.push(create, turn)
+      await delegate(scribe, 'Too big')
+      await asked
+      await delegate(builtIn, 'It breaks')
+      await until(async () => (await said(builtIn)).length > 2)
+      const before = [await said(scribe), await said(builtIn)]
+      expect(before[1]?.length).toBeLessThan(7)
       await service.kill('SIGKILL')
+      forScribe.push(create, says('Done.'))
       service = await ServiceProcess.start(env)
-      await until(async () => (await call('GET', path)).state === 'complete')
-      const after = await said()
-      expect(after.slice(0, before.length)).toEqual(before)
-      expect(after.map(({ type }) => type)).toEqual(['action', 'action', 'action', 'action', 'response'])
-      expect(new Set(after.map(({ content }) => JSON.stringify(content))).size).toBe(5)
+      for (const path of paths.values()) await until(async () => (await call('GET', path)).state === 'complete')
+      const after = [await said(scribe), await said(builtIn)]
+      for (const [index, activities] of after.entries()) {
+        const heard = (list: AgentActivity[] = []) => list.map(({ superseded_by_seq, ...rest }) => rest)
+        expect(heard(activities).slice(0, before[index]?.length)).toEqual(heard(before[index]))
+        expect(new Set(activities.map(({ content }) => JSON.stringify(content))).size).toBe(activities.length)
+      }
+      const types = after.map((activities) => activities.map(({ type }) => type))
+      expect(types[0]).toEqual(['thought', 'action', 'action', 'response'])
+      expect(types[1]).toEqual(['thought', 'thought', 'action', 'action', 'action', 'action', 'response'])
+      const titles = (await call('GET', '/issues')).data.map(({ title }: { title: string }) => title)
+      expect(titles).toEqual(['It breaks', 'Part of it', 'Too big'])
     } finally {
       await service.kill('SIGKILL')
+      await model.stop()
       rmSync(dir, { recursive: true, force: true })
     }
   },
-  60_000,
+  120_000,
 )

@@ -15,7 +15,7 @@ export async function anotherNode(app: TestApp) {
   const db = new Db(connectPostgres(withDatabase(process.env.DATABASE_URL as string, database?.name ?? ''), () => {}))
   const relay = new Relay(db, app.clock, app.ctx.log)
   const ctx: Context = { ...app.ctx, db, relay }
-  const { http } = await createApp(ctx, { stopping: false })
+  const { http, door } = await createApp(ctx, { stopping: false })
   await http.listen({ host: '127.0.0.1', port: 0 })
   const stop = async () => {
     await http.close()
@@ -23,5 +23,5 @@ export async function anotherNode(app: TestApp) {
     await db.close()
   }
   onTestFinished(stop)
-  return { ctx, stop, rootUrl: `http://127.0.0.1:${(http.server.address() as AddressInfo).port}` }
+  return { ctx, door, stop, rootUrl: `http://127.0.0.1:${(http.server.address() as AddressInfo).port}` }
 }

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -14,30 +13,22 @@ import {
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, test as base, beforeAll, describe, expect } from 'vitest'
+import { test as base, describe, expect } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
-import { freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
+import { filledDataDir, freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, type Received, Receiver } from './receiver.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
-// Making a database takes five seconds, copying one a moment.
-const prepared = newDataDir()
-beforeAll(async () => {
-  if (!onPostgres) await (await ServiceProcess.start({ BATON_DATA_DIR: prepared })).kill('SIGTERM')
-})
-afterAll(() => rmSync(prepared, { recursive: true, force: true }))
-
 const test = base.extend<{
-  /** Of a service that has been started before. */
+  /** With a database in it that nobody has used. */
   dir: string
   emptyDir: string
   start: (env?: Record<string, string>) => Promise<ServiceProcess>
 }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
   dir: async ({}, use) => {
-    const dir = newDataDir()
-    cpSync(prepared, dir, { recursive: true })
+    const dir = await filledDataDir()
     await use(dir)
     rmSync(dir, { recursive: true, force: true })
   },
@@ -78,7 +69,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   test(
     'data and key outlive a restart, and no secret is logged',
     verifies('config.embedded-database', 'config.secret-key-generated', 'config.listen-address-default'),
-    async ({ emptyDir: dir, start }) => {
+    async ({ dir, start }) => {
       const first = await start({ BATON_DATA_DIR: dir })
       const { token, headers } = await signUp(first)
       await first.call('POST', '/auth/sign-in', { email: ann.email, password: ann.password })
@@ -314,8 +305,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   test('a port in use stops the start with one line', async ({ dir, start }) => {
     const first = await start()
     const port = new URL(first.url).port
-    const other = newDataDir()
-    cpSync(prepared, other, { recursive: true })
+    const other = await filledDataDir()
     expect(await refusedStart({ BATON_DATA_DIR: other, PORT: port })).toContain(
       `PORT ${port} on 127.0.0.1 is in use by another program\n`,
     )

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -24,17 +24,20 @@ export default async function setup(project: TestProject) {
 
 async function embeddedTemplate(project: TestProject) {
   const dir = mkdtempSync(join(tmpdir(), 'baton-test-'))
-  const data = join(dir, 'data')
+  const file = join(dir, 'template.tar')
+  const data = dataOf(file)
   const db = new Db(await openEmbedded({ dataDir: data }))
   await migrate(db)
   await db.close()
   const pglite = await PGlite.create({ dataDir: data })
-  const file = join(dir, 'template.tar')
   writeFileSync(file, Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer()))
   await pglite.close()
   project.provide('template', file)
   return () => rmSync(dir, { recursive: true, force: true })
 }
+
+/** The directory that a template of PGlite was made from. */
+export const dataOf = (template: string) => join(dirname(template), 'data')
 
 async function postgresTemplate(project: TestProject, url: string) {
   const name = `baton_test_${process.pid}`

@@ -1,5 +1,7 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
+const beside = ['Agents of the workspace', 'Your own agents']
+
 test('those that wait for a person come first, and the list follows what happens', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const [first, second, third] = company.issues
@@ -16,23 +18,23 @@ test('those that wait for a person come first, and the list follows what happens
   const failed = await robot.session()
   await failed.fail('No.')
   const headings = page.getByRole('main').getByRole('heading', { level: 2 })
-  await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', 'All agents'])
+  await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', ...beside])
 
   await working.elicit('Which door?')
-  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', 'All agents'])
+  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', ...beside])
   const waiting = page.getByRole('region', { name: 'Waiting for a person' })
   await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds you')
   await checkAxe(page)
 
   await page.getByRole('button', { name: 'Asked by me' }).click()
-  await expect(headings).toHaveText(['Silent or failed1', 'All agents'])
+  await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await expect(page).toHaveURL(/mine=true/)
   await page.reload()
-  await expect(headings).toHaveText(['Silent or failed1', 'All agents'])
+  await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('button', { name: 'State' }).click()
   await page.getByRole('option', { name: 'Done' }).click()
-  await expect(headings).toHaveText(['Done1', 'All agents'])
+  await expect(headings).toHaveText(['Done1', ...beside])
 })
 
 test('J, K and Enter open a session', async ({ page, company, agent }) => {
@@ -49,6 +51,7 @@ test('J, K and Enter open a session', async ({ page, company, agent }) => {
   // The newest is first.
   const oldest = sessions.find(({ data }) => data.issue?.id === first.id)
   await expect(page).toHaveURL(new RegExp(`/agent-session/${oldest?.id}$`))
+  await expect(page.getByRole('textbox', { name: 'Message to Fixer' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/\/issue\/ENG-1/)
 })
@@ -63,7 +66,7 @@ test('agents are listed with where they work and why not; a manager is led to wh
   const mute = await agent({ name: 'Mute', scopes: ['read', 'app:mentionable'], teamIds: [company.design.id] })
   await signedIn(page, company.owner)
   await page.goto('/agents')
-  const rows = page.getByRole('region', { name: 'All agents' }).getByRole('listitem')
+  const rows = page.getByRole('region', { name: 'Agents of the workspace' }).getByRole('listitem')
   await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsTakes work')
   await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to take issues')
   await expect(rows.getByRole('link')).toHaveAttribute('href', `/settings/agent-apps/${mute.registered.app.id}`)
@@ -72,7 +75,7 @@ test('agents are listed with where they work and why not; a manager is led to wh
   const member = await secondBrowser(company.member)
   await member.setViewportSize(narrow)
   await member.goto(page.url())
-  const theirs = member.getByRole('region', { name: 'All agents' })
+  const theirs = member.getByRole('region', { name: 'Agents of the workspace' })
   await expect(theirs).toContainText('Not allowed to take issues')
   await expect(theirs.getByRole('link')).toHaveCount(0)
   expect(await scrolledSideways(member)).toEqual([])

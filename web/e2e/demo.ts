@@ -24,6 +24,8 @@ export interface Demo {
   newcomer: Pick<Person, 'email' | 'password' | 'api'>
   invitationToken: string
   issues: Record<Tale, Issue>
+  /** What Baton was asked about, and what an agent of somebody's own could not do without a model. */
+  inside: { answered: Issue; unable: Issue }
   teamId: string
   projectId: string
   appId: string
@@ -44,6 +46,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
     await robot.install(ada)
     await mei.api.requestInstall({ app_id: scribe.registered.app.id })
     const issues = await tell(ada, robot)
+    const inside = await askInside(ada)
     const account = await signUp(url, 'Nora Newcomer')
     const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
     const { data: projects } = await ada.api.listProjects()
@@ -53,6 +56,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       newcomer: { ...account, api: new BatonClient({ baseUrl: url, token: account.token }) },
       invitationToken: token,
       issues,
+      inside,
       teamId: issues.working.team_id ?? '',
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
@@ -120,6 +124,23 @@ async function tell({ id, api }: Person, robot: ScriptedAgent): Promise<Record<T
     if (tale === 'stopping') await api.stopAgentSession({ session_id: session.id })
   }
   return told
+}
+
+/** Two agents of Ada's own, one of them at work, and Baton, which has answered. */
+async function askInside({ id, api }: Person) {
+  await api.createPersonalAgent({
+    name: 'Release scribe',
+    instructions: 'Write the release note for the issue: one sentence that a customer understands.',
+  })
+  const helper = await api.createPersonalAgent({ name: 'Untangler', instructions: 'Split big issues into small ones.' })
+  const { data: agents } = await api.listAgents({ include_deployment: true })
+  const builtIn = agents.find(({ agent_kind }) => agent_kind === 'deployment')
+  const give = async (query: string, delegate_id = '') => {
+    const [issue] = (await api.listIssues({ query })).data
+    if (!issue) throw new Error(`the demo has no issue ${query}`)
+    return api.updateIssue({ issue_id: issue.id, delegate_id, assignee_id: id })
+  }
+  return { answered: await give('App loses the cart', builtIn?.id), unable: await give('One-tap reorder', helper.id) }
 }
 
 /** A webhook whose receiver is down: deliveries that failed, and one that waits for its next attempt. */

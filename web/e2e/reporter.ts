@@ -1,4 +1,4 @@
-import type { FullConfig, Reporter, Suite, TestCase } from '@playwright/test/reporter'
+import type { FullConfig, Reporter, Suite, TestCase, TestError } from '@playwright/test/reporter'
 import { type Shown, writeResults } from '../../conformance/results.ts'
 
 /** Writes what the browser tests have shown, in the same form as those of vitest. */
@@ -6,7 +6,7 @@ export default class ConformanceReporter implements Reporter {
   readonly #file: string
   readonly #withoutBrowser: boolean
   #tests: TestCase[] = []
-  #errors = 0
+  readonly #errors: string[] = []
 
   constructor({ file, withoutBrowser }: { file: string; withoutBrowser: boolean }) {
     this.#file = file
@@ -18,8 +18,8 @@ export default class ConformanceReporter implements Reporter {
   }
 
   /** What belongs to no test, such as a spec that cannot be read. */
-  onError() {
-    this.#errors++
+  onError({ message = '' }: TestError) {
+    this.#errors.push(message)
   }
 
   onEnd() {

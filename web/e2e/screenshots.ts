@@ -34,7 +34,27 @@ const screens: Screen[] = [
   { name: 'session-failed', path: ({ issues }) => `/issue/${issues.failed.code}` },
   { name: 'session-stopping', path: ({ issues }) => `/issue/${issues.stopping.code}` },
   { name: 'session-silent', path: ({ issues }) => `/issue/${issues.silent.code}` },
+  { name: 'session-built-in', path: ({ inside }) => `/issue/${inside.answered.code}` },
+  { name: 'session-no-model', path: ({ inside }) => `/issue/${inside.unable.code}` },
   { name: 'agents', path: '/agents' },
+  {
+    name: 'agents-new',
+    path: '/agents',
+    as: mei,
+    steps: async (page) => {
+      await page.keyboard.press('n')
+      await page.keyboard.press('a')
+      await expect(page.getByRole('dialog')).toBeVisible()
+    },
+  },
+  {
+    name: 'delegate',
+    path: ({ inside }) => `/issue/${inside.unable.code}`,
+    steps: async (page) => {
+      await page.keyboard.press('d')
+      await expect(page.getByRole('option', { name: 'Baton' })).toBeVisible()
+    },
+  },
   { name: 'inbox', path: '/inbox' },
   { name: 'projects', path: '/projects' },
   { name: 'project', path: ({ projectId }) => `/project/${projectId}` },

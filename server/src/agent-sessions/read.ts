@@ -10,12 +10,17 @@ import { issueInReach, projectInReach } from '../installations/reach.ts'
 import { readSessions } from './session.ts'
 import type { TimeRules } from './state.ts'
 
-/** An app sees its own sessions, a person those about what they see. `i` and `p` are what the session `s` is about. */
-const inSight = (caller: Actor): Sql =>
-  caller.kind === 'app'
-    ? sql`s.workspace_id = ${caller.workspaceId} and s.agent_id = ${caller.id}`
-    : sql`s.workspace_id = ${caller.workspaceId} and coalesce(${issueInReach(caller)}, ${projectInReach(caller)},
-        s.personal_of is null or s.personal_of = ${caller.id})`
+/**
+ * An app sees its own sessions, a person those about what they see. An agent inside the service sees its own about what
+ * it reaches where it works. `i` and `p` are what the session `s` is about.
+ */
+function inSight(caller: Actor): Sql {
+  const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
+  if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
+  const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id
+  return sql`s.workspace_id = ${caller.workspaceId} ${own} and coalesce(${issueInReach(caller)},
+    ${projectInReach(caller)}, s.personal_of is null or s.personal_of = ${personalOf})`
+}
 
 export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {
   const [session] = await readSessions(ctx.db, ctx.config, ctx.clock.now(), sql`s.id = ${id} and ${inSight(caller)}`)

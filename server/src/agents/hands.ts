@@ -3,43 +3,69 @@ import { activitiesAfter } from '../agent-sessions/activities.ts'
 import { readContext } from '../agent-sessions/context.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
-import type { App } from '../http/caller.ts'
+import { type App, grants } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
+import { textProblem } from '../http/validate.ts'
 import { callTool } from '../tools/call.ts'
-import { toolsFor } from '../tools/catalogue.ts'
+import { tools, toolsFor } from '../tools/catalogue.ts'
 import type { Tool } from '../tools/tool.ts'
-import { agentIn } from './identity.ts'
+import type { Claimed } from './claim.ts'
+import { agentIn, scopesOf } from './identity.ts'
 import type { Hands, Option, Work } from './mind.ts'
 
 /** Said with the hands themselves, or nothing that an agent inside the service could ask. */
 const notATool: readonly Operation[] = [api.getMe, api.openAgentSession, api.postActivity, api.updateAgentSession]
 
-/** The agent of the session is no more, or its place is gone. */
+const readComment = tools.find(({ operation }) => operation === api.getComment) as Tool
+const usable = toolsFor('app').filter(({ operation }) => !notATool.includes(operation))
+
+/** The agent of the session is no more, its place is gone, or others have taken over. */
 export class PlaceLost extends Error {}
 
 type Said = Record<string, unknown> & { type: string }
 
 export class SessionHands implements Hands {
   readonly aborted: AbortSignal
-  readonly tools: readonly Tool[] = toolsFor('app').filter(({ operation }) => !notATool.includes(operation))
+  readonly tools: readonly Tool[]
   readonly #ctx: Context
   readonly #door: Door
   readonly #work: Work
+  readonly #claimed: Claimed
 
-  constructor(ctx: Context, door: Door, work: Work, aborted: AbortSignal) {
+  constructor(ctx: Context, door: Door, work: Work, claimed: Claimed, aborted: AbortSignal) {
     this.#ctx = ctx
     this.#door = door
     this.#work = work
+    this.#claimed = claimed
     this.aborted = aborted
+    this.tools = usable.filter(({ operation: { route } }) => {
+      const needed = 'scope' in route ? route.scope : null
+      return needed === null || grants(scopesOf[work.agent.kind], needed)
+    })
   }
 
-  async thought(step: string, body: string) {
-    await this.#say(step, { type: 'thought', body })
+  async thought(step: string, body: string, passing?: 'passing') {
+    await this.#say(step, { type: 'thought', body }, { ephemeral: passing !== undefined })
   }
 
   async action(step: string, action: string, parameter: string, result?: string) {
     await this.#say(step, { type: 'action', action, parameter, ...(result === undefined ? {} : { result }) })
+  }
+
+  async announce(step: string, action: string, parameter: string) {
+    await this.#say(step, { type: 'action', action, parameter }, { ephemeral: true })
+  }
+
+  async said(...steps: string[]) {
+    const keys = steps.map((step) => this.#keyOf(step))
+    const found = await this.#ctx.db.row(sql`
+      select 1 from agent_activities where session_id = ${this.#work.sessionId} and idempotency_key = any(${keys}) limit 1`)
+    return found !== undefined
+  }
+
+  isAnswered() {
+    return this.said(lastWord, question)
   }
 
   async plan(items: PlanItem[]) {
@@ -48,7 +74,7 @@ export class SessionHands implements Hands {
 
   async ask(body: string, options: Option[] = []) {
     const select = options.length > 0 ? { signal: 'select', signal_metadata: { options } } : {}
-    await this.#say('question', { type: 'elicitation', body }, select)
+    await this.#say(question, { type: 'elicitation', body }, select)
   }
 
   async respond(body: string) {
@@ -60,15 +86,19 @@ export class SessionHands implements Hands {
   }
 
   async comment({ type, id }: { type: 'issue' | 'project'; id: string }, text: string) {
-    const caller = await this.caller()
-    const column = type === 'issue' ? sql`issue_id` : sql`project_id`
-    const said = await this.#ctx.db.row(sql`
-      select 1 from comments where ${column} = ${id} and author_id = ${caller.id} and text = ${text} limit 1`)
-    if (!said) await this.#invoke(api.createComment, { target_type: type, target_id: id, text })
+    const made = await this.#commentMade(id, text)
+    if (!made) await this.#invoke(api.createComment, { target_type: type, target_id: id, text })
+  }
+
+  toolNamed(name: string) {
+    return usable.find((tool) => tool.name === name)
   }
 
   async call(tool: Tool, input: Record<string, unknown>) {
-    return callTool(this.#ctx, this.#door, await this.caller(), tool, input, '')
+    const again = this.#work.attempt > 1 && tool.operation === api.createComment
+    const made = again && (await this.#commentMade(input.target_id, input.text))
+    const [used, given] = made ? [readComment, { comment_id: made.id }] : [tool, input]
+    return callTool(this.#ctx, this.#door, await this.caller(), used, given, '')
   }
 
   async context() {
@@ -93,37 +123,15 @@ export class SessionHands implements Hands {
     }
   }
 
-  /** Asked for at every step, so that what was taken away is gone at once. */
+  /** Asked for at every step, so that what was taken away is gone at once: the agent, its access, or the work itself. */
   async caller(): Promise<App> {
     this.aborted.throwIfAborted()
-    const found = await agentIn(this.#ctx.db, this.#work.sessionId)
+    const found = await agentIn(this.#ctx.db, this.#work.sessionId, this.#claimed)
     if (!found) throw new PlaceLost()
     return found.caller
   }
 
-  async #invoke(operation: Operation, body?: unknown, query: Record<string, unknown> = {}, headers = {}) {
-    const params = { session_id: this.#work.sessionId }
-    const input = { params, query, body, headers, address: '' }
-    return (await this.#door.invoke(operation, await this.caller(), input)).body
-  }
-
-  /** What was said under this key is said: whoever takes work over may have other words for it, and keeps them. */
-  async #say(step: string, content: Said, more = {}) {
-    const headers = { 'idempotency-key': `${this.#work.id}:${step}` }
-    for (;;) {
-      try {
-        await this.#invoke(api.postActivity, { content, ...more }, {}, headers)
-        return
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        if (error.code === 'IDEMPOTENCY_KEY_REUSED') return
-        if (error.code !== 'RATE_LIMIT_EXCEEDED') throw error
-        await this.#pause(Number(error.headers['retry-after'] ?? 1) * 1000)
-      }
-    }
-  }
-
-  #pause(ms: number) {
+  pause(ms: number) {
     return new Promise<void>((resolve, reject) => {
       const stop = () => {
         cancel()
@@ -136,7 +144,43 @@ export class SessionHands implements Hands {
       this.aborted.addEventListener('abort', stop, { once: true })
     })
   }
+
+  /** By what is asked for alone; whether it may be seen is asked when it is read. */
+  async #commentMade(targetId: unknown, text: unknown) {
+    if (typeof targetId !== 'string' || typeof text !== 'string' || textProblem(targetId + text)) return undefined
+    const { id } = await this.caller()
+    const column = targetId.startsWith('prj_') ? sql`project_id` : sql`issue_id`
+    return this.#ctx.db.row<{ id: string }>(sql`
+      select id from comments where ${column} = ${targetId} and author_id = ${id} and text = ${text} limit 1`)
+  }
+
+  #keyOf(step: string) {
+    return `${this.#work.id}:${step}`
+  }
+
+  async #invoke(operation: Operation, body?: unknown, query: Record<string, unknown> = {}, headers = {}) {
+    const params = { session_id: this.#work.sessionId }
+    const input = { params, query, body, headers, address: '' }
+    return (await this.#door.invoke(operation, await this.caller(), input)).body
+  }
+
+  /** What was said under this key is said: whoever takes work over may have other words for it, and keeps them. */
+  async #say(step: string, content: Said, more = {}) {
+    const headers = { 'idempotency-key': this.#keyOf(step) }
+    for (;;) {
+      try {
+        await this.#invoke(api.postActivity, { content, ...more }, {}, headers)
+        return
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        if (error.code === 'IDEMPOTENCY_KEY_REUSED') return
+        if (error.code !== 'RATE_LIMIT_EXCEEDED') throw error
+        await this.pause(Number(error.headers['retry-after'] ?? 1) * 1000)
+      }
+    }
+  }
 }
 
 /** One key for all of them, so that a piece of work has one last word, whoever comes to it. */
 const lastWord = 'last'
+const question = 'question'

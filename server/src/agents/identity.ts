@@ -1,14 +1,15 @@
 import type { AppScope } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
+import type { Claimed } from './claim.ts'
 import type { Work } from './mind.ts'
 
 /**
  * What agents inside the service may do (decisions 10). They are held to what an app may do, and to less: the built-in
  * one reads and comments; a personal one also writes, as its owner could.
  */
-const scopes: Record<Work['agent']['kind'], AppScope[]> = {
+export const scopesOf: Record<Work['agent']['kind'], AppScope[]> = {
   deployment: ['read', 'comments:create'],
   personal: ['read', 'write'],
 }
@@ -22,8 +23,15 @@ interface Found {
   personalOf: string | null
 }
 
-/** The agent of a session, as it is at this moment; undefined once it was deleted or its owner has left. */
-export async function agentIn(db: Queryable, sessionId: string): Promise<{ agent: Found; caller: App } | undefined> {
+/**
+ * The agent of a session, as it is at this moment; undefined once it was deleted or its owner has left, and for who
+ * worked for it until somebody else took over.
+ */
+export async function agentIn(
+  db: Queryable,
+  sessionId: string,
+  claimed?: Claimed,
+): Promise<{ agent: Found; caller: App } | undefined> {
   const agent = await db.row<Found>(sql`
     select n.user_id as id, u.display_name as name, u.agent_kind as kind, n.instructions,
       n.workspace_id as "workspaceId",
@@ -35,7 +43,8 @@ export async function agentIn(db: Queryable, sessionId: string): Promise<{ agent
     left join issues i on i.id = s.issue_id
     left join projects p on p.id = s.project_id
     where s.id = ${sessionId} and (n.owner_id is null or exists (
-      select from memberships m where m.workspace_id = n.workspace_id and m.user_id = n.owner_id))`)
+      select from memberships m where m.workspace_id = n.workspace_id and m.user_id = n.owner_id))
+      ${claimed ? sql`and exists (select from agent_work w where w.id = ${claimed.id} and w.claim_id = ${claimed.claimId})` : none}`)
   if (!agent) return undefined
   const { id, name, kind, workspaceId, personalOf } = agent
   return {
@@ -50,7 +59,7 @@ export async function agentIn(db: Queryable, sessionId: string): Promise<{ agent
       appName: name,
       installationId: null,
       tokenHash: Buffer.alloc(0),
-      scopes: scopes[kind],
+      scopes: scopesOf[kind],
       allTeams: true,
       teamIds: [],
       personalOf,

@@ -34,8 +34,14 @@ export interface Hands {
   /** Aborted when a person pressed Stop, or the process ends. */
   readonly aborted: AbortSignal
   /** `step` names what is said within this piece of work: said again under the same name, it is not said twice. */
-  thought(step: string, body: string): Promise<void>
+  thought(step: string, body: string, passing?: 'passing'): Promise<void>
   action(step: string, action: string, parameter: string, result?: string): Promise<void>
+  /** What it is about to do, shown until it says more: whoever takes over knows that it may have been done. */
+  announce(step: string, action: string, parameter: string): Promise<void>
+  /** Whether something was said under this name, in this attempt or one before. */
+  said(step: string): Promise<boolean>
+  /** Whether there was a last word or a question. */
+  isAnswered(): Promise<boolean>
   plan(items: PlanItem[]): Promise<void>
   /** One question for each piece of work. What a person answers is a piece of its own. */
   ask(body: string, options?: Option[]): Promise<void>
@@ -44,13 +50,16 @@ export interface Hands {
   fail(body: string, reasonCode: string): Promise<void>
   /** A comment in its own name; one that it has made there with the same words is not made again. */
   comment(target: { type: 'issue' | 'project'; id: string }, text: string): Promise<void>
-  /** What it can use besides, and the use of it. */
+  /** What it can use besides. One that it may not use is found by its name too, and its use is refused. */
   readonly tools: readonly Tool[]
+  toolNamed(name: string): Tool | undefined
+  /** Who takes work over makes no comment again that was made with the same words. */
   call(tool: Tool, input: Record<string, unknown>): Promise<Outcome>
   /** What an app would have been told when the session began, as it is now. */
   context(): Promise<SessionContext>
   /** What has been said in the session, oldest first. */
   conversation(): Promise<AgentActivity[]>
+  pause(ms: number): Promise<void>
   /** As whom it acts at this moment, for statements that ask what is in reach. */
   caller(): Promise<App>
 }

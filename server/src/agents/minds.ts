@@ -1,11 +1,13 @@
 import type { Context } from '../context.ts'
 import { builtInMind } from './built-in/mind.ts'
 import type { Mind } from './mind.ts'
+import { modelMind } from './model/mind.ts'
 
-/** The built-in agent knows its rules; a personal one has nothing but its instructions, and nobody to read them. */
+/** Without a model the built-in agent has its rules; a personal one has instructions, and nobody to read them. */
 export function mindOf(ctx: Context): Mind {
-  const builtIn = builtInMind(ctx)
-  return { work: (work, hands) => (work.agent.kind === 'deployment' ? builtIn : withoutModel).work(work, hands) }
+  const rules = builtInMind(ctx)
+  if (ctx.config.model) return modelMind(ctx, ctx.config.model, rules)
+  return { work: (work, hands) => (work.agent.kind === 'deployment' ? rules : withoutModel).work(work, hands) }
 }
 
 const withoutModel: Mind = {

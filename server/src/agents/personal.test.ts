@@ -93,6 +93,7 @@ test(
     const session = await sessionOn(issue, owner)
     expect(session).toMatchObject({ state: 'error', ended_at: null, app_user_id: scribe.id })
     expect(await said(session)).toMatchObject([{ type: 'error', content: { reason_code: 'model_not_configured' } }])
+    expect(await done(owner.get('/agents/model'))).toMatchObject({ configured: false, model: null, url_host: null })
     expect(await app.unchanged(() => write(session, 'Do it', {}, owner))).toMatchObject({
       status: 403,
       body: { code: 'FORBIDDEN' },

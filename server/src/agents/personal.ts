@@ -26,7 +26,8 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
     (after, count) =>
       ctx.db.rows(sql`
         select ${columns} from inside_agents n join users u on u.id = n.user_id
-        where ${ofOwner(caller)} ${after ? sql`and u.id < ${after[0]}` : none} order by u.id desc limit ${count}`),
+        where ${ofOwner(caller)} ${after ? sql`and n.user_id < ${after[0]}` : none}
+        order by n.user_id desc limit ${count}`),
   )
 
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>

@@ -56,6 +56,7 @@ test(
       display_name: 'Baton',
       user_kind: 'application',
       agent_kind: 'deployment',
+      avatar_url: `${app.ctx.config.appUrl}/assets/baton-agent.svg`,
     }
     expect(data).toEqual([...agents, human(member), human(admin), builtIn, human(owner)])
     expect((await owner.get('/agents?include_deployment=true')).body.data).toEqual([builtIn])

@@ -1,6 +1,7 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
 import { removeMember } from '../workspaces/members.ts'
+import { modelStatus } from './model/health.ts'
 import {
   createPersonalAgent,
   deletePersonalAgent,
@@ -13,6 +14,7 @@ import { listAgents, selectUsers } from './pickers.ts'
 export const agentRoutes = [
   route(api.listAgents, ({ ctx, caller, query }) => listAgents(ctx, caller, query)),
   route(api.selectUsers, ({ ctx, caller, query }) => selectUsers(ctx, caller, query)),
+  route(api.getModelStatus, ({ ctx }) => modelStatus(ctx)),
   route(api.listPersonalAgents, ({ ctx, caller, query }) => listPersonalAgents(ctx, caller, query)),
   route(api.createPersonalAgent, ({ ctx, caller, body }) => createPersonalAgent(ctx, caller, body)),
   route(api.updatePersonalAgent, ({ ctx, caller, params, body }) =>

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { done } from '../../test/delegation.ts'
 import { test } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
+import { anotherNode } from '../../test/node.ts'
+import { workBell } from '../agent-sessions/work.ts'
 import { sql } from '../db/sql.ts'
 import { Bells } from '../relay/bells.ts'
 import type { Mind } from './mind.ts'
@@ -59,15 +60,24 @@ test('a session that waits says its last word when it is stopped or taken away',
 test('work whose worker is gone is taken over when its lease ends, and nothing is said twice', async ({ app }) => {
   const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
   const issue = await issueOf({ delegate_id: builtIn, type: 'bug' })
-  const { mind, working } = endless()
-  const dead = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), {
-    async work(work, hands) {
+  let [begun, wake] = [() => {}, () => {}]
+  const asleep = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const slept = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  const sleeper = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), {
+    async work(_, hands) {
       await hands.action('read', 'Read', 'something', 'else')
-      await mind.work(work, hands)
+      await hands.thought('begun', 'I begin.')
+      begun()
+      await slept
+      await hands.thought('late', 'Where was I?')
     },
   })
-  void dead.drain()
-  await working
+  const drained = sleeper.drain()
+  await asleep
   await app.work()
   expect(typesOf(await said(await sessionOn(issue)))).toEqual(['action', 'thought'])
   app.clock.advance({ seconds: 10 })
@@ -76,8 +86,10 @@ test('work whose worker is gone is taken over when its lease ends, and nothing i
   expect(session.state).toBe('complete')
   // Its reading was said by the one before.
   expect(typesOf(await said(session))).toEqual(['action', 'thought', 'action', 'action', 'action', 'response'])
-  await dead.renew()
-  await sleep(10)
+  // It wakes up before it is told that the work is somebody else's.
+  wake()
+  await drained
+  expect(await said(session)).toHaveLength(6)
   expect(await app.ctx.db.rows(sql`select 1 from agent_work`)).toEqual([])
 })
 
@@ -99,4 +111,34 @@ test('a mind that fails is tried again, and at last says so', async ({ app }) =>
   const session = await sessionOn(issue)
   expect(session.state).toBe('error')
   expect(await said(session)).toMatchObject([{ type: 'error', content: { reason_code: 'internal_error' } }])
+})
+
+const onPostgres = Boolean(process.env.DATABASE_URL)
+
+test.skipIf(!onPostgres)('another node hears of work, and takes over from one that is gone', async ({ app }) => {
+  const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
+  const node = await anotherNode(app)
+  const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
+  let rang = () => {}
+  const heard = new Promise<void>((resolve) => {
+    rang = resolve
+  })
+  bells.on(workBell, () => rang())
+  const { mind, working } = endless()
+  const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), mind)
+  const issue = await issueOf({ delegate_id: builtIn, type: 'bug' })
+  await heard
+  const drained = gone.drain()
+  await working
+  const other = new AgentRunner(node.ctx, node.door, bells)
+  await other.drain()
+  expect(typesOf(await said(await sessionOn(issue)))).toEqual(['thought'])
+  app.clock.advance({ seconds: 10 })
+  await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, bells).drain()])
+  const session = await sessionOn(issue)
+  expect(session.state).toBe('complete')
+  expect(typesOf(await said(session))).toEqual(['thought', 'action', 'action', 'action', 'action', 'response'])
+  await gone.renew()
+  await drained
+  await bells.stop()
 })

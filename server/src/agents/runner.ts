@@ -11,8 +11,8 @@ import type { Mind } from './mind.ts'
 import { mindOf } from './minds.ts'
 import { readWork, type WorkNow } from './work.ts'
 
-/** At once, in one process. */
-const slots = 4
+/** At once, in one process. With a model they mostly wait for it. */
+const slots = { rules: 4, model: 16 }
 const renewEveryMs = 500
 /** The safety net; whoever hands work over rings. */
 const longestSleepMs = 5000
@@ -95,7 +95,7 @@ export class AgentRunner {
   }
 
   async #begin(): Promise<number> {
-    const free = slots - this.#running.size
+    const free = slots[this.#ctx.config.model ? 'model' : 'rules'] - this.#running.size
     if (free <= 0) return 0
     const claimed = await claim(this.#ctx.db, this.#ctx.clock.now(), randomUUID(), free)
     for (const one of claimed) this.#take(one)
@@ -115,7 +115,7 @@ export class AgentRunner {
     const { db, clock } = this.#ctx
     try {
       const work = await readWork(this.#ctx, claimed)
-      if (work) await this.#attempt(work, signal)
+      if (work) await this.#attempt(work, claimed, signal)
       await finish(db, claimed)
     } catch (error) {
       const ended: Ended | undefined = signal.aborted ? signal.reason : undefined
@@ -128,8 +128,8 @@ export class AgentRunner {
     }
   }
 
-  async #attempt(work: WorkNow, signal: AbortSignal) {
-    const hands = new SessionHands(this.#ctx, this.#door, work, signal)
+  async #attempt(work: WorkNow, claimed: Claimed, signal: AbortSignal) {
+    const hands = new SessionHands(this.#ctx, this.#door, work, claimed, signal)
     if (work.stopping) return hands.respond(work.stopping)
     if (work.attempt > mostAttempts) {
       return hands.fail(

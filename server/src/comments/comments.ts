@@ -2,7 +2,7 @@ import type { Comment, CommentChange, CommentTarget, NewComment } from '@baton/p
 import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
-import { json, none, sql } from '../db/sql.ts'
+import { insertRows, none, sql } from '../db/sql.ts'
 import { type PlacedComment, readComments, recordComments, withoutPlace } from '../events/comments.ts'
 import { actorOf } from '../events/record.ts'
 import { type Actor, isManager } from '../http/caller.ts'
@@ -70,7 +70,10 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
       created_at: now,
       updated_at: now,
     }
-    await tx.run(sql`insert into comments select * from jsonb_populate_record(null::comments, ${json(row)})`)
+    const columns = sql`
+      id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
+      created_at, updated_at`
+    await tx.run(insertRows(sql`comments`, columns, [row]))
     const comment = await findComment(ctx, tx, caller, id)
     await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'create', [comment])
     await tellMentioned(tx, now, caller, comment, comment.mentioned_user_ids)

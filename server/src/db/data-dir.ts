@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
+import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
 import { LockedError, takeLock } from './lock.ts'
 
@@ -49,6 +50,8 @@ export class DataDir {
    * half-way leaves nothing that looks like a database.
    */
   async openDatabase(say: (line: string) => void): Promise<Db> {
+    const disk = new Disk(this.#dir, say)
+    if (disk.problem) throw new ConfigError(`BATON_DATA_DIR: ${disk.problem}`)
     const place = join(this.#dir, 'db')
     if (!existsSync(join(place, 'PG_VERSION'))) {
       this.#setAside(place, say)
@@ -59,7 +62,7 @@ export class DataDir {
       renameSync(unfinished, place)
     }
     try {
-      return new Db(await openEmbedded({ dataDir: place }))
+      return new Db(await openEmbedded({ dataDir: place }, disk))
     } catch (error) {
       throw new ConfigError(`BATON_DATA_DIR: the database in ${place} cannot be opened: ${(error as Error).message}`)
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTestDatabase } from '../../test/database.ts'
-import { type Db, isConflict, isDatabaseAway } from './database.ts'
-import { migrate } from './migrate.ts'
+import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
+import { type Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
+import { applyPatiently, migrate } from './migrate.ts'
 import { json, sql } from './sql.ts'
 
 let db: Db
@@ -135,6 +135,22 @@ describe('values', () => {
   })
 })
 
+test('a migration that waits for a table lets others have it', { skip: !process.env.DATABASE_URL }, async () => {
+  const backup = await openSameDatabase(db)
+  let applied: Promise<boolean> | undefined
+  await backup.tx(async (tx) => {
+    await tx.rows(sql`select from notes`)
+    const waiting = await new Promise((resolve) => {
+      applied = applyPatiently(db, '9999_more.sql', 'alter table notes add column more text', resolve)
+    })
+    expect(waiting).toBe('9999_more.sql')
+    await db.run(sql`insert into notes (id, text) values (9, 'meanwhile')`)
+  })
+  expect(await applied).toBe(true)
+  expect(await db.row(sql`select text, more from notes where id = 9`)).toEqual({ text: 'meanwhile', more: null })
+  await backup.close()
+})
+
 test('migrations run once, however many processes run them at once', async () => {
   await db.run(sql`drop schema public cascade`)
   await db.run(sql`create schema public`)
@@ -147,13 +163,16 @@ test('migrations run once, however many processes run them at once', async () =>
 
 test('an error that is nobody’s fault is told from one that is ours', () => {
   const error = (code: string, message = '') => Object.assign(new Error(message), { code })
-  for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '53300', '08006']) {
+  for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '25P03', '53300', '08006']) {
     expect(isDatabaseAway(error(code))).toBe(true)
   }
   expect(isDatabaseAway(error('', 'timeout exceeded when trying to connect'))).toBe(true)
   expect(isDatabaseAway(error('', 'Connection terminated unexpectedly'))).toBe(true)
   for (const code of ['40P01', '40001', '23503']) expect(isConflict(error(code))).toBe(true)
+  for (const code of ['55P03', '57014']) expect(isTimedOut(error(code))).toBe(true)
+  for (const code of ['53100', '25006']) expect(isUnwritable(error(code))).toBe(true)
   for (const code of ['42P01', '23505', '22P02', '']) {
-    expect(isDatabaseAway(error(code, 'relation does not exist')) || isConflict(error(code))).toBe(false)
+    const found = [isDatabaseAway, isConflict, isTimedOut, isUnwritable].filter((is) => is(error(code, 'no relation')))
+    expect(found).toEqual([])
   }
 })

@@ -171,14 +171,23 @@ const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
  */
 export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
 
+/** Somebody else held what was asked for longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
+
 /** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
 export const isDatabaseAway = (error: unknown) =>
-  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|53300|08...)$/.test(
+  /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|25P03|53300|08...)$/.test(
     String(sqlState(error)),
   ) ||
   /^(timeout exceeded when trying to connect|Connection terminated|Query read timeout)|not queryable/.test(
     (error as Error).message,
   )
+
+/** Somebody else held what the statement wanted for too long, or it took too long itself. */
+export const isTimedOut = (error: unknown) => ['55P03', '57014'].includes(String(sqlState(error)))
+
+/** The disk is full, or the database takes no changes for now. */
+export const isUnwritable = (error: unknown) => ['53100', '25006'].includes(String(sqlState(error)))
 
 /** A row that a unique index or key refused, by the name of that index. */
 export const isDuplicate = (error: unknown, constraint: string) =>

@@ -1,23 +1,32 @@
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import type { Driver, Result } from './database.ts'
+import type { Disk } from './disk.ts'
 import { isoTimestamp, type Sql } from './sql.ts'
 
 const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm } }
 
 /** PGlite: PostgreSQL inside this process, one connection, one process per directory. */
-export async function openEmbedded(where: PGliteOptions): Promise<Driver> {
+export async function openEmbedded(where: PGliteOptions, disk?: Disk): Promise<Driver> {
   const pglite = await PGlite.create({ ...options, ...where })
+  const guard = async () => {
+    if (disk?.hasChanged()) await pglite.exec(`set default_transaction_read_only = ${disk.isFull ? 'on' : 'off'}`)
+  }
   return {
     kind: 'embedded',
-    query: (statement) => send(pglite, statement),
-    transaction: (work) =>
-      pglite.transaction((tx) =>
+    async query(statement) {
+      await guard()
+      return send(pglite, statement)
+    },
+    async transaction(work) {
+      await guard()
+      return pglite.transaction((tx) =>
         work(
           (statement) => send(tx, statement),
           async (text) => void (await tx.exec(text)),
         ),
-      ),
+      )
+    },
     listen: () => ({ ready: Promise.resolve(), stop: async () => {} }),
     close: () => pglite.close(),
   }

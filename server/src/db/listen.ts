@@ -1,7 +1,10 @@
 import pg from 'pg'
 import type { Listening } from './database.ts'
+import { goodbye, keepAlive } from './link.ts'
 
 const longestPauseMs = 5000
+/** Nothing is ever asked of this connection, so it would not be noticed when it is silently gone. */
+const asked = { everyMs: 15_000, answerWithinMs: 10_000 }
 
 /** LISTEN needs a connection of its own, straight to the server: a transaction pooler would drop it. */
 export function listen(
@@ -9,11 +12,13 @@ export function listen(
   channel: string,
   heard: (message: string) => void,
   onError: (error: Error) => void,
+  { everyMs, answerWithinMs } = asked,
 ): Listening {
   let client: pg.Client | undefined
   let stopped = false
   let pauseMs = 100
   let timer: NodeJS.Timeout | undefined
+  let asking: NodeJS.Timeout | undefined
   let announceReady = () => {}
   const ready = new Promise<void>((resolve) => {
     announceReady = resolve
@@ -23,14 +28,16 @@ export function listen(
     const next = new pg.Client({
       connectionString: url,
       application_name: 'baton listener',
-      keepAlive: true,
       connectionTimeoutMillis: 10_000,
+      query_timeout: answerWithinMs,
+      ...keepAlive,
     })
     client = next
     let lost = false
     const again = (error?: Error) => {
       if (lost || stopped) return
       lost = true
+      clearInterval(asking)
       if (error) onError(error)
       next.end().catch(() => {})
       timer = setTimeout(connect, pauseMs)
@@ -43,6 +50,7 @@ export function listen(
       await next.connect()
       await next.query(`listen ${pg.escapeIdentifier(channel)}`)
       pauseMs = 100
+      asking = setInterval(() => void next.query('select 1').catch(again), everyMs)
       announceReady()
       heard('') // Whatever was said while nobody listened.
     } catch (error) {
@@ -56,7 +64,8 @@ export function listen(
     async stop() {
       stopped = true
       clearTimeout(timer)
-      await client?.end().catch(() => {})
+      clearInterval(asking)
+      await goodbye(client?.end().catch(() => {}))
     },
   }
 }

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
 import { connectPostgres } from './postgres.ts'
@@ -19,10 +21,17 @@ export async function openPostgres(
       const server = await db.row<{ version: number }>(
         sql`select current_setting('server_version_num')::int / 10000 as version`,
       )
-      if (server && server.version >= oldestServer) return db
-      throw new ConfigError(
-        `DATABASE_URL leads to PostgreSQL ${server?.version}; version ${oldestServer} or later is needed`,
-      )
+      if (!server || server.version < oldestServer) {
+        throw new ConfigError(
+          `DATABASE_URL leads to PostgreSQL ${server?.version}; version ${oldestServer} or later is needed`,
+        )
+      }
+      if (await sharesConnections(url)) {
+        throw new ConfigError(
+          'DATABASE_URL leads through a pooler in transaction mode; give it the address of the server itself, or use session mode',
+        )
+      }
+      return db
     } catch (error) {
       if (error instanceof ConfigError || !isStarting(error) || second >= secondsToWait) {
         await db.close()
@@ -31,6 +40,26 @@ export async function openPostgres(
       if (second === 0) say(`Waiting for the database: ${reason(error)}`)
       await sleep(1000)
     }
+  }
+}
+
+/**
+ * Whether what one connection is told, another one knows. Statements that we prepare would then be missing where they
+ * are used, and LISTEN would be heard by nobody. It may be missed while others are busy there, and is never seen wrongly.
+ */
+async function sharesConnections(url: string): Promise<boolean> {
+  const clients = [0, 1].map(() => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }))
+  const [one, other] = clients as [pg.Client, pg.Client]
+  const mark = randomUUID()
+  // What breaks shows in the queries.
+  for (const client of clients) client.on('error', () => {})
+  try {
+    for (const client of clients) await client.connect()
+    await one.query(`select set_config('baton.mark', $1, false)`, [mark])
+    const { rows } = await other.query(`select current_setting('baton.mark', true) as mark`)
+    return rows[0]?.mark === mark
+  } finally {
+    for (const client of clients) await client.end().catch(() => {})
   }
 }
 

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import type { Driver, Result } from './database.ts'
+import { type Driver, isDatabaseAway, type Result } from './database.ts'
+import { goodbye, keepAlive } from './link.ts'
 import { listen } from './listen.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
 
@@ -13,6 +14,17 @@ const types = {
     (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig
 
+/** No statement of ours takes nearly so long. Whoever knows better sets them in DATABASE_URL, in milliseconds. */
+const patience = {
+  // Somebody holds what a request wants to change: it is told so while a person still waits for it.
+  lock_timeout: 5_000,
+  statement_timeout: 25_000,
+  // Of a process that froze, or whose link died, within a transaction: what it held is free again.
+  idle_in_transaction_session_timeout: 20_000,
+  // The server would have answered or given up by now: the link is silently gone.
+  query_timeout: 30_000,
+}
+
 /** A migration may take its time. */
 const migrationMs = 24 * 60 * 60 * 1000
 
@@ -22,11 +34,10 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     types,
     max: 20,
     connectionTimeoutMillis: 10_000,
-    // A link that is silently gone; no statement of ours takes so long.
-    query_timeout: 30_000,
     idleTimeoutMillis: 30_000,
     application_name: 'baton',
-    keepAlive: true,
+    ...patience,
+    ...keepAlive,
   })
   // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
   pool.on('error', onError)
@@ -47,9 +58,12 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
         await client.query('commit')
         return result
       } catch (error) {
-        await client.query('rollback').catch((failure) => {
-          broken = failure
-        })
+        // A link that is gone would only be waited for once more.
+        if (isDatabaseAway(error)) broken = error as Error
+        else
+          await client.query('rollback').catch((failure) => {
+            broken = failure
+          })
         throw error
       } finally {
         client.off('error', onError)
@@ -57,7 +71,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
       }
     },
     listen: (channel, heard) => listen(url, channel, heard, onError),
-    close: () => pool.end(),
+    close: () => goodbye(pool.end()),
   }
 }
 

@@ -32,6 +32,11 @@ export const none = sql``
 /** A value for a jsonb parameter: drivers would send a JavaScript array as a PostgreSQL array. */
 export const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
 
+/** Inserts rows by the names of their columns: one that a newer version has added to the table takes its default. */
+export const insertRows = (table: Sql, columns: Sql, rows: readonly object[]) => sql`
+  insert into ${table} as t (${columns})
+  select ${columns} from jsonb_populate_recordset(null::${table}, ${json(rows)})`
+
 /**
  * The beginning of a statement whose commit may be forgotten if the database itself crashes right after; the statement
  * must select from `undurable`. The embedded database takes no notice.

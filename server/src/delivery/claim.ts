@@ -30,6 +30,7 @@ export const isUnattempted = (d: Sql) => sql`${d}.status = 'pending' and ${d}.at
 const mayGo = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted(sql`b`)}))`
+/** Due from the beginning, also when a clock that has been set back since says that it begins in an hour. */
 const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${mayGo}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
 const isAskedFor = sql`redeliver_at is not null and claim_id is null and ${mayGo}`
@@ -66,7 +67,7 @@ export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
           where endpoint_id = m.id and ${isAskedFor} order by redeliver_at limit m.free)
         union all
         (select id, 'scheduled' from deliveries
-          where endpoint_id = m.id and ${isFirst} and m.open and redeliver_at is null and next_at <= ${now}
+          where endpoint_id = m.id and ${isFirst} and m.open and redeliver_at is null
           order by next_at limit m.free)
         union all
         (select id, 'scheduled' from deliveries
@@ -137,8 +138,9 @@ export async function nextDueAt(db: Db): Promise<Date | null> {
 }
 
 /**
- * Gives back what a worker claimed and never completed: it died, or was cut off. `all` is for the only worker there is,
- * before it begins: every claim is a dead one's.
+ * Gives back what a worker claimed and never completed: it died, or was cut off. A lease that ends later than any could
+ * was given by a clock that has been set back since. `all` is for the only worker there is, before it begins: every
+ * claim is a dead one's.
  */
 export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
   db.tx(async (tx) => {
@@ -146,7 +148,8 @@ export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
       update deliveries set claim_id = null, claim_kind = null, lease_until = null,
         redeliver_at = case when claim_kind = 'redelivery' then coalesce(redeliver_at, ${now}) else redeliver_at end
       where (endpoint_id, id) in (
-        select endpoint_id, id from deliveries where claim_id is not null ${all ? none : sql`and lease_until <= ${now}`}
+        select endpoint_id, id from deliveries
+        where claim_id is not null ${all ? none : sql`and (lease_until <= ${now} or lease_until > ${plus(now, 2 * leaseMs)})`}
         limit 1000 for no key update skip locked)
       returning endpoint_id`)
     tx.tell(
@@ -164,7 +167,7 @@ export const findForgotten = (db: Db, now: Date) =>
       where e.deleted_at is null and (e.next_due_at is null or e.next_due_at > ${now}) and (
         exists (select from deliveries where endpoint_id = e.id and ${isAskedFor})
         or e.state = 'enabled' and (
-          exists (select from deliveries where endpoint_id = e.id and ${isFirst} and next_at <= ${now})
+          exists (select from deliveries where endpoint_id = e.id and ${isFirst})
           or exists (select from deliveries where endpoint_id = e.id and ${isRetry} and next_at <= ${now})))`)
     tx.tell(
       'due',

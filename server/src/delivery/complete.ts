@@ -120,6 +120,8 @@ async function noticeStruggling(db: Db, attempted: Attempted[]) {
     if (now !== claimed.struggling) changed.set(claimed.endpointId, now)
   }
   for (const [id, struggling] of changed) {
-    await db.run(sql`update endpoints set struggling = ${struggling} where id = ${id}`)
+    await db.run(sql`
+      update endpoints set struggling = ${struggling}
+      where id in (select id from endpoints where id = ${id} for no key update skip locked)`)
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { isDatabaseAway } from '../db/database.ts'
+import { isDatabaseAway, isTimedOut, isUnwritable } from '../db/database.ts'
 import { complete } from './complete.ts'
 import type { Attempted } from './stages.ts'
 import type { Watcher } from './worker.ts'
@@ -61,7 +61,7 @@ export class CompletionQueue {
 
   /**
    * Returns the endpoints for which more waits. What fails is tried again as long as the claims hold, then each by
-   * itself, so that one that cannot be written takes no other with it.
+   * itself, so that one that cannot be written takes no other with it; nor does an endpoint that somebody else holds.
    */
   async #write(batch: Attempted[]): Promise<Set<string>> {
     const { db, config, clock, log } = this.#ctx
@@ -72,7 +72,9 @@ export class CompletionQueue {
       } catch (error) {
         const { message } = error as Error
         log.warn({ message, attempts: left.length }, 'attempts could not be written down yet')
-        if (!isDatabaseAway(error) && failures >= mostFailures) return this.#writeEach(left)
+        if (isTimedOut(error)) return this.#writeApart(byEndpoint(left))
+        const passes = isDatabaseAway(error) || isUnwritable(error)
+        if (!passes && failures >= mostFailures) return this.#writeApart(left.map((one) => [one]))
         await sleep(pauseMs)
         left = left.filter(({ claimed }) => claimed.leaseUntil > clock.now())
       }
@@ -80,17 +82,23 @@ export class CompletionQueue {
     return new Set()
   }
 
-  async #writeEach(batch: Attempted[]): Promise<Set<string>> {
+  async #writeApart(batches: Attempted[][]): Promise<Set<string>> {
     const waiting = new Set<string>()
-    for (const one of batch) {
+    for (const batch of batches) {
       try {
-        const ids = await complete(this.#ctx.db, [one], this.#ctx.config.retryDelaysMs, this.#ctx.clock.now())
+        const ids = await complete(this.#ctx.db, batch, this.#ctx.config.retryDelaysMs, this.#ctx.clock.now())
         for (const id of ids) waiting.add(id)
       } catch (error) {
         const { message } = error as Error
-        this.#ctx.log.error({ message, delivery_id: one.claimed.id }, 'an attempt could not be written down')
+        const ids = batch.map(({ claimed }) => claimed.id)
+        this.#ctx.log.error({ message, delivery_ids: ids }, 'attempts could not be written down')
       }
     }
     return waiting
   }
 }
+
+const byEndpoint = (batch: Attempted[]) =>
+  [...new Set(batch.map(({ claimed }) => claimed.endpointId))].map((id) =>
+    batch.filter(({ claimed }) => claimed.endpointId === id),
+  )

@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts'
-import { type Db, isConflict } from '../db/database.ts'
-import { sql, undurably } from '../db/sql.ts'
+import { type Db, isConflict, isTimedOut } from '../db/database.ts'
+import { none, type Sql, sql, undurably } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
 
 export const channel = 'baton_due'
 const idsPerRing = 500
+/** Claims and completions hold an endpoint for milliseconds. */
+const patienceMs = 300
 
 /**
  * Tells workers that something waits for an endpoint. It rings after the commit, never within: a writer would hold the
@@ -46,7 +48,7 @@ export class Doorbell {
       while (this.#waiting.size > 0) {
         const ids = [...this.#waiting].slice(0, idsPerRing)
         for (const id of ids) this.#waiting.delete(id)
-        await makeDue(this.#db, ids, this.#clock.now()).catch((error) => {
+        await this.#makeDue(ids).catch((error) => {
           if (!isConflict(error)) throw error
           for (const id of ids) this.#waiting.add(id)
         })
@@ -60,17 +62,27 @@ export class Doorbell {
       this.#ringing = undefined
     }
   }
+
+  /** An endpoint that somebody holds for long is left out, for all others not to wait with it. */
+  async #makeDue(ids: string[]) {
+    try {
+      await makeDue(this.#db, ids, this.#clock.now(), none)
+    } catch (error) {
+      if (!isTimedOut(error)) throw error
+      await makeDue(this.#db, ids, this.#clock.now(), sql`skip locked`)
+    }
+  }
 }
 
 /**
  * Always written, also for an endpoint that is due: a claim under way may be about to put it off, and the changed turn
  * tells it not to. In the order of the ids, so that two rings never wait for each other.
  */
-const makeDue = (db: Db, endpointIds: string[], now: Date) =>
+const makeDue = (db: Db, endpointIds: string[], now: Date, orElse: Sql) =>
   db.run(sql`
-    ${undurably}, held as (
-      select id, next_due_at from endpoints, undurable where id = any(${endpointIds}) and deleted_at is null
-      order by id for no key update of endpoints
+    ${undurably}, soon as materialized (select set_config('lock_timeout', ${String(patienceMs)}, true)), held as (
+      select id, next_due_at from endpoints, undurable, soon where id = any(${endpointIds}) and deleted_at is null
+      order by id for no key update of endpoints ${orElse}
     )
     update endpoints e set turn = e.turn + 1, next_due_at = least(h.next_due_at, ${now})
     from held h where e.id = h.id`)

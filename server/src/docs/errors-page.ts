@@ -9,11 +9,12 @@ export function errorsPage(): string {
   const codes = (Object.keys(errors) as ErrorCode[]).sort(
     (a, b) => errors[a].status - errors[b].status || a.localeCompare(b),
   )
+  const operations = Object.entries<Operation>(api).map(([name, operation]) => ({ name, codes: errorsOf(operation) }))
   return `# Errors
 
 Every error is \`{code, message, details}\`, and its answer carries the header \`Link: <…/docs/errors#CODE>; rel="help"\`, which leads here. The codes are for programs and stay as they are; the messages are for people. ${inOtherWords()} answer as RFC 6749 has it instead, with \`{error, error_description}\`.
 
-${codes.map(entry).join('\n')}`
+${codes.map((code) => entry(code, operations)).join('\n')}`
 }
 
 const inOtherWords = () =>
@@ -22,16 +23,18 @@ const inOtherWords = () =>
     .map(({ route }) => `\`${route.path}\``)
     .join(', ')
 
-const entry = (code: ErrorCode) => `## \`${code}\`
+type Refuser = { name: string; codes: ErrorCode[] }
+
+const entry = (code: ErrorCode, operations: Refuser[]) => `## \`${code}\`
 
 **${errors[code].status}.** ${errors[code].message}
 
 ${remedies[code]}
-${answeredBy(code)}`
+${answeredBy(code, operations)}`
 
-function answeredBy(code: ErrorCode): string {
-  const names = Object.entries<Operation>(api)
-    .filter(([, operation]) => errorsOf(operation).includes(code))
-    .map(([name]) => `[\`${name}\`](reference.md#${name})`)
+function answeredBy(code: ErrorCode, operations: Refuser[]): string {
+  const names = operations
+    .filter(({ codes }) => codes.includes(code))
+    .map(({ name }) => `[\`${name}\`](reference.md#${name})`)
   return names.length === 0 || names.length > fewOperations ? '' : `\nAnswered by ${names.join(', ')}.\n`
 }

@@ -27,11 +27,11 @@ const root = new URL('../../../', import.meta.url)
 
 /** The order in which one would read them; guides that are not named here come after. */
 const order = ['api', 'webhooks', 'agent-apps', 'agent-sessions', 'building-agents', 'sdk', 'cli', 'mcp']
-const last = ['running', 'reference', 'errors']
+const last = ['running', 'postgres', 'growing', 'reference', 'errors']
 
 let library: Library | undefined
 
-/** Everything that is served, read and rendered once in the life of a process. */
+/** Everything that is served, read when somebody first asks for any of it: a service starts without. */
 export function openLibrary(): Library {
   library ??= readLibrary()
   return library
@@ -40,15 +40,32 @@ export function openLibrary(): Library {
 function readLibrary(): Library {
   const sources = readSources()
   const texts = [...sources].map(([name, source]) => ({ name, ...summaryOf(source), markdown: servedLinks(source) }))
-  const pages = texts.map((text) => {
-    const { html, anchors } = render(text.markdown, hrefOf)
-    return { ...text, anchors, html: pageHtml({ title: text.title, body: html, current: text.name, pages: texts }) }
-  })
   return {
-    pages: new Map(pages.map((page) => [page.name, page])),
+    pages: new Map(texts.map((text) => [text.name, pageOf(text, texts)])),
     index: indexOf(texts),
     llms: llmsOf(texts),
     style: readFileSync(new URL('docs/style.css', root), 'utf8'),
+  }
+}
+
+/** It is rendered when it is first looked at. */
+function pageOf(text: Omit<Page, 'html' | 'anchors'>, all: Text[]): Page {
+  let rendered: Pick<Page, 'html' | 'anchors'> | undefined
+  const look = () => {
+    if (!rendered) {
+      const { html, anchors } = render(text.markdown, hrefOf)
+      rendered = { anchors, html: pageHtml({ title: text.title, body: html, current: text.name, pages: all }) }
+    }
+    return rendered
+  }
+  return {
+    ...text,
+    get html() {
+      return look().html
+    },
+    get anchors() {
+      return look().anchors
+    },
   }
 }
 

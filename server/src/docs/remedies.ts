@@ -65,5 +65,6 @@ export const remedies: Record<ErrorCode, string> = {
 
   INTERNAL_ERROR:
     'Give `details.request_id` to the operator of the instance, who finds the cause in the log by it. Reads may be repeated; look before you repeat a write.',
-  NOT_READY: 'Try again after a moment. For an operator: `/readyz` and the log say more.',
+  NOT_READY:
+    'Try again after a moment. For an operator: `/readyz` and the log say more, and [when things break](running.md#when-things-break) what to do.',
 }

@@ -109,7 +109,7 @@ function neededScope(route: Route, caller: Person | App): Scope | null {
 }
 
 /** 5.6: `write` implies the two narrow ones, and not `read`. */
-const grants = (scopes: readonly AppScope[], needed: Scope) =>
+export const grants = (scopes: readonly AppScope[], needed: Scope) =>
   scopes.includes(needed) || (needed.endsWith(':create') && scopes.includes('write'))
 
 const insufficientScope = (required: Scope) =>

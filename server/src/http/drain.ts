@@ -10,6 +10,7 @@ const graceMs = 500
  */
 export class Drain {
   readonly #busy = new Map<Socket, number>()
+  #leaving = false
   #stopping = false
 
   constructor(server: Server) {
@@ -27,11 +28,21 @@ export class Drain {
     })
   }
 
+  /** Answers ask for the end of their connection. */
+  get leaving() {
+    return this.#leaving
+  }
+
   get stopping() {
     return this.#stopping
   }
 
-  /** From now on a connection ends with its last answer, and one without a request when none has come for a moment. */
+  /** From now on a connection ends with its next answer, but requests are still answered as ever. */
+  leave() {
+    this.#leaving = true
+  }
+
+  /** Once it has left: a connection ends with its last answer, and one without a request when none has come for a moment. */
   begin() {
     this.#stopping = true
     setTimeout(() => {

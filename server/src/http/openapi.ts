@@ -69,7 +69,9 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         schema: named(schema, schemas),
       })),
     ],
-    ...(body ? { requestBody: { required: true, content: content(named(body, schemas), mediaTypeOf(operation)) } } : {}),
+    ...(body
+      ? { requestBody: { required: true, content: content(named(body, schemas), mediaTypeOf(operation)) } }
+      : {}),
     responses: { ...answers(operation, schemas), ...refusals(operation, schemas) },
   }
 }

@@ -3,6 +3,9 @@ import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from './errors.ts'
 
+/** The clocks of two processes do not differ by so much. */
+const clocksDifferMs = 60_000
+
 /** So many at once, given back evenly over the period. */
 export interface Allowance {
   limit: number
@@ -16,14 +19,16 @@ export interface Allowance {
 export async function takeOne(db: Queryable, key: string, allowance: Allowance, now: Date): Promise<void> {
   const nowMs = now.getTime()
   const step = allowance.periodMs / allowance.limit
+  const full = nowMs + allowance.periodMs
+  // What lies far beyond a full allowance was written by a clock that has been set back since, and says nothing.
+  const used = sql`case when r.clear_at > ${full + clocksDifferMs} then ${nowMs} else greatest(r.clear_at, ${nowMs}) end`
   const taken = await db.row(sql`
     insert into rate_limits as r (key, clear_at) values (${key}, ${nowMs + step})
-    on conflict (key) do update set clear_at = greatest(r.clear_at, ${nowMs}) + ${step}
-      where greatest(r.clear_at, ${nowMs}) + ${step} <= ${nowMs + allowance.periodMs}
+    on conflict (key) do update set clear_at = ${used} + ${step} where ${used} + ${step} <= ${full}
     returning clear_at`)
   if (taken) return
-  const full = await db.row<{ clear_at: number }>(sql`select clear_at from rate_limits where key = ${key}`)
-  const waitMs = (full?.clear_at ?? nowMs) + step - nowMs - allowance.periodMs
+  const found = await db.row<{ clear_at: number }>(sql`select clear_at from rate_limits where key = ${key}`)
+  const waitMs = (found?.clear_at ?? nowMs) + step - full
   throw new ApiError(
     'RATE_LIMIT_EXCEEDED',
     {},

@@ -1,11 +1,12 @@
 import { maxHeaderSize } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { isConflict, isDatabaseAway } from '../db/database.ts'
+import { isConflict, isDatabaseAway, isTimedOut, isUnwritable } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { admit, type Caller } from './caller.ts'
 import { Drain } from './drain.ts'
@@ -84,6 +85,8 @@ export async function createHttpServer(
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
+    drain.leave()
+    await sleep(config.stopDelayMs)
     drain.begin()
     streams.end()
   })
@@ -121,7 +124,7 @@ export async function createHttpServer(
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   app.addHook('onSend', async (_request, reply) => {
-    if (drain.stopping) reply.header('connection', 'close')
+    if (drain.leaving) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
@@ -208,6 +211,9 @@ export async function createHttpServer(
   function sendError(request: FastifyRequest, reply: FastifyReply, error: FastifyError | ApiError | OAuthError) {
     const refusal = isRefusal(error) ? error : fromFramework(error)
     reply.header('x-request-id', request.id)
+    if (refusal && !isRefusal(error) && refusal.status === 503) {
+      log.warn({ request_id: request.id, message: error.message }, 'the database could not do it')
+    }
     if (refusal) return sendRefusal(config.rootUrl, request, reply, refusal)
     log.error({
       request_id: request.id,
@@ -292,11 +298,17 @@ const frameworkCodes: Record<string, ErrorCode> = {
   FST_ERR_ASYNC_CONSTRAINT: 'ROUTE_NOT_FOUND',
 }
 
+const tookTooLong = 'The database was too long busy with something else, so nothing was done; try again.'
+const unwritable =
+  'The database takes no changes now: its disk is full, or it is read-only. What is there can be read; its operator has to see to it.'
+
 function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
   // Nothing is wrong with the request; it can be made again.
   if (isDatabaseAway(error) || isConflict(error)) return new ApiError('NOT_READY')
+  if (isTimedOut(error)) return new ApiError('NOT_READY', {}, { message: tookTooLong })
+  if (isUnwritable(error)) return new ApiError('NOT_READY', {}, { message: unwritable })
   return error.statusCode && error.statusCode >= 400 && error.statusCode < 500
     ? new ApiError('INVALID_REQUEST')
     : undefined

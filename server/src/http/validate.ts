@@ -12,17 +12,17 @@ const fieldsReported = 100
 
 export type Check = (value: unknown) => void
 
-export const bodyCheck = (schema: TSchema): Check => check(ajv.compile(schema))
+export const bodyCheck = (schema: TSchema): Check => check(compiled(schema))
 
 /** One message for each bad field, for a verb that has more to say about some of them. */
 export function bodyProblems(schema: TSchema): (value: unknown) => Map<string, string> {
-  const validate = ajv.compile(schema)
-  return (value) => problems(validate, value)
+  const validate = compiled(schema)
+  return (value) => problems(validate(), value)
 }
 
 /** A query string has only text, so whole numbers and booleans are read from it first. */
 export function queryCheck(schema: TObject): Check {
-  const checkValues = check(ajv.compile(schema))
+  const checkValues = check(compiled(schema))
   const kinds = Object.entries(schema.properties).map(([name, property]) => [
     name,
     (property as { type?: string }).type,
@@ -38,9 +38,18 @@ export function queryCheck(schema: TObject): Check {
   }
 }
 
-function check(validate: ValidateFunction): Check {
+/** At its first use: to compile all of them would be a tenth of a start. */
+function compiled(schema: TSchema): () => ValidateFunction {
+  let validate: ValidateFunction | undefined
+  return () => {
+    validate ??= ajv.compile(schema)
+    return validate
+  }
+}
+
+function check(validate: () => ValidateFunction): Check {
   return (value) => {
-    const fields = problems(validate, value)
+    const fields = problems(validate(), value)
     // fromEntries defines own properties, so that a field called __proto__ is only a name.
     if (fields.size > 0) throw invalid(Object.fromEntries(fields))
   }

@@ -3,7 +3,7 @@ import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
-import { json, sql } from '../db/sql.ts'
+import { insertRows, sql } from '../db/sql.ts'
 import {
   type Actor as EventActor,
   type Happening,
@@ -73,9 +73,8 @@ export async function recordHistory(
     ]
   })
   if (rows.length === 0) return
-  await tx.run(
-    sql`insert into issue_changes select * from jsonb_populate_recordset(null::issue_changes, ${json(rows)})`,
-  )
+  const columns = sql`id, workspace_id, issue_id, actor_id, personal, changes, created_at`
+  await tx.run(insertRows(sql`issue_changes`, columns, rows))
 }
 
 /**

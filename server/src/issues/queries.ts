@@ -1,6 +1,6 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
-import { json, sql } from '../db/sql.ts'
+import { insertRows, json, sql } from '../db/sql.ts'
 
 /** An issue as it is stored; its address follows from its code. */
 export type StoredIssue = Omit<Issue, 'url'>
@@ -60,23 +60,21 @@ export async function nextCodes(tx: Queryable, workspaceId: string, teamId: stri
   return Array.from({ length: count }, (_, index) => `${row.key}-${row.last - count + 1 + index}`)
 }
 
+/** What a change can set. */
+const changeable = sql`
+  code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id, assignee_id,
+  delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order, updated_at`
+
 export async function insertIssues(tx: Queryable, workspaceId: string, issues: StoredIssue[]) {
-  const rows = json(issues.map((issue) => ({ ...issue, workspace_id: workspaceId })))
-  await tx.run(sql`insert into issues select * from jsonb_populate_recordset(null::issues, ${rows})`)
+  const rows = issues.map((issue) => ({ ...issue, workspace_id: workspaceId }))
+  await tx.run(insertRows(sql`issues`, sql`id, workspace_id, reporter_id, created_at, ${changeable}`, rows))
   await keepCodes(tx, workspaceId, issues)
   await addLabels(tx, workspaceId, issues)
 }
 
 export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {
   await tx.run(sql`
-    update issues i set
-      (code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id,
-       assignee_id, delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order,
-       updated_at) =
-      (select code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id,
-         assignee_id, delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order,
-         updated_at
-       from jsonb_populate_record(i, ${json(issue)}))
+    update issues i set (${changeable}) = (select ${changeable} from jsonb_populate_record(i, ${json(issue)}))
     where id = ${issue.id}`)
 }
 

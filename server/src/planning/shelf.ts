@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
-import { json, none, type Sql, sql } from '../db/sql.ts'
+import { insertRows, json, none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -43,15 +43,10 @@ export class Shelf<Item extends { id: string }> {
   }
 
   create(ctx: Context, caller: Actor, values: object, tx?: Tx): Promise<Item> {
-    const { table, prefix } = this.#shape
+    const { table, prefix, shown } = this.#shape
     const now = ctx.clock.now()
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
-    return this.#write(
-      ctx,
-      caller,
-      sql`insert into ${table} as t select * from jsonb_populate_record(null::${table}, ${json(row)})`,
-      tx,
-    )
+    return this.#write(ctx, caller, insertRows(table, sql`workspace_id, ${shown}`, [row]), tx)
   }
 
   update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {

@@ -1,6 +1,6 @@
 import type { Project } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
-import { json, sql } from '../db/sql.ts'
+import { insertRows, json, sql } from '../db/sql.ts'
 
 /** A project as it is stored; its address follows from its id. */
 export type StoredProject = Omit<Project, 'url'>
@@ -15,20 +15,20 @@ export const projectColumns = sql`
    from issues where project_id = p.id and (p.personal or not personal)) as progress,
   p.created_at, p.updated_at, p.personal`
 
+/** What a change can set. */
+const changeable = sql`
+  title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
+  target_date, completed_at, updated_at`
+
 export async function insertProject(tx: Queryable, workspaceId: string, project: StoredProject) {
-  const row = json({ ...project, workspace_id: workspaceId })
-  await tx.run(sql`insert into projects select * from jsonb_populate_record(null::projects, ${row})`)
+  const row = { ...project, workspace_id: workspaceId }
+  await tx.run(insertRows(sql`projects`, sql`id, workspace_id, created_at, ${changeable}`, [row]))
   await replaceRelations(tx, workspaceId, project)
 }
 
 export async function updateProjectRow(tx: Queryable, workspaceId: string, project: StoredProject) {
   await tx.run(sql`
-    update projects p set
-      (title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
-       target_date, completed_at, updated_at) =
-      (select title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
-         target_date, completed_at, updated_at
-       from jsonb_populate_record(p, ${json(project)}))
+    update projects p set (${changeable}) = (select ${changeable} from jsonb_populate_record(p, ${json(project)}))
     where id = ${project.id}`)
   await replaceRelations(tx, workspaceId, project)
 }
@@ -39,8 +39,8 @@ async function replaceRelations(tx: Queryable, workspaceId: string, project: Sto
   await tx.run(sql`delete from project_teams where project_id = ${id} and team_id <> all(${team_ids})`)
   await tx.run(sql`delete from project_labels where project_id = ${id} and label_id <> all(${label_ids})`)
   await tx.run(sql`
-    insert into project_members (project_id, user_id)
-    select ${id}, unnest(${member_ids}::text[]) on conflict do nothing`)
+    insert into project_members (workspace_id, project_id, user_id)
+    select ${workspaceId}, ${id}, unnest(${member_ids}::text[]) on conflict do nothing`)
   await tx.run(sql`
     insert into project_teams (workspace_id, project_id, team_id)
     select ${workspaceId}, ${id}, unnest(${team_ids}::text[]) on conflict do nothing`)

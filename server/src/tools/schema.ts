@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { fieldHints, paramHints } from './fields.ts'
 import type { Tool } from './tool.ts'
 
-type Json = string | number | boolean | null | Json[] | JsonSchema
+export type Json = string | number | boolean | null | Json[] | JsonSchema
 export type JsonSchema = { [key: string]: Json }
 
 export interface InputSchema {

@@ -30,7 +30,8 @@ export function conversationOf(session: AgentSession, activities: AgentActivity[
   for (const [index, activity] of activities.entries()) {
     if (taken.has(activity)) continue
     const answer = activity.type === 'elicitation' ? answerTo(activity, activities[index + 1], named) : null
-    if (answer) taken.add(answer)
+    // What was said after something else stays where it was said, too.
+    if (answer && answer === activities[index + 1]) taken.add(answer)
     entries.push({ activity, answer, open: activity === question })
   }
   return entries
@@ -43,8 +44,24 @@ export function openQuestion({ state }: AgentSession, activities: AgentActivity[
   return last?.type === 'elicitation' ? last : null
 }
 
+/** A choice that the agent left open when it answered: whoever takes it begins the session anew. */
+export function standingChoice({ state, ended_at }: AgentSession, activities: AgentActivity[]): AgentActivity | null {
+  if (state !== 'complete' || ended_at) return null
+  const last = activities.findLast(({ type }) => type === 'elicitation' || type === 'prompt')
+  return last?.type === 'elicitation' && choicesOf(last) ? last : null
+}
+
 /** The text of what was said; an action has none. */
 export const bodyOf = ({ content }: AgentActivity) => ('body' in content ? content.body : '')
+
+/** Markdown in one line: without what marks it up. */
+export const inOneLine = (body: string) =>
+  body
+    .slice(0, 300)
+    .replace(/[*_`#>]+/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim()
 
 /** When the person asked whose asking the agent works on, or worked on last. */
 export function askedAt({ created_at }: AgentSession, activities: AgentActivity[]): string {

@@ -1,4 +1,4 @@
-import type { AgentSession } from '@baton/protocol'
+import type { AgentSession, Choice } from '@baton/protocol'
 import { RotateCcw } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { api, messageOf } from '../api.ts'
@@ -9,8 +9,14 @@ import { useMe } from '../login/me.ts'
 import { Button } from '../ui/button.tsx'
 import { say } from '../ui/toast.tsx'
 
-/** Hands the issue to the same agent anew; where that one is gone, to another. */
-export function DelegateAgain({ session, agent }: { session: AgentSession; agent: string }) {
+interface Props {
+  session: AgentSession
+  /** Without a kind it is not there any more, or not for this person. */
+  agent: { name: string; kind: Choice['agent_kind'] }
+}
+
+/** Hands the issue to the same agent anew; where that one cannot be had, to another. */
+export function DelegateAgain({ session, agent }: Props) {
   const [busy, setBusy] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const { user } = useMe()
@@ -19,7 +25,7 @@ export function DelegateAgain({ session, agent }: { session: AgentSession; agent
   if (!issue || comment || end_reason === 'issue_deleted') return null
   const delegate = async () => {
     const now = await api.getIssue({ issue_id: issue.id })
-    if (end_reason === 'uninstalled' || end_reason === 'team_removed') {
+    if (agent.kind === null || end_reason === 'team_removed') {
       choose(button.current, [now])
       return
     }
@@ -29,7 +35,7 @@ export function DelegateAgain({ session, agent }: { session: AgentSession; agent
     putIssue(free)
     await handOver({
       issues: [free],
-      agent: { id: app_user_id, name: agent },
+      agent: { id: app_user_id, name: agent.name },
       me: user.id,
       askAssignee: (unowned) => choose(button.current, [unowned]),
     })

@@ -1,21 +1,31 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
 import { Square } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useAgents } from '../agents/queries.ts'
 import { messageOf } from '../api.ts'
 import { type Command, useCommands } from '../shortcuts.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople } from '../workspaces/queries.ts'
 import { askedAt } from './conversation.ts'
+import { activitiesQuery } from './queries.ts'
 import { stopSession } from './send.ts'
-import { StatePill, wordsOf } from './words.tsx'
+import { agentName, isOthers, StatePill, wordsOf } from './words.tsx'
 
-/** The agent's name and picture. */
-export function useAgent(session: Pick<AgentSession, 'app_user_id'>) {
-  const agent = usePeople().get(session.app_user_id)
-  return { name: agent?.display_name ?? 'The agent', avatarUrl: agent?.avatar_url ?? null }
+/** The agent's name, picture and kind. One that is in no list is known by what it said. */
+export function useAgent(session: AgentSession) {
+  const agents = useAgents()
+  const { data: said } = useQuery({ ...activitiesQuery(session.id), enabled: false })
+  const agent = agents.get(session.app_user_id)
+  const author = agent ? undefined : said?.find(({ author }) => author.kind === 'app')?.author.name
+  return {
+    name: author ?? agentName(agents, session),
+    avatarUrl: agent?.avatar_url ?? null,
+    kind: agent?.agent_kind ?? null,
+    isOthers: isOthers(agents, session),
+  }
 }
 
 /** Who it is, how it stands, for how long, who asked; and Stop. */

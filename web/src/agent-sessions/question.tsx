@@ -10,7 +10,7 @@ import { Kbd } from '../ui/kbd.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { Time } from '../ui/time.tsx'
 import { usePeople } from '../workspaces/queries.ts'
-import { bodyOf, type Choice, choicesOf, connectionOf, labelOf } from './conversation.ts'
+import { bodyOf, type Choice, choicesOf, connectionOf, inOneLine, labelOf } from './conversation.ts'
 import { mayTakeFocus } from './focus.ts'
 import { useSend } from './send.ts'
 
@@ -76,10 +76,18 @@ const Chosen = ({ options, chosen }: { options: Choice[]; chosen: unknown[] }) =
   </ul>
 )
 
+interface Asked {
+  session: AgentSession
+  question: AgentActivity
+  /** The agent waits for it. If not, it was left open beside the answer. */
+  waits: boolean
+}
+
 /** What the open question can be answered with besides words. */
-export function AnswerWays({ session, question }: { session: AgentSession; question: AgentActivity }) {
+export function AnswerWays(asked: Asked) {
+  const { question } = asked
   const choices = choicesOf(question)
-  if (choices) return <Choosing key={question.id} session={session} question={question} {...choices} />
+  if (choices) return <Choosing key={question.id} {...asked} {...choices} />
   const connection = connectionOf(question)
   return connection ? <Connect {...connection} /> : null
 }
@@ -106,21 +114,19 @@ function Connect({ url, provider, userId }: NonNullable<ReturnType<typeof connec
   )
 }
 
-interface ChoosingProps {
-  session: AgentSession
-  question: AgentActivity
+interface ChoosingProps extends Asked {
   options: Choice[]
   several: boolean
 }
 
 /** One of several with a click or its number; several with a button to send them. */
-function Choosing({ session, question, options, several }: ChoosingProps) {
+function Choosing({ session, question, waits, options, several }: ChoosingProps) {
   const { send, busy, problem } = useSend(session)
   const [chosen, setChosen] = useState<string[]>([])
   const first = useRef<HTMLButtonElement>(null)
   useEffect(() => {
-    if (mayTakeFocus(first.current)) first.current?.focus({ preventScroll: true })
-  }, [])
+    if (waits && mayTakeFocus(first.current)) first.current?.focus({ preventScroll: true })
+  }, [waits])
   const answer = (selected: Choice[]) =>
     void send(selected.map(labelOf).join(', '), { question, selected: selected.map(({ value }) => value) })
   const pick = (option: Choice) => {
@@ -142,7 +148,9 @@ function Choosing({ session, question, options, several }: ChoosingProps) {
   )
   return (
     <fieldset className="min-w-0">
-      <legend className="sr-only">{several ? 'Choose one or more' : 'Choose one'}</legend>
+      <legend className={waits ? 'sr-only' : 'pb-1 font-medium'}>
+        {waits ? (several ? 'Choose one or more' : 'Choose one') : inOneLine(bodyOf(question).split('\n', 1)[0] ?? '')}
+      </legend>
       <div className="max-h-72 space-y-1 overflow-y-auto p-0.5">
         {options.map((option, index) => {
           const on = chosen.includes(option.value)

@@ -5,8 +5,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Markdown } from '../ui/markdown.tsx'
 import { exactly, Time } from '../ui/time.tsx'
-import type { Entry } from './conversation.ts'
-import { isReplaced } from './conversation.ts'
+import { type Entry, inOneLine, isReplaced } from './conversation.ts'
 import { Question } from './question.tsx'
 
 /** One thing that was said in a session, as its kind is shown. */
@@ -64,15 +63,6 @@ function Fold({
     </div>
   )
 }
-
-/** Markdown in one line: without what marks it up. */
-const inOneLine = (body: string) =>
-  body
-    .slice(0, 300)
-    .replace(/[*_`#>]+/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/\s+/g, ' ')
-    .trim()
 
 const Thought = ({ activity, body }: { activity: AgentActivity; body: string }) => (
   <Fold icon={Brain} activity={activity} line={inOneLine(body) || 'A thought'}>

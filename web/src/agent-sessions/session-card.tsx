@@ -77,7 +77,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
         )}
       </div>
       <div className="space-y-2 border-t px-3 py-2.5 empty:hidden">
-        <Reply session={session} activities={activities} agent={agent.name} />
+        <Reply session={session} activities={activities} />
       </div>
     </section>
   )

@@ -6,7 +6,7 @@ import { Failed, Skeletons } from '../ui/states.tsx'
 import { exactly } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
 import { Composer } from './composer.tsx'
-import { openQuestion } from './conversation.ts'
+import { openQuestion, standingChoice } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
@@ -22,7 +22,6 @@ const isWide = () => matchMedia('(min-width: 860px)').matches
 export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
-  const agent = useAgent(session)
   // Plan and links stand beside what was said where there is room, above it where there is not.
   const aside = session.plan.length + session.external_urls.length > 0
   return (
@@ -49,7 +48,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         </div>
       )}
       <div className="shrink-0 space-y-2 border-t px-3 py-2.5 empty:hidden">
-        <Reply session={session} activities={activities} agent={agent.name} />
+        <Reply session={session} activities={activities} />
       </div>
     </div>
   )
@@ -98,15 +97,25 @@ const About = ({ session }: { session: AgentSession }) => (
 )
 
 /** What can be said to the agent now, and why not. */
-export function Reply(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
-  const { session, activities, agent } = props
+export function Reply({ session, activities }: { session: AgentSession; activities: AgentActivity[] }) {
+  const agent = useAgent(session)
   const question = openQuestion(session, activities)
+  const choice = question ?? standingChoice(session, activities)
   const hears = !session.ended_at && session.state !== 'stopping'
   return (
     <>
       <Standing session={session} activities={activities} agent={agent} />
-      {question && <AnswerWays session={session} question={question} />}
-      {hears && <Composer key={session.id} session={session} question={question} agent={agent} />}
+      {hears && agent.isOthers && (
+        <p className="text-ink-2">
+          Only {session.creator.name} can write here: the agent is their own. Anybody can stop it.
+        </p>
+      )}
+      {hears && !agent.isOthers && (
+        <>
+          {choice && <AnswerWays session={session} question={choice} waits={choice === question} />}
+          <Composer key={session.id} session={session} question={question} agent={agent.name} />
+        </>
+      )}
     </>
   )
 }

@@ -7,13 +7,14 @@ import { useMe } from '../login/me.ts'
 import { cx } from '../ui/class-names.ts'
 import { lasted, useNow } from '../ui/time.tsx'
 import { DelegateAgain } from './delegate-again.tsx'
+import type { useAgent } from './header.tsx'
 import { createdDeliveryQuery } from './queries.ts'
 import { endReasons } from './words.tsx'
 
 interface Props {
   session: AgentSession
   activities: AgentActivity[]
-  agent: string
+  agent: ReturnType<typeof useAgent>
 }
 
 /** What a person has to know about how the session stands, besides its state: nothing, mostly. */
@@ -49,18 +50,20 @@ const Ticking = ({ children, still }: { children: string; still: string }) => (
   </>
 )
 
-function Unresponsive({ session, agent }: { session: AgentSession; agent: string }) {
+function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
   const { isManager } = useMe()
+  const runsInside = agent.isOthers || agent.kind === 'deployment' || agent.kind === 'personal'
   const now = useNow(1000)
   const waited = Math.max(0, now - Date.parse(session.created_at))
   return (
     <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
       <p>
-        No answer from {agent} for <Ticking still="some time">{lasted(waited)}</Ticking>. It may be down, or not have
-        heard.
-        {!isManager && ' A manager of the workspace can look into it.'}
+        No answer from {agent.name} for <Ticking still="some time">{lasted(waited)}</Ticking>.{' '}
+        {runsInside
+          ? 'It runs inside this instance, which may be busy; whoever runs it can look whether a worker is at it.'
+          : `It may be down, or not have heard.${isManager ? '' : ' A manager of the workspace can look into it.'}`}
       </p>
-      {isManager && <DeliveryLink session={session} />}
+      {isManager && !runsInside && <DeliveryLink session={session} />}
     </Hint>
   )
 }
@@ -96,8 +99,8 @@ function Silent({ session, activities, agent }: Props) {
   return (
     <Hint amber icon={<Moon size={14} aria-hidden />}>
       <p>
-        {agent} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. A message starts it
-        again.
+        {agent.name} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. A message
+        starts it again.
       </p>
     </Hint>
   )
@@ -114,7 +117,7 @@ function Stopping({ session, activities, agent }: Props) {
     <Hint icon={<Ring part={left / lastWordMs} />}>
       <p>
         {session.end_reason === 'undelegated' ? 'The issue was taken back. ' : ''}
-        {agent} may say a last word.{' '}
+        {agent.name} may say a last word.{' '}
         <Ticking still="It stops by itself within a minute.">
           {left > 0 ? `Stops by itself in ${Math.ceil(left / 1000)} s.` : 'Stops by itself any moment.'}
         </Ticking>
@@ -142,18 +145,18 @@ const Ring = ({ part }: { part: number }) => (
 const afterwards: Partial<Record<NonNullable<AgentSession['end_reason']>, string>> = {
   stopped: 'It was stopped. Nothing more can be said here.',
   undelegated: 'The issue was taken back from it. Nothing more can be said here.',
-  uninstalled: 'The agent was uninstalled. Nothing more can be said here.',
-  team_removed: 'The agent no longer reaches this team. Nothing more can be said here.',
+  uninstalled: 'The agent was removed. Nothing more can be said here.',
+  team_removed: 'The agent no longer reaches this. Nothing more can be said here.',
   issue_deleted: 'What it was about was deleted.',
 }
 
-function Ended({ session, agent }: { session: AgentSession; agent: string }) {
+function Ended({ session, agent }: Omit<Props, 'activities'>) {
   const { end_reason } = session
   return (
     <Hint icon={<Clock size={14} aria-hidden />}>
       <p className="min-w-40 flex-1">
         {(end_reason && (afterwards[end_reason] ?? endReasons[end_reason])) ?? 'The session has ended.'}
-        {session.comment && ` Mention ${agent} in a comment to begin a new one.`}
+        {session.comment && ` Mention ${agent.name} in a comment to begin a new one.`}
       </p>
       <DelegateAgain session={session} agent={agent} />
     </Hint>

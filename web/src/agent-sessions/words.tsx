@@ -1,4 +1,4 @@
-import type { AgentSession, EndReason, SessionState } from '@baton/protocol'
+import type { AgentSession, Choice, EndReason, SessionState } from '@baton/protocol'
 import { Pill, type Tone } from '../ui/pill.tsx'
 
 interface Words {
@@ -21,8 +21,8 @@ const states: Record<SessionState, Words> = {
 export const endReasons: Record<EndReason, string> = {
   stopped: 'Stopped',
   undelegated: 'Ended: the issue was taken back',
-  uninstalled: 'Ended: the agent was uninstalled',
-  team_removed: 'Ended: the agent no longer reaches this team',
+  uninstalled: 'Ended: the agent was removed',
+  team_removed: 'Ended: the agent no longer reaches this',
   issue_deleted: 'Ended: what it was about was deleted',
 }
 
@@ -35,6 +35,15 @@ export function wordsOf({
   if (ended_at) return { label: end_reason ? endReasons[end_reason] : 'Ended', tone: 'neutral' }
   return states[state]
 }
+
+/** Somebody else's own agent is in no list. It works for nobody but who asked. */
+export const isOthers = (known: ReadonlyMap<string, Choice>, { app_user_id, ended_at }: AgentSession) =>
+  known.size > 0 && !known.has(app_user_id) && !ended_at
+
+/** What the agent of a session is called. */
+export const agentName = (known: ReadonlyMap<string, Choice>, session: AgentSession) =>
+  known.get(session.app_user_id)?.display_name ??
+  (isOthers(known, session) ? `${session.creator.name}’s agent` : 'The agent')
 
 export function StatePill({ session }: { session: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'> }) {
   const { label, tone, busy } = wordsOf(session)

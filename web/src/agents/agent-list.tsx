@@ -7,58 +7,42 @@ import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
-import { Failed, Skeletons } from '../ui/states.tsx'
 import { useTeams } from '../workspaces/queries.ts'
+import { AsideSection } from './aside-section.tsx'
 import { agentsQuery, coverageOf, kindWords } from './queries.ts'
 
-/** Whom work can be handed to, where, and if not, why. */
+/** The built-in one first, then by name. */
+const inOrder = (agents: Choice[]) =>
+  agents
+    .filter(({ agent_kind }) => agent_kind !== 'personal')
+    .sort(
+      (a, b) =>
+        Number(b.agent_kind === 'deployment') - Number(a.agent_kind === 'deployment') ||
+        a.display_name.localeCompare(b.display_name),
+    )
+
+/** Whom everybody can hand work to, where, and if not, why. */
 export function AgentList() {
   const { isManager } = useMe()
-  const { data: agents, error, refetch } = useQuery(agentsQuery)
+  const agents = useQuery(agentsQuery)
   return (
-    <section aria-labelledby="all-agents" className="p-4">
-      <div className="flex h-6 items-center gap-2 pb-1">
-        <h2 id="all-agents" className="flex-1 font-semibold">
-          All agents
-        </h2>
-        {isManager && (
+    <AsideSection
+      title="Agents of the workspace"
+      waitsFor={agents}
+      action={
+        isManager && (
           <Link to="/settings/agent-apps" className={buttonClass('quiet', 'sm')}>
-            Manage
+            Manage apps
           </Link>
-        )}
-      </div>
-      {!agents ? (
-        error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeletons rows={3} className="px-0" />
         )
-      ) : agents.length === 0 ? (
-        <NoAgents />
-      ) : (
-        <ul className="divide-y">
-          {agents.map((agent) => (
-            <Row key={agent.id} agent={agent} />
-          ))}
-        </ul>
-      )}
-    </section>
-  )
-}
-
-const NoAgents = () => {
-  const { isManager } = useMe()
-  return (
-    <p className="py-2 text-ink-2">
-      No agent is installed.{' '}
-      {isManager ? (
-        <Link to="/settings/agent-apps" className="font-medium text-accent-ink underline underline-offset-2">
-          Install an agent app
-        </Link>
-      ) : (
-        'Ask a manager of the workspace to install one.'
-      )}
-    </p>
+      }
+    >
+      <ul className="divide-y">
+        {inOrder(agents.data ?? []).map((agent) => (
+          <Row key={agent.id} agent={agent} />
+        ))}
+      </ul>
+    </AsideSection>
   )
 }
 
@@ -75,6 +59,9 @@ function Row({ agent }: { agent: Choice }) {
           <span className="truncate font-medium">{display_name}</span>
           {agent_kind && <span className="shrink-0 text-xs text-ink-3">{kindWords[agent_kind]}</span>}
         </p>
+        {agent_kind === 'deployment' && (
+          <p className="text-xs text-ink-2">Finds duplicates, missing facts and what stands in the way.</p>
+        )}
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
           <Dot tone={available ? 'ok' : 'warn'} />

@@ -11,12 +11,15 @@ import { Page } from '../ui/layout.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { AgentList } from './agent-list.tsx'
+import { ModelStatus } from './model-status.tsx'
+import { PersonalAgents } from './personal-agents.tsx'
 import { agentsQuery } from './queries.ts'
 import { type AgentSearch, standings, standingWords } from './search.ts'
 import { SessionRows } from './session-rows.tsx'
 
 /** Every session of the workspace, those that wait for a person first; and every agent. */
 export function AgentsScreen() {
+  const { isManager } = useMe()
   return (
     <Page title="Agents" below={<Filters />}>
       <div className="lg:flex lg:min-h-full">
@@ -25,6 +28,8 @@ export function AgentsScreen() {
         </div>
         <aside className="border-t lg:w-88 lg:shrink-0 lg:border-t-0 lg:border-l">
           <AgentList />
+          <PersonalAgents />
+          {isManager && <ModelStatus />}
         </aside>
       </div>
     </Page>
@@ -47,8 +52,8 @@ function Sessions() {
   if (data.length === 0) {
     return (
       <Empty icon={Bot} title="No agent has been asked yet">
-        Open an issue and press <Kbd keys="d" /> to delegate it, or mention an agent in a comment. What it does shows
-        here.
+        Open an issue and press <Kbd keys="d" /> to delegate it, or mention an agent in a comment. Baton answers at
+        once. What agents do shows here.
       </Empty>
     )
   }

@@ -88,7 +88,7 @@ function Row({ session, active, onPoint }: { session: AgentSession; active: bool
         className="flex min-h-9 items-center gap-2.5 px-4 py-1 max-sm:flex-wrap max-sm:gap-y-0.5"
       >
         <Avatar agent name={agent.name} src={agent.avatarUrl} size={20} />
-        <span className="w-28 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
+        <span className="w-32 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
         <span className="flex min-w-0 flex-1 gap-2 max-sm:order-last max-sm:basis-full">
           {session.issue ? (
             <>

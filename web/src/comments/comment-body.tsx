@@ -14,6 +14,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { usePeople } from '../workspaces/queries.ts'
+import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { unfold } from './mentions.ts'
 import { putComment, type Target } from './queries.ts'
@@ -30,8 +31,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
   const addressed = useIsAddressed([comment])
   const ref = useRef<HTMLElement>(null)
   const [editing, setEditing] = useState(false)
-  const author = people.get(comment.author_id ?? '')
-  const name = author?.display_name ?? (people.size > 0 ? 'Somebody who left' : '…')
+  const { name, isAgent, avatarUrl } = useAuthor(comment.author_id)
 
   useEffect(() => {
     if (addressed) ref.current?.scrollIntoView({ block: 'center' })
@@ -45,7 +45,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
       className={cx('group/comment px-3.5 py-2.5', addressed && 'bg-accent-wash')}
     >
       <header className="flex h-6 items-center gap-2">
-        <Avatar name={name} agent={author?.user_kind === 'application'} src={author?.avatar_url} size={20} />
+        <Avatar name={name} agent={isAgent} src={avatarUrl} size={20} />
         <span className="min-w-0 truncate font-medium">{name}</span>
         <a href={`#${anchorOf(comment)}`} className="shrink-0 text-xs text-ink-3 hover:underline">
           <Time at={comment.created_at} />

@@ -56,7 +56,7 @@ export function MentionMenu({ id, people, at, anchor, onMove, onPick }: Props) {
           <span className={cx('min-w-0 flex-1 truncate', somebody.why && 'text-ink-3')}>{somebody.name}</span>
           {somebody.isAgent && (
             <span className={cx('shrink-0 text-xs', somebody.why ? 'text-ink-3' : 'text-agent-ink')}>
-              {somebody.why ?? 'opens a session'}
+              {somebody.why ?? (somebody.isYours ? 'yours, opens a session' : 'opens a session')}
             </span>
           )}
         </div>

@@ -50,7 +50,7 @@ export function beingNamed(text: string, caret: number, named: Named[]): { at: n
 /** Why a mention of an agent would not reach it, in plain words (decisions 6), or null. */
 export function whyNotTold(agent: Choice, installation: Installation | undefined, internal: boolean): string | null {
   if (internal) return 'agents do not see internal comments'
-  if (agent.agent_kind !== 'app') return agent.available ? null : 'not available here'
+  if (agent.agent_kind !== 'app') return agent.available ? null : 'works on shared issues only'
   if (!installation || agent.unavailable_reason === 'app_not_installed_for_team') return 'not installed for this team'
   if (!installation.scopes.includes('app:mentionable')) return 'may not be mentioned'
   return agent.unavailable_reason === 'app_webhook_disabled' ? 'its webhook is switched off' : null

@@ -33,6 +33,7 @@ export interface Somebody {
   id: string
   name: string
   isAgent: boolean
+  isYours: boolean
   avatarUrl: string | null
   why: string | null
 }
@@ -64,6 +65,7 @@ export function useMentionable(target: Target, { internal, enabled }: { internal
         id: choice.id,
         name: choice.display_name,
         isAgent,
+        isYours: choice.agent_kind === 'personal',
         avatarUrl: choice.avatar_url,
         why: isAgent ? whyNotTold(choice, installation, internal) : null,
       }

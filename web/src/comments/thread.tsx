@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, messageOf } from '../api.ts'
 import { IconButton } from '../ui/button.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople } from '../workspaces/queries.ts'
+import { useAuthor } from './author.ts'
 import { CommentBody, useIsAddressed } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
 import { putComment, type Target } from './queries.ts'
@@ -86,7 +86,7 @@ function Resolve({ root, target }: { root: Comment; target: Target }) {
 }
 
 function Folded({ root, replies, onOpen }: { root: Comment; replies: Comment[]; onOpen: () => void }) {
-  const name = usePeople().get(root.author_id ?? '')?.display_name ?? 'Somebody who left'
+  const { name } = useAuthor(root.author_id)
   const [line = ''] = root.text.replace(/@\[([^\n]{1,200}?)\]\(usr_[0-9a-z]{26}\)/g, '@$1').split('\n')
   return (
     <button

@@ -1,5 +1,5 @@
 import type { AgentSession, Choice, Issue, SessionState } from '@baton/protocol'
-import { wordsOf } from '../agent-sessions/words.tsx'
+import { agentName, wordsOf } from '../agent-sessions/words.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Dot } from '../ui/pill.tsx'
@@ -18,9 +18,9 @@ interface Props {
 export function AgentChip({ issue, session, people, className }: Props) {
   const at = session && !session.ended_at && session.state !== 'complete'
   if (!issue.delegate_id && !at) return null
-  const agent = people.get(issue.delegate_id ?? '')
+  const agent = people.get(issue.delegate_id ?? session?.app_user_id ?? '')
   const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
-  const name = agent?.display_name ?? 'Agent'
+  const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
   const words = current && wordsOf(current)
   const label = current ? (current.ended_at ? 'Ended' : (short[current.state] ?? words?.label)) : undefined
   return (

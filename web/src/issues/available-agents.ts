@@ -25,12 +25,22 @@ const reasons: Record<UnavailableReason, string> = {
   app_webhook_disabled: 'Its webhook is switched off',
   personal_agent_not_yours: 'Works for its owner alone',
 }
-/** Why an agent cannot be given work, in plain words. */
-export const reasonWords = ({
+/** Why an agent cannot be given work, in plain words. The built-in one works wherever more than one person looks. */
+export function reasonWords({
   available,
+  agent_kind,
   unavailable_reason: reason,
-}: Pick<Choice, 'available' | 'unavailable_reason'>) =>
-  available ? undefined : reason ? reasons[reason] : 'Not available here'
+}: Pick<Choice, 'available' | 'agent_kind' | 'unavailable_reason'>): string | undefined {
+  if (available) return undefined
+  if (agent_kind === 'deployment') return sharedOnly
+  return reason ? reasons[reason] : 'Not available here'
+}
+
+export const sharedOnly = 'Works on shared issues only'
+
+/** What kind of agent it is, where most are apps. */
+export const kindHint = ({ agent_kind }: Pick<Choice, 'agent_kind'>) =>
+  agent_kind === 'deployment' ? 'built in' : agent_kind === 'personal' ? 'yours' : undefined
 
 const remedies: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Choose its teams',

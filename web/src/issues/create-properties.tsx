@@ -6,7 +6,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { type Option, usePicker } from '../ui/picker.tsx'
 import { none } from './arrange.ts'
-import { reasonWords } from './available-agents.ts'
+import { kindHint, reasonWords, sharedOnly } from './available-agents.ts'
 import type { Draft } from './draft.ts'
 import type { Known } from './known.tsx'
 import { PriorityIcon, priorityLabel, StatusIcon, statusLabel, typeLabel } from './words.tsx'
@@ -25,7 +25,7 @@ const quiet = (Icon: typeof Box) => <Icon size={13} aria-hidden className="shrin
 /** Everything about a new issue but its words; each opens the menu of the page. */
 export function CreateProperties({ draft, change, known, problems }: Props) {
   const ask = usePicker()
-  const agents = useAgentsFor(draft.personal ? null : draft.team_id)
+  const agents = useAgentsFor(draft)
   const team = known.teams.find(({ id }) => id === draft.team_id)
   const idOrNull = (value: string) => (value === none ? null : value)
   const property = (about: {
@@ -202,7 +202,8 @@ const names: Record<string, string> = {
 }
 
 /** Agents that a new issue there could be handed to; those that it could not, with why. */
-function useAgentsFor(teamId: string | null): Option[] {
+function useAgentsFor({ personal, team_id }: Draft): Option[] {
+  const teamId = personal ? null : team_id
   const { data = [] } = useQuery({
     queryKey: ['agents', 'team', teamId],
     queryFn: () =>
@@ -220,6 +221,7 @@ function useAgentsFor(teamId: string | null): Option[] {
     value: agent.id,
     label: agent.display_name,
     icon: <Avatar name={agent.display_name} src={agent.avatar_url} agent size={16} />,
-    unavailable: reasonWords(agent),
+    unavailable: personal && agent.agent_kind !== 'personal' ? sharedOnly : reasonWords(agent),
+    hint: kindHint(agent),
   }))
 }

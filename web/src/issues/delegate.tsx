@@ -9,7 +9,7 @@ import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { type Option, usePicker } from '../ui/picker.tsx'
 import { teamMembersQuery } from '../workspaces/queries.ts'
-import { agentsForIssueQuery, reasonWords, remedyWords } from './available-agents.ts'
+import { agentsForIssueQuery, kindHint, reasonWords, remedyWords } from './available-agents.ts'
 import { handOver } from './hand-over.ts'
 
 const nobody = 'nobody'
@@ -34,8 +34,6 @@ async function agentsFor(issues: Issue[]): Promise<{ agent: Choice; places: numb
   )
 }
 
-const kinds: Record<string, string> = { deployment: 'built in', personal: 'yours' }
-
 async function options(issues: Issue[], query: string): Promise<Option[]> {
   const places = onePerPlace(issues)
   const agents = await agentsFor(places)
@@ -51,7 +49,7 @@ async function options(issues: Issue[], query: string): Promise<Option[]> {
         label: agent.display_name,
         icon: <Avatar name={agent.display_name} agent src={agent.avatar_url} size={16} />,
         unavailable: some === 0 ? reasonWords(agent) : undefined,
-        hint: some > 0 && some < places.length ? 'not for every team' : kinds[agent.agent_kind ?? ''],
+        hint: some > 0 && some < places.length ? 'not for every team' : kindHint(agent),
       })),
   ]
 }
@@ -114,15 +112,6 @@ function Footer({ issues, isManager, onGo }: FooterProps) {
   const { data: agents } = useQuery({ ...agentsForIssueQuery(issue?.id ?? ''), enabled: issue !== undefined })
   const { data: installations = [] } = useQuery({ ...installationsQuery, enabled: isManager })
   const appOf = (agent: Choice) => installations.find(({ app_user_id }) => app_user_id === agent.id)?.app_id
-  if (agents?.length === 0) {
-    return isManager ? (
-      <Way to="/settings/agent-apps" onGo={onGo}>
-        Install an agent
-      </Way>
-    ) : (
-      <p>There are no agents yet. Managers install them.</p>
-    )
-  }
   const unavailable = isManager ? (agents ?? []).filter(({ available }) => !available) : []
   return (
     <>

@@ -17,7 +17,10 @@ const historyQuery = (issueId: string) =>
   })
 
 type Change = { from: unknown; to: unknown }
-type Names = (kind: 'person' | 'team' | 'project' | 'milestone' | 'cycle' | 'label' | 'issue', id: unknown) => string
+type Names = (
+  kind: 'person' | 'agent' | 'team' | 'project' | 'milestone' | 'cycle' | 'label' | 'issue',
+  id: unknown,
+) => string
 
 const idsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
@@ -43,7 +46,7 @@ const words: Record<string, (change: Change, name: Names) => string | string[]> 
   assignee_id: ({ from, to }, name) =>
     to ? `assigned it to ${name('person', to)}` : `took it from ${name('person', from)}`,
   delegate_id: ({ from, to }, name) =>
-    to ? `delegated it to ${name('person', to)}` : `took it back from ${name('person', from)}`,
+    to ? `delegated it to ${name('agent', to)}` : `took it back from ${name('agent', from)}`,
   team_id: ({ to }, name) => (to ? `moved it to the team ${name('team', to)}` : 'took it out of its team'),
   code: ({ from, to }) => `gave it the code ${to} in place of ${from}`,
   project_id: ({ from, to }, name) =>
@@ -79,6 +82,9 @@ function useNames(): Names {
     switch (kind) {
       case 'person':
         return people.get(String(id))?.display_name ?? (people.size > 0 ? 'somebody who left' : '…')
+      case 'agent':
+        // Those of others, and those that are gone, are in no list.
+        return people.get(String(id))?.display_name ?? (people.size > 0 ? 'an agent' : '…')
       case 'team':
         return named(teams, id, 'that is gone')
       case 'project':

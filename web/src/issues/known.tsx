@@ -54,6 +54,9 @@ const personOption = (person: Choice, me: string): Option => ({
   ...(person.id === me && { hint: 'you' }),
 })
 
+/** Whose own agent it is is not for everybody to see. */
+const unknown: Partial<Record<Field, string>> = { delegate: 'Somebody’s own agent' }
+
 export function useKnown(): Known {
   const { user } = useMe()
   const people = useQuery(peopleQuery).data ?? nothing
@@ -126,7 +129,7 @@ function known({ me, people, labels, projects, cycles, teams }: Lists): Known {
     cycles: byId(cycles),
     teams,
     options,
-    nameOf: (field, value) => (value === 'me' ? 'Me' : (optionOf(field, value)?.label ?? 'Unknown')),
+    nameOf: (field, value) => (value === 'me' ? 'Me' : (optionOf(field, value)?.label ?? unknown[field] ?? 'Unknown')),
     iconOf: (field, value) => optionOf(field, value)?.icon,
   }
 }

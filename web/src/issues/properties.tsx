@@ -13,6 +13,8 @@ import {
   UserRound,
   Users,
 } from 'lucide-react'
+import { issueSessionsQuery } from '../agent-sessions/queries.ts'
+import { agentName } from '../agent-sessions/words.tsx'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -167,6 +169,9 @@ function useDelegateProperty(issue: Issue): Property {
   const underWay = useHandingOver(issue.id)
   const people = usePeople()
   const agent = people.get(issue.delegate_id ?? '')
+  const session = useQuery(issueSessionsQuery(issue.id)).data?.find(
+    ({ app_user_id }) => app_user_id === issue.delegate_id,
+  )
   return {
     id: 'delegate',
     label: 'Delegate',
@@ -177,7 +182,10 @@ function useDelegateProperty(issue: Issue): Property {
       <Mark icon={CircleDashed} />
     ),
     value:
-      underWay ?? (issue.delegate_id ? (agent?.display_name ?? absent(people.size, 'An agent that left')) : 'No agent'),
+      underWay ??
+      (issue.delegate_id
+        ? (agent?.display_name ?? absent(people.size, session ? agentName(people, session) : 'An agent'))
+        : 'No agent'),
     isEmpty: !issue.delegate_id,
     chip: true,
     hint: 'The assignee stays accountable.',

@@ -99,7 +99,7 @@ export function CreateProject() {
         )}
         <Checkbox
           label="Personal"
-          hint="Only you see it, and agents cannot be asked about it."
+          hint="Only you see it, and only agents of your own can be asked about it."
           checked={personal}
           onChange={(event) => change({ personal: event.target.checked })}
         />

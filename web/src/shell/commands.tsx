@@ -90,6 +90,13 @@ export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | un
       keys: 'n p',
       run: () => showOverlay({ name: 'create-project' }),
     },
+    {
+      id: 'create.agent',
+      title: 'Create personal agent',
+      section: 'Create',
+      keys: 'n a',
+      run: () => showOverlay({ name: 'personal-agent' }),
+    },
     { id: 'go.inbox', title: 'Inbox', section: 'Go to', keys: 'g i', run: () => void navigate({ to: '/inbox' }) },
     {
       id: 'go.mine',

@@ -1,3 +1,4 @@
+import type { PersonalAgent } from '@baton/protocol'
 import { useSyncExternalStore } from 'react'
 
 /** What lies over the screen, opened from anywhere by its name: one at a time. */
@@ -6,6 +7,7 @@ export type Overlay =
   | { name: 'help' }
   | { name: 'create-issue'; with?: Record<string, unknown> }
   | { name: 'create-project' }
+  | { name: 'personal-agent'; agent?: PersonalAgent }
   | null
 
 let overlay: Overlay = null

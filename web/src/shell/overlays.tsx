@@ -1,3 +1,4 @@
+import { PersonalAgentDialog } from '../agents/personal-agent-dialog.tsx'
 import { CreateIssue } from '../issues/create-issue.tsx'
 import { CreateProject } from '../projects/create-project.tsx'
 import { useOverlay } from './overlay.ts'
@@ -13,6 +14,7 @@ export default function Overlays() {
       <ShortcutHelp />
       <CreateIssue />
       {overlay?.name === 'create-project' && <CreateProject />}
+      {overlay?.name === 'personal-agent' && <PersonalAgentDialog {...(overlay.agent && { agent: overlay.agent })} />}
     </>
   )
 }

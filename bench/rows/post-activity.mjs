@@ -1,23 +1,36 @@
 // An agent at work: POST activity over 32 connections, against a bare route that only stores.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { startActivityServer } from './setting.mjs'
+import { startAgentService } from '../setting.mjs'
 
 const connections = 32
 const warmUpMs = 2000
 const measuredMs = 6000
 
-export const row = {
-  name: 'POST activity, 32 connections',
-  unit: 'a second',
-  better: 'more',
-  target: 0.6,
-  ownDatabase: true,
-  run: async (where) => ({ floor: await measure('floor', where), ours: await measure('ours', where) }),
+export const rows = [
+  {
+    name: 'POST activity, 32 connections',
+    unit: 'a second',
+    better: 'more',
+    target: 0.6,
+    floorIs: 'a bare Fastify route with one look-up and one transaction',
+  },
+  { name: 'memory under that load', unit: 'MB', better: 'less', floorIs: 'the bare route' },
+]
+
+export const ownDatabase = true
+
+export async function run(where) {
+  const floor = await measure('floor', where)
+  const ours = await measure('ours', where)
+  return [
+    { ours: ours.perSecond, floor: floor.perSecond },
+    { ours: ours.memory, floor: floor.memory },
+  ]
 }
 
 async function measure(kind, where) {
-  const server = await startActivityServer(kind, where)
+  const server = await startAgentService(kind, where)
   const agent = new Agent({ connections })
   const body = JSON.stringify({ content: { type: 'thought', body: 'Reading what was changed last week. '.repeat(6) } })
   let [stored, going, turn] = [0, true, 0]
@@ -42,9 +55,10 @@ async function measure(kind, where) {
   const [before, started] = [stored, performance.now()]
   await sleep(measuredMs)
   const perSecond = (stored - before) / ((performance.now() - started) / 1000)
+  const memory = server.memory()
   going = false
   await Promise.all(loops)
   await agent.close()
   await server.stop()
-  return perSecond
+  return { perSecond, memory }
 }

@@ -1,11 +1,13 @@
-// A process of its own: the service, or a bare route, on the database it is told of. Seeds what the row needs.
-//   node activity-server.mjs ours|floor URL-or-directory
+// A process of its own: the service, or bare routes, on the database it is told of. Seeds what the rows need.
+//   node agent-service.mjs ours|floor URL-or-directory
 import { createHash, randomBytes } from 'node:crypto'
+import { grow, timeClaims } from './growing.mjs'
 import { openSetting } from './setting.mjs'
 
 const [, , kind, where] = process.argv
 const installations = 8
 const sessionsEach = 32
+const refreshTokensEach = 4
 
 const setting = await openSetting(where, {
   BATON_SESSION_RATE: '1000000',
@@ -13,16 +15,16 @@ const setting = await openSetting(where, {
   BATON_API_RATE: '1000000',
 })
 const { db, sql, ctx } = setting
-const agents = await seedAgents()
-const server = kind === 'ours' ? await service() : await bareRoute()
+const sha256 = (text) => createHash('sha256').update(text).digest()
+const seeded = await seedAgents()
+const server = kind === 'ours' ? await service() : await bareRoutes()
 await server.listen({ port: 0, host: '127.0.0.1' })
-process.send({ port: server.server.address().port, agents })
-process.on('message', async ({ activities }) => {
-  await seedActivities(activities)
-  process.send('seeded')
+process.send({ port: server.server.address().port, ...seeded })
+process.on('message', async ({ what, detail }) => {
+  process.send(await { grow, timeClaims }[what](setting, seeded, detail))
 })
 
-/** Apps that are installed, each with a token and sessions. */
+/** A person who manages a workspace, and apps that are installed there, each with tokens and sessions. */
 async function seedAgents() {
   const now = ctx.clock.now()
   const later = new Date(now.getTime() + 3_600_000)
@@ -31,11 +33,16 @@ async function seedAgents() {
   const workspaceId = id('wsp', 'workspace')
   const issueId = id('iss', 'issue')
   const people = id('usr', 'person')
+  const login = randomBytes(32).toString('base64url')
   await db.run(sql`
     insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
   await db.run(sql`
     insert into users (id, user_kind, display_name, email, password_hash, created_at)
     values (${people}, 'human', 'Somebody', ${`${people}@example.com`}, '', ${now})`)
+  await db.run(sql`
+    insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${people}, 'owner', ${now})`)
+  await db.run(sql`
+    insert into logins (token_hash, user_id, created_at, last_used_at) values (${sha256(login)}, ${people}, ${now}, ${now})`)
   await db.run(sql`
     insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
       sort_order, created_at, updated_at)
@@ -45,6 +52,7 @@ async function seedAgents() {
     const token = `svc_at_${randomBytes(32).toString('base64url')}`
     const [user, app, endpoint] = [id('usr', n), id('app', n), id('whk', n)]
     const [installation, grant] = [id('ins', n), id('grt', n)]
+    const clientSecret = `secret ${n}`
     const scopes = ['read', 'write']
     await db.run(sql`
       insert into users (id, user_kind, agent_kind, display_name, created_at)
@@ -56,7 +64,7 @@ async function seedAgents() {
     await db.run(sql`
       insert into agent_apps (id, workspace_id, client_id, client_secret_hash, endpoint_id, name, developer_name,
         redirect_uris, requested_scopes, created_at, updated_at)
-      values (${app}, ${workspaceId}, ${app}, ${Buffer.from('x')}, ${endpoint}, ${`Robot ${n}`}, 'Bench', '{}',
+      values (${app}, ${workspaceId}, ${app}, ${sha256(clientSecret)}, ${endpoint}, ${`Robot ${n}`}, 'Bench', '{}',
         ${scopes}, ${now}, ${now})`)
     await db.run(sql`
       insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
@@ -66,7 +74,15 @@ async function seedAgents() {
       values (${grant}, ${workspaceId}, ${app}, ${installation}, ${scopes}, ${now}, ${later})`)
     await db.run(sql`
       insert into access_tokens (hash, grant_id, expires_at)
-      values (${createHash('sha256').update(token).digest()}, ${grant}, ${later})`)
+      values (${sha256(token)}, ${grant}, ${later})`)
+    const refreshTokens = Array.from(
+      { length: refreshTokensEach },
+      () => `prt_${randomBytes(32).toString('base64url')}`,
+    )
+    for (const refreshToken of refreshTokens) {
+      await db.run(sql`
+        insert into refresh_tokens (hash, grant_id, expires_at) values (${sha256(refreshToken)}, ${grant}, ${later})`)
+    }
     const sessionIds = Array.from({ length: sessionsEach }, (_, index) => id('sess', `${n} ${index}`))
     await db.run(sql`
       insert into agent_sessions (id, workspace_id, agent_id, installation_id, issue_id, creator_id, opened_by_agent, state,
@@ -74,36 +90,22 @@ async function seedAgents() {
       select s, ${workspaceId}, ${user}, ${installation}, ${issueId}, ${people}, false, 'pending', ${now},
         ${new Date(now.getTime() + 1_800_000)}, ${now}, ${now}
       from unnest(${sessionIds}::text[]) s`)
-    agents.push({ token, workspaceId, sessionIds, userId: user })
+    agents.push({ token, workspaceId, sessionIds, clientId: app, clientSecret, refreshTokens })
   }
-  return agents
-}
-
-/** So many activities that were said before, in sessions of the same agents. */
-async function seedActivities(count) {
-  const each = Math.ceil(count / (installations * sessionsEach))
-  await db.run(sql`
-    insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
-      created_at)
-    select s.id, s.last_seq + n, 'act_' || left(md5(s.id || s.last_seq + n), 26), s.workspace_id, 'thought',
-      '{"type":"thought","body":"A thought like others"}', false, 'app', s.agent_id, s.created_at
-    from agent_sessions s, generate_series(1, ${each}::int) n`)
-  await db.run(sql`update agent_sessions set last_seq = last_seq + ${each}, version = version + 1`)
-  await db.run(sql`analyze agent_activities`)
-  await db.run(sql`analyze agent_sessions`)
+  return { agents, person: { id: people, token: login, workspaceId } }
 }
 
 async function service() {
   const { createApp } = await import(new URL('../server/dist/app.js', import.meta.url))
-  return createApp(ctx, { stopping: false })
+  return (await createApp(ctx, { stopping: false })).http
 }
 
 /** What anybody would write who had to be quick: find the token, then one transaction with an update and an insert. */
-async function bareRoute() {
+async function bareRoutes() {
   const { default: fastify } = await import('fastify')
   const app = fastify()
   app.post('/api/v1/agent-sessions/:id/activities', async (request, reply) => {
-    const hash = createHash('sha256').update(request.headers.authorization.slice(7)).digest()
+    const hash = sha256(request.headers.authorization.slice(7))
     const holder = await db.row(sql`
       select i.app_user_id, g.workspace_id from access_tokens t
       join grants g on g.id = t.grant_id join installations i on i.id = g.installation_id where t.hash = ${hash}`)
@@ -122,6 +124,25 @@ async function bareRoute() {
       return moved.last_seq
     })
     return reply.code(201).send({ id: activityId, seq, content, created_at: now })
+  })
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
+    done(null, Object.fromEntries(new URLSearchParams(body))),
+  )
+  app.post('/api/v1/oauth/token', async ({ body: form }) => {
+    const client = await db.row(sql`select client_secret_hash from agent_apps where client_id = ${form.client_id}`)
+    if (!client.client_secret_hash.equals(sha256(form.client_secret))) throw new Error('who are you?')
+    const [access, refresh] = ['svc_at_', 'prt_'].map((prefix) => prefix + randomBytes(32).toString('base64url'))
+    const later = new Date(Date.now() + 3_600_000)
+    await db.tx(async (tx) => {
+      const used = await tx.row(sql`
+        update refresh_tokens set rotated_at = ${new Date()}
+        where hash = ${sha256(form.refresh_token)} and rotated_at is null returning grant_id`)
+      await tx.run(sql`
+        insert into access_tokens (hash, grant_id, expires_at) values (${sha256(access)}, ${used.grant_id}, ${later})`)
+      await tx.run(sql`
+        insert into refresh_tokens (hash, grant_id, expires_at) values (${sha256(refresh)}, ${used.grant_id}, ${later})`)
+    })
+    return { access_token: access, token_type: 'Bearer', refresh_token: refresh }
   })
   return app
 }

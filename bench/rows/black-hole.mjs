@@ -2,22 +2,24 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addEndpoints, happening, percentile } from './setting.mjs'
+import { addEndpoints, happening, percentile } from '../setting.mjs'
 
 const healthy = 10
 const events = 100
 const everyMs = 50
 const due = 10_000
 
-export const row = {
-  name: "healthy endpoints' p99 beside a black hole with 10,000 due",
-  unit: 'ms',
-  better: 'less',
-  target: 2,
-  async run(setting) {
-    return { ours: await measure(setting, true), floor: await measure(setting, false) }
+export const rows = [
+  {
+    name: "healthy endpoints' p99 beside a black hole with 10,000 due",
+    unit: 'ms',
+    better: 'less',
+    target: 2,
+    floorIs: 'the same without the black hole',
   },
-}
+]
+
+export const run = async (setting) => [{ ours: await measure(setting, true), floor: await measure(setting, false) }]
 
 async function measure(setting, withHole) {
   const { db, sql, ctx, record } = setting

@@ -1,0 +1,88 @@
+// What a call takes when a million rows are there, against ten thousand.
+import { Agent } from 'undici'
+import { percentile, startAgentService } from '../setting.mjs'
+
+const few = 10_000
+const many = 1_000_000
+const calls = 300
+const tries = 3
+
+const post = ({ sessionIds }, n) => ({
+  method: 'POST',
+  path: `/agent-sessions/${sessionIds[n % sessionIds.length]}/activities`,
+  body: JSON.stringify({ content: { type: 'thought', body: 'Another thought' } }),
+})
+const readTail = ({ sessionIds }, n) => ({
+  path: `/agent-sessions/${sessionIds[n % sessionIds.length]}/activities?after_seq=10`,
+})
+const sessions = (_, n) => ({ path: `/agent-sessions?limit=${50 - (n % 2)}` })
+const issues = () => ({ path: '/issues' })
+const issuesInStatus = () => ({ path: '/issues?status=qa' })
+const deliveries = () => ({ path: '/webhooks/whk_grown1/deliveries', byPerson: true })
+
+const measured = [
+  ['POST activity', post],
+  ['activities, a page', readTail],
+  ['sessions, a page', sessions],
+  ['issues, a page', issues],
+  ['issues of one status, a page', issuesInStatus],
+  ['deliveries of a webhook, a page', deliveries],
+]
+
+export const rows = [...measured.map(([name]) => name), 'claim of 64 deliveries'].map((name) => ({
+  name: `${name}, at 1,000,000 rows`,
+  unit: 'ms',
+  better: 'less',
+  target: 1.3,
+  floorIs: 'the same at 10,000 rows',
+}))
+
+export const ownDatabase = true
+/** To pour in a million rows takes minutes; each call is measured several times instead. */
+export const once = true
+
+export async function run(where) {
+  const server = await startAgentService('ours', where)
+  const agent = new Agent({ connections: 1 })
+  try {
+    await server.ask('grow', { from: 0, count: few })
+    const floors = await measureAll(agent, server)
+    await server.ask('grow', { from: few, count: many })
+    const grown = await measureAll(agent, server)
+    return floors.map((floor, index) => ({ floor, ours: grown[index] }))
+  } finally {
+    await agent.close()
+    await server.stop()
+  }
+}
+
+async function measureAll(agent, server) {
+  const best = []
+  for (const [, call] of measured) {
+    const medians = []
+    for (let n = 0; n < tries; n++) medians.push(await median(agent, server, call))
+    best.push(Math.min(...medians))
+  }
+  return [...best, percentile(await server.ask('timeClaims'), 0.5)]
+}
+
+/** One call after another, so that what is measured is the call and not the queue. */
+async function median(agent, server, call) {
+  const times = []
+  for (let n = 0; n < calls * 1.5; n++) {
+    const one = server.agents[n % server.agents.length]
+    const { method = 'GET', path, body, byPerson } = call(one, n)
+    const headers = {
+      authorization: `Bearer ${byPerson ? server.person.token : one.token}`,
+      'x-workspace-id': one.workspaceId,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    }
+    const started = performance.now()
+    const answer = await agent.request({ origin: server.url, path: `/api/v1${path}`, method, headers, body })
+    const text = await answer.body.text()
+    if (answer.statusCode >= 300) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`)
+    // The first third warms up.
+    if (n >= calls / 2) times.push(performance.now() - started)
+  }
+  return percentile(times, 0.5)
+}

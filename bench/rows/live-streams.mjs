@@ -1,0 +1,105 @@
+// A thousand browsers that watch: how long a change takes to reach all of them, and what they cost, against a bare
+// server that stores a line and writes it to as many streams.
+import { createHash, randomBytes } from 'node:crypto'
+import { once as happened } from 'node:events'
+import { Agent, get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { environmentOf, openSetting, percentile, serviceProgram, startProgram } from '../setting.mjs'
+
+const people = 20
+const streamsEach = 50
+const changes = 40
+
+export const rows = [
+  {
+    name: 'a change reaches all of 1,000 live streams, p50',
+    unit: 'ms',
+    better: 'less',
+    floorIs: 'a bare server that stores a line and writes it to as many streams',
+  },
+  { name: 'memory of 1,000 live streams', unit: 'MB', better: 'less', floorIs: 'the bare server' },
+]
+
+export const ownDatabase = true
+
+export async function run(where) {
+  const { workspaceId, tokens } = await seedPeople(where)
+  const env = environmentOf(where)
+  const authorised = (token) => ({ authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId })
+  const ours = await measure(serviceProgram, env, {
+    watch: (index) => ['/api/v1/live', authorised(tokens[index % people])],
+    change: (n) => ['/api/v1/issues', authorised(tokens[0]), { title: `Change ${n}`, personal: false }],
+  })
+  const floor = await measure(new URL('../bare-service.mjs', import.meta.url), env, {
+    watch: () => ['/live', {}],
+    change: (n) => ['/say', {}, { type: 'Issue', action: 'create', id: `iss_${n}`, at: new Date() }],
+  })
+  return [
+    { ours: ours.ms, floor: floor.ms },
+    { ours: ours.memory, floor: floor.memory },
+  ]
+}
+
+async function measure(program, env, { watch, change }) {
+  const service = await startProgram(program, env)
+  const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  let waiting = new Set()
+  let reached = () => {}
+  const open = async (index) => {
+    const [path, headers] = watch(index)
+    const [response] = await happened(get(service.url + path, { agent, headers }), 'response')
+    if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode}`)
+    response.setEncoding('utf8').on('data', (text) => {
+      if (text.includes('data:') && waiting.delete(index) && waiting.size === 0) reached()
+    })
+    response.on('error', () => {}) // the service ends before its streams do
+  }
+  const before = service.memory()
+  const all = Array.from({ length: people * streamsEach }, (_, index) => index)
+  for (const index of all) await open(index)
+  const took = []
+  for (let n = 0; n < changes; n++) {
+    await sleep(50)
+    waiting = new Set(all)
+    const everybody = new Promise((resolve) => {
+      reached = resolve
+    })
+    const started = performance.now()
+    const [path, headers, body] = change(n)
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+    await everybody
+    took.push(performance.now() - started)
+  }
+  const memory = service.memory() - before
+  await service.stop()
+  agent.destroy()
+  return { ms: percentile(took, 0.5), memory }
+}
+
+/** A workspace of people who are signed in. */
+async function seedPeople(where) {
+  const { db, sql, ctx } = await openSetting(where)
+  const now = ctx.clock.now()
+  const workspaceId = `wsp_${randomBytes(13).toString('hex')}`
+  const tokens = Array.from({ length: people }, () => randomBytes(32).toString('base64url'))
+  await db.run(sql`
+    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
+  for (const token of tokens) {
+    const id = `usr_${randomBytes(13).toString('hex')}`
+    await db.run(sql`
+      insert into users (id, user_kind, display_name, email, password_hash, created_at)
+      values (${id}, 'human', 'Somebody', ${`${id}@example.com`}, '', ${now})`)
+    await db.run(sql`
+      insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${id}, 'member', ${now})`)
+    await db.run(sql`
+      insert into logins (token_hash, user_id, created_at, last_used_at)
+      values (${createHash('sha256').update(token).digest()}, ${id}, ${now}, ${now})`)
+  }
+  await db.close()
+  return { workspaceId, tokens }
+}

@@ -1,0 +1,82 @@
+// Receivers that mean no good, each on a port of its own.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+const ok = 'HTTP/1.1 200 OK\r\n'
+
+/** What each does with a connection once a request has begun to arrive. */
+const manners = {
+  'never answers': () => {},
+  'a byte a second': (socket) => {
+    socket.write(`${ok}content-length: 1000000\r\n\r\n`)
+    every(socket, 1000, () => socket.write('x'))
+  },
+  'headers by the byte': (socket) => every(socket, 1000, () => socket.write('H')),
+  'endless body': (socket) => {
+    socket.write(`${ok}transfer-encoding: chunked\r\n\r\n`)
+    pour(socket, `10000\r\n${'x'.repeat(0x10000)}\r\n`)
+  },
+  'redirects to itself': (socket, port) =>
+    socket.write(`HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:${port}/\r\ncontent-length: 0\r\n\r\n`),
+  'endless headers': (socket) => {
+    socket.write(ok)
+    pour(socket, `x-more: ${'x'.repeat(8000)}\r\n`)
+  },
+  'resets half-way': (socket) => {
+    socket.write(`${ok}content-length: 1000\r\n\r\nhalf`)
+    setTimeout(() => socket.resetAndDestroy(), 20)
+  },
+  'resets at once': (socket) => socket.resetAndDestroy(),
+  garbage: (socket) => socket.end('\x16\x03\x01 what is this\r\n\r\n'),
+  'a thousand interim answers': (socket) => pour(socket, 'HTTP/1.1 102 Processing\r\n\r\n'),
+}
+/** Reached by https, and no TLS is spoken. */
+const overTls = { 'garbage for TLS': (socket) => socket.write('SSH-2.0-nothing\r\n'), 'silence for TLS': () => {} }
+
+export class Hostiles {
+  connections = 0
+  #servers = []
+
+  async start() {
+    const urls = []
+    for (const [scheme, list] of [
+      ['http', manners],
+      ['https', overTls],
+    ]) {
+      for (const behave of Object.values(list)) urls.push(`${scheme}://127.0.0.1:${await this.#listen(behave)}/`)
+    }
+    return urls
+  }
+
+  async #listen(behave) {
+    const server = createServer((socket) => {
+      this.connections++
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        socket.resume()
+        behave(socket, server.address().port)
+      })
+    })
+    this.#servers.push(server)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    return server.address().port
+  }
+
+  stop() {
+    for (const server of this.#servers) server.close()
+  }
+}
+
+function every(socket, ms, work) {
+  const timer = setInterval(work, ms)
+  socket.once('close', () => clearInterval(timer))
+}
+
+/** As fast as it is taken. */
+function pour(socket, bytes) {
+  const more = () => {
+    while (!socket.destroyed && socket.write(bytes));
+  }
+  socket.on('drain', more)
+  more()
+}

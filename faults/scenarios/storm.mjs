@@ -1,0 +1,139 @@
+// Kills processes, crashes the database and cuts connections while issues are created, and then accounts for every
+// delivery.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Attack, planOf } from '../attack.mjs'
+import { duplicatesOf, problemsOf } from '../check.mjs'
+import { Journal, Service, StagedWorker, stopAll } from '../processes.mjs'
+import { Random } from '../random.mjs'
+import { Sink } from '../sink.mjs'
+import { Tracker } from '../tracker.mjs'
+
+/** Enough that those whose slots a dead worker holds are not all. */
+const webhooks = 64
+const retryDelaysMs = [1000, 2000, 3000]
+/** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
+const settledWithinMs = 120_000
+
+export const storm = {
+  name: 'storm',
+  says: 'workers, API and database are killed by the dozen, at random and at chosen points',
+  withinMs: 300_000,
+  run,
+}
+
+async function run({ url, database, options: { kills, deliveries, seed } }) {
+  console.log(`  ${kills} kills over ${deliveries} deliveries, seed ${seed}`)
+  const started = Date.now()
+  const journal = new Journal()
+  const sink = await Sink.start()
+  const random = new Random(seed)
+  let progress
+  let tracker
+  try {
+    const scene = await startScene(url, database, journal)
+    tracker = scene.tracker
+    const attack = new Attack(scene, random)
+    progress = reportProgress(started, attack, tracker, sink)
+    await openWebhooks(tracker, sink)
+    await strikeAndSettle(scene, attack, planOf(kills, random), deliveries)
+    clearInterval(progress)
+    return account(await gather(tracker, sink), attack, journal, tracker, Date.now() - started)
+  } finally {
+    clearInterval(progress)
+    tracker?.stop()
+    stopAll()
+    sink.stop()
+  }
+}
+
+async function startScene(url, database, journal) {
+  const env = {
+    DATABASE_URL: url,
+    BATON_SECRET_KEY: randomBytes(32).toString('base64'),
+    BATON_DEMO: '0',
+    BATON_WEBHOOK_ALLOW: '127.0.0.1',
+    BATON_RETRY_DELAYS: retryDelaysMs.map((ms) => ms / 1000).join(),
+    BATON_API_RATE: '1000000',
+    BATON_WEBHOOK_LIMIT: String(webhooks),
+  }
+  const apis = [await Service.start('api', 1, journal, env), await Service.start('api', 2, journal, env)]
+  for (const api of apis) await api.untilReady()
+  const stagedWorker = new StagedWorker(2, journal, env)
+  const workers = [await Service.start('worker', 1, journal, env), stagedWorker]
+  return { database, apis, workers, stagedWorker, processes: [...apis, ...workers], tracker: new Tracker(apis) }
+}
+
+async function openWebhooks(tracker, sink) {
+  const paths = Array.from({ length: webhooks }, (_, index) => `/hook/${index}`)
+  const opened = await tracker.setUp(paths.map((path) => sink.urlOf(path)))
+  for (const [index, webhook] of opened.entries()) sink.expect(paths[index], webhook)
+}
+
+async function strikeAndSettle({ tracker, processes }, attack, plan, deliveries) {
+  tracker.startPosting()
+  await attack.run(plan, Math.ceil(deliveries / webhooks / plan.length))
+  await tracker.finishPosting()
+  for (const process of processes) await process.untilReady()
+  const deadline = Date.now() + settledWithinMs
+  while ((await tracker.hasPending()) && Date.now() < deadline) await sleep(500)
+}
+
+function reportProgress(started, attack, tracker, sink) {
+  return setInterval(() => {
+    const seconds = String(Math.round((Date.now() - started) / 1000)).padStart(4)
+    const made = tracker.acknowledged.length * webhooks
+    console.log(
+      `  ${seconds} s: ${attack.kills} kills, ${made} deliveries, ${sink.requests.length} requests at the sink`,
+    )
+  }, 5000)
+}
+
+async function gather(tracker, sink) {
+  const { acknowledged, webhookIds } = tracker
+  const found = await Promise.all(
+    webhookIds.map(async (webhookId) =>
+      (await tracker.list(`/webhooks/${webhookId}/deliveries`)).map((delivery) => ({ ...delivery, webhookId })),
+    ),
+  )
+  const issueIds = (await tracker.list('/issues')).map(({ id }) => id)
+  return { acknowledged, issueIds, webhookIds, deliveries: found.flat(), requests: sink.requests, retryDelaysMs }
+}
+
+/** Prints the figures and says what does not hold. */
+function account(evidence, attack, journal, { unacknowledged }, tookMs) {
+  const { acknowledged, issueIds, deliveries, requests } = evidence
+  const atWork = journal.unexpectedEnds.filter((end) => end.atWork)
+  const attempts = deliveries.flatMap((delivery) => delivery.attempts)
+  const figures = {
+    kills: attack.kills,
+    ...Object.fromEntries([...attack.done].sort()),
+    'processes that did not come up at once': journal.unexpectedEnds.length - atWork.length,
+    'issues acknowledged': acknowledged.length,
+    'posts of unknown fate': unacknowledged.length,
+    ...tally(unacknowledged, (reason) => `  ${reason}`),
+    '  of these, issues that exist': issueIds.length - acknowledged.length,
+    deliveries: deliveries.length,
+    ...tally(deliveries, ({ status, attempts: { length } }) => `  ${status} after ${length}`),
+    'attempts recorded': attempts.length,
+    ...tally(attempts, ({ reason }) => `  ${reason ?? 'ok'}`),
+    'requests at the sink': requests.length,
+    'duplicates at the sink': duplicatesOf(evidence),
+    seconds: Math.round(tookMs / 1000),
+  }
+  console.log()
+  for (const [name, figure] of Object.entries(figures)) console.log(`${name.padEnd(42)}${String(figure).padStart(8)}`)
+  for (const [text, times] of journal.errors) console.log(`logged as an error ${times} times: ${text}`)
+  for (const { text } of journal.unexpectedEnds) console.log(text)
+
+  return {
+    problems: [...problemsOf(evidence), ...atWork.map(({ text }) => text)],
+    notes: `${attack.kills} kills, ${deliveries.length} deliveries, ${duplicatesOf(evidence)} sent twice`,
+  }
+}
+
+function tally(items, nameOf) {
+  const counts = {}
+  for (const item of items) counts[nameOf(item)] = (counts[nameOf(item)] ?? 0) + 1
+  return Object.fromEntries(Object.entries(counts).sort())
+}

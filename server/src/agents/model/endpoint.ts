@@ -1,0 +1,117 @@
+import { plus } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import type { Context } from '../../context.ts'
+import { sendTrusted, type TrustedOutcome } from '../../outbound/trusted.ts'
+import type { Hands } from '../mind.ts'
+import { type Answer, answerIn } from './answer.ts'
+import { bounds } from './bounds.ts'
+import { ModelFailure } from './failure.ts'
+import { recordHealth } from './health.ts'
+import type { Message } from './prompt.ts'
+import type { ToolDefinition } from './tools.ts'
+
+export interface Question {
+  messages: Message[]
+  tools: ToolDefinition[]
+  /** Names the question within its piece of work. */
+  step: string
+  /** All of the work is to be over by then. */
+  until: Date
+}
+
+type Tried = { answer: Answer } | { failed: string; wait: number | 'default' | 'never' }
+
+/** The one place that knows how a model is spoken to: chat completions, as OpenAI has them. */
+export class ModelEndpoint {
+  readonly #ctx: Context
+  readonly #model: NonNullable<Config['model']>
+  readonly #url: string
+
+  constructor(ctx: Context, model: NonNullable<Config['model']>) {
+    this.#ctx = ctx
+    this.#model = model
+    const url = new URL(model.url)
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
+    this.#url = url.href
+  }
+
+  /** Asks again if the model is busy or away, for a while. */
+  async ask(hands: Hands, question: Question): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      const tried = await this.#try(question, hands.aborted)
+      if ('answer' in tried) return tried.answer
+      const { failed, wait } = tried
+      const waitMs = wait === 'default' ? (bounds.retryMs[tries - 1] ?? 0) : wait
+      if (waitMs === 'never' || waitMs > bounds.longestWaitMs || tries === bounds.tries) {
+        throw new ModelFailure('model_unavailable', failed)
+      }
+      if (plus(this.#ctx.clock.now(), waitMs) >= question.until) throw outOfTime()
+      await hands.thought(`${question.step} again ${tries}`, `The language model ${failed}. I ask it again.`, 'passing')
+      await hands.pause(waitMs)
+    }
+  }
+
+  async #try({ messages, tools, until }: Question, aborted: AbortSignal): Promise<Tried> {
+    const { clock } = this.#ctx
+    const leftMs = until.getTime() - clock.now().getTime()
+    if (leftMs <= 0) throw outOfTime()
+    const { key, name } = this.#model
+    const outcome = await sendTrusted(clock, {
+      url: this.#url,
+      headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
+      body: JSON.stringify({ model: name, messages, tools }),
+      deadlineMs: Math.min(bounds.answerMs, leftMs),
+      maxBodyBytes: bounds.answerBytes,
+      aborted,
+    })
+    const answer = outcome.ok && outcome.status === 200 ? answerIn(outcome.body) : undefined
+    if (answer) {
+      await this.#record()
+      return { answer }
+    }
+    const { failed, wait, bad } = judge(outcome, clock.now())
+    await this.#record(failed)
+    if (bad) throw new ModelFailure('model_bad_answer', failed)
+    return { failed, wait }
+  }
+
+  /** That it cannot be written down is no reason to stop. */
+  async #record(failure?: string) {
+    const { log } = this.#ctx
+    if (failure) log.warn({ failure }, 'the model gave no answer')
+    await recordHealth(this.#ctx, this.#model, failure).catch((error: Error) =>
+      log.warn({ message: error.message }, 'how the model answers could not be written down'),
+    )
+  }
+}
+
+const outOfTime = () => new ModelFailure('model_limit_reached', 'I ran out of time')
+
+interface Judged {
+  failed: string
+  wait: number | 'default' | 'never'
+  bad?: true
+}
+
+const words = { timeout: 'did not answer in time', network_error: 'could not be reached' }
+const passing = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
+
+/** Never a word of what it answered: that may hold anything, the key included. */
+function judge(outcome: TrustedOutcome, now: Date): Judged {
+  if (!outcome.ok) {
+    if (outcome.reason === 'too_large')
+      return { failed: 'answered with more than can be read', wait: 'never', bad: true }
+    return { failed: words[outcome.reason], wait: 'default' }
+  }
+  const { status, headers } = outcome
+  if (status === 200) return { failed: 'answered with something that is no answer', wait: 'never', bad: true }
+  const failed = `answered with status ${status}`
+  return { failed, wait: passing.has(status) ? waitIn(headers.get('retry-after'), now) : 'never' }
+}
+
+/** Seconds, or a date. */
+function waitIn(retryAfter: string | null, now: Date): number | 'default' {
+  if (!retryAfter) return 'default'
+  const ms = /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now.getTime()
+  return Number.isNaN(ms) ? 'default' : Math.max(0, ms)
+}

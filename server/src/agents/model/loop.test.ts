@@ -1,0 +1,259 @@
+import { expect } from 'vitest'
+import { done, say } from '../../../test/delegation.ts'
+import { verifies } from '../../../test/harness.ts'
+import { insideScene, lastBody } from '../../../test/inside-agents.ts'
+import { calls, callsRaw, modelKey, says, modelTest as test } from '../../../test/model.ts'
+import { toolsFor } from '../../tools/catalogue.ts'
+
+const readsOnly = /^(get|list|select)_/
+
+test(
+  'the built-in agent works with the model and the tools of MCP, and its session shows what it did',
+  verifies('agent.deployment-uses-model'),
+  async ({ app, model }) => {
+    const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
+    const issue = await issueOf({ description: 'Since Tuesday.', delegate_id: builtIn })
+    await say(member, issue, 'Only on Fridays.')
+    const plan = (status: string) => ({ plan: [{ content: 'Read the issue', status }] })
+    model.play(
+      callsRaw(
+        [
+          { id: 'a', function: { name: 'update_session_plan', arguments: JSON.stringify(plan('inProgress')) } },
+          { id: 'b', function: { name: 'get_issue', arguments: JSON.stringify({ issue_id: issue.code }) } },
+          { id: 'c', function: { name: 'list_comments', arguments: { target_type: 'issue', target_id: issue.id } } },
+        ],
+        'I read it first.',
+      ),
+      calls(['create_comment', { target_type: 'issue', target_id: issue.id, text: 'Looked at.' }]),
+      says('<think>hm</think>It is **slow** on Fridays.'),
+    )
+    await app.work()
+
+    const [first, second] = model.asked
+    expect(first?.path).toBe('/v1/chat/completions')
+    expect(first?.headers.authorization).toBe(`Bearer ${modelKey}`)
+    expect(first?.body.model).toBe('large-1')
+    expect(first?.body.messages.map(({ role }) => role)).toEqual(['system', 'user'])
+    const [system, user] = first?.body.messages.map(({ content }) => content ?? '') ?? []
+    expect(system).toMatch(/^You are Baton, the built-in agent/)
+    expect(user).toContain('<description>Since Tuesday.</description>')
+    const offered = first?.body.tools.map((tool) => tool.function.name) ?? []
+    const ofMcp = toolsFor('app').map(({ name }) => name)
+    const own = ['update_session_plan', 'ask_person']
+    expect(offered.filter((name) => !ofMcp.includes(name) && !own.includes(name))).toEqual([])
+    expect(offered.filter((name) => !readsOnly.test(name))).toEqual(['create_comment', ...own])
+    const schemas = JSON.stringify(first?.body.tools)
+    expect(schemas).not.toMatch(/"(pattern|format|maxLength|minimum|default)":/)
+    expect(schemas).toContain('"status":{"type":"string","enum":["backlog",')
+    expect(second?.body.messages.at(2)).toMatchObject({ role: 'assistant', content: 'I read it first.' })
+    expect(second?.body.messages.slice(3).map(({ tool_call_id }) => tool_call_id)).toEqual(['a', 'b', 'c'])
+    const [shown, read, comments] = model.results(1)
+    expect(shown).toBe('The plan is shown.')
+    expect(read).toMatch(/^<data-([0-9a-f]{16})>\n.*"title":"Login is slow".*\n<\/data-\1>$/s)
+    expect(comments).toContain('Only on Fridays.')
+
+    const session = await sessionOn(issue)
+    expect(session).toMatchObject({ state: 'complete', ...plan('inProgress') })
+    const activities = await said(session)
+    expect(activities.map(({ content }) => content)).toEqual([
+      { type: 'thought', body: 'Thinking about it.' },
+      { type: 'thought', body: 'I read it first.' },
+      { type: 'action', action: 'Get issue', parameter: issue.code, result: `${issue.code} Login is slow` },
+      {
+        type: 'action',
+        action: 'List comments',
+        parameter: `target_type: issue, target_id: ${issue.id}`,
+        result: '1 found',
+      },
+      expect.not.objectContaining({ result: expect.anything() }),
+      expect.objectContaining({ action: 'Create comment', result: 'Looked at.' }),
+      { type: 'response', body: 'It is **slow** on Fridays.' },
+    ])
+    expect(activities.map(({ superseded_by_seq }) => superseded_by_seq)).toEqual([2, null, null, null, 6, null, null])
+    const written = await done(member.get(`/comments?target_type=issue&target_id=${issue.id}`))
+    expect(written.data.at(-1)).toMatchObject({ author_id: builtIn, text: 'Looked at.' })
+  },
+)
+
+test(
+  'a personal agent has its instructions and the guidance, and writes as far as an app may',
+  verifies('agent.personal-uses-instructions'),
+  async ({ app, model }) => {
+    const { owner, member, team, scribe, issueOf, sessionOn, said } = await insideScene(app)
+    await done(member.patch(`/agents/personal/${scribe.id}`, { instructions: 'Write like a pirate.' }))
+    await done(owner.patch('/workspaces/me', { guidance: 'Ask before you rename.' }))
+    await done(owner.patch(`/teams/${team.id}`, { guidance: 'We rename freely.' }))
+    const issue = await issueOf({ delegate_id: scribe.id })
+    model.play(
+      calls(
+        ['update_issue', { issue_id: issue.id, title: 'Login be slow' }],
+        ['update_issue', { issue_id: issue.id, status: 'done' }],
+        ['create_issue', { title: 'Measure the login', team_id: team.id }],
+      ),
+      says('Arr.'),
+    )
+    await app.work()
+    const [asked] = model.asked
+    const system = asked?.body.messages[0]?.content
+    expect(system).toMatch(/^You are Scribe, a personal agent/)
+    for (const words of ['Write like a pirate.', '(workspace) Ask before you rename.', '(team) We rename freely.']) {
+      expect(system).toContain(words)
+    }
+    expect(asked?.body.tools.map((tool) => tool.function.name)).toContain('update_issue')
+    expect(model.results(1)[1]).toContain('APP_STATUS_FORBIDDEN')
+    expect(await done(member.get(`/issues/${issue.id}`))).toMatchObject({ title: 'Login be slow', status: 'backlog' })
+    const [newest] = (await done(member.get('/issues?limit=1'))).data
+    expect(newest).toMatchObject({ title: 'Measure the login', reporter_id: scribe.id })
+    const activities = await said(await sessionOn(issue))
+    expect(lastBody(activities)).toBe('Arr.')
+    const results = activities.flatMap(({ content }) => ('result' in content ? [content.result] : []))
+    expect(results).toEqual([
+      `${issue.code} Login be slow`,
+      expect.stringMatching(/^APP_STATUS_FORBIDDEN: /),
+      `${newest.code} Measure the login`,
+    ])
+  },
+)
+
+test('it asks, is answered, and knows what was said before; a mention is its request', async ({ app, model }) => {
+  const { owner, member, team, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
+  const issue = await issueOf({})
+  const comment = await say(owner, issue, `@[Baton](${builtIn}) which one?`)
+  const options = [{ value: 'a', label: 'The first' }, { value: 'b' }]
+  model.play(
+    calls(['ask_person', { question: '', options }]),
+    calls(['ask_person', { question: 'Which?', options }], ['get_workspace', {}]),
+  )
+  await app.work()
+  expect(model.asked[0]?.body.messages[1]?.content).toMatch(/<request-[0-9a-f]{16}>\n@\[Baton\].* which one\?\n/)
+  expect(model.results(1)[0]).toContain('VALIDATION_ERROR')
+  const session = await sessionOn(issue)
+  expect(session.state).toBe('awaitingInput')
+  const question = (await said(session)).at(-1)
+  expect(question).toMatchObject({ type: 'elicitation', signal: 'select', signal_metadata: { options } })
+
+  const answer = { signal_metadata: { in_reply_to: question?.id, selected: ['b'] } }
+  await done(write(session, 'The second', answer))
+  model.play(says('Then the second.'))
+  await app.work()
+  const heard = model.asked[0]?.body.messages.slice(1).map(({ role, content }) => [role, content])
+  expect(heard).toEqual([
+    ['user', expect.stringContaining('which one?')],
+    ['assistant', 'Which?'],
+    ['user', expect.stringMatching(/^<request-[0-9a-f]{16}>\nThe second\n\(chosen: b\)\n/)],
+  ])
+  app.clock.advance({ seconds: 2 })
+  await say(member, issue, 'And now?', { under: comment })
+  model.play(says('Now as before.'))
+  await app.work()
+  expect(model.asked[0]?.body.messages.map(({ role }) => role)).toEqual([
+    'system',
+    'user',
+    'assistant',
+    'user',
+    'assistant',
+    'user',
+  ])
+  expect(await sessionOn(issue)).toMatchObject({ state: 'complete' })
+
+  const project = await done(owner.post('/projects', { title: 'Speed', team_ids: [team.id] }))
+  await say(owner, project, `@[Baton](${builtIn}) how is it going?`)
+  model.play(says('Well.'))
+  await app.work()
+  const [, user] = model.asked[0]?.body.messages ?? []
+  expect(user?.content).toContain(`You were mentioned in a comment on the project ${project.id}.`)
+  expect(user?.content).toContain('<title>Speed</title>')
+  expect(lastBody(await said(await sessionOn(project)))).toBe('Well.')
+})
+
+test('calls that make no sense are answered to the model, and it can mend them', async ({ app, model }) => {
+  const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
+  const issue = await issueOf({ delegate_id: builtIn, description: 'x'.repeat(90_000) })
+  const many = Array.from({ length: 10 }, () => ['get_workspace', ''] as [string, unknown])
+  model.play(
+    calls(
+      ['get_issue', '{"issue_id": '],
+      ['get_issue', '["ENG-1"]'],
+      ['get_issue', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`],
+      ['rm -rf', {}],
+      ['delete_everything', {}],
+      ['get_issue', {}],
+      ['get_issue', { issue_id: 'ENG-1\0' }],
+      ['list_issues', { limit: 5000 }],
+    ),
+    calls(
+      ['update_issue', { issue_id: issue.id, title: 'Mine' }],
+      ['delete_issue', { issue_id: issue.id }],
+      ['post_activity', { content: { type: 'response', body: 'Over' } }],
+      ['update_workspace', { name: 'Mine' }],
+      ['update_session_plan', {}],
+      ['update_session_plan', { plan: [{ content: '', status: 'soon' }] }],
+      ['get_issue', { issue_id: issue.id }],
+    ),
+    callsRaw([null, {}, { id: 'x', function: { name: 'get_workspace' } }, { id: 'x', function: { name: 7 } }]),
+    calls(...many),
+    says(null),
+    says('At last. \0\ud800'),
+  )
+  await app.work()
+  const noObject = 'Not done: the arguments are no JSON object.'
+  expect(model.results(1)).toEqual([
+    noObject,
+    noObject,
+    noObject,
+    'There is no tool unknown.',
+    'There is no tool delete_everything.',
+    expect.stringContaining('"issue_id":"is required"'),
+    expect.stringContaining('RESOURCE_NOT_FOUND'),
+    expect.stringContaining('must be a whole number from 1 to 100'),
+  ])
+  expect(model.results(2)).toEqual([
+    expect.stringContaining('INSUFFICIENT_SCOPE'),
+    expect.stringContaining('INSUFFICIENT_SCOPE'),
+    'There is no tool post_activity.',
+    'There is no tool update_workspace.',
+    expect.stringContaining('VALIDATION_ERROR'),
+    expect.stringContaining('VALIDATION_ERROR'),
+    expect.stringContaining('[cut here: these are the first 16000 of'),
+  ])
+  expect(model.results(3)).toEqual([
+    'There is no tool unknown.',
+    'There is no tool unknown.',
+    expect.stringContaining('"name":"Acme"'),
+    'There is no tool unknown.',
+  ])
+  const ids = model.asked[3]?.body.messages.flatMap(({ tool_call_id }) => tool_call_id ?? []).slice(-4)
+  expect(ids).toEqual(['call_1', 'call_2', 'x', 'x_4'])
+  expect(model.results(4).filter((result) => result === 'Not done: at most 8 calls at once.')).toHaveLength(2)
+  expect(model.asked[5]?.body.messages.at(-1)).toEqual({
+    role: 'user',
+    content: 'That was empty. Use a tool, or give your last word.',
+  })
+  expect(lastBody(await said(await sessionOn(issue)))).toBe('At last. \ufffd')
+})
+
+test('it comes to an end: by answers, by time, and by what there is to read', async ({ app, model }) => {
+  const { scribe, builtIn, issueOf, sessionOn, said } = await insideScene(app)
+  const endless = Array.from({ length: 20 }, () => calls(['get_workspace', {}]))
+  const slow = endless.map((turn): typeof turn => (...asked) => {
+    app.clock.advance({ seconds: 50 })
+    turn(...asked)
+  })
+  const big = await issueOf({ description: 'x'.repeat(90_000) })
+  const greedy = endless.map(() => calls(...Array(8).fill(['get_issue', { issue_id: big.id }])))
+  for (const [agent, script, answers, words] of [
+    [scribe.id, endless, 12, 'I came to no end within 12 answers'],
+    [builtIn, slow, 6, 'I ran out of time'],
+    [builtIn, greedy, 3, 'I had more to read'],
+  ] as const) {
+    const issue = await issueOf({ delegate_id: agent })
+    model.play(...script)
+    await app.work()
+    expect(model.asked.length).toBe(answers)
+    const session = await sessionOn(issue)
+    expect(session.state).toBe('error')
+    const last = (await said(session)).at(-1)
+    expect(last).toMatchObject({ type: 'error', content: { reason_code: 'model_limit_reached' } })
+    expect(lastBody([last as never])).toMatch(new RegExp(`^${words}`))
+  }
+})

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Middleman } from '../../../faults/middleman.mjs'
+import { openTestDatabase } from '../../test/database.ts'
+import { withDatabase } from '../../test/template.ts'
+import { Db, isDatabaseAway, isTimedOut } from './database.ts'
+import { listen } from './listen.ts'
+import { migrate } from './migrate.ts'
+import { connectPostgres } from './postgres.ts'
+import { sql } from './sql.ts'
+
+// Between a process and PostgreSQL; the embedded database is in the process.
+describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
+  let own: Db
+  let url: string
+  beforeAll(async () => {
+    own = await openTestDatabase()
+    const row = await own.row<{ name: string }>(sql`select current_database() as name`)
+    url = withDatabase(process.env.DATABASE_URL as string, row?.name ?? '')
+    await own.run(sql`create table notes (id int primary key, text text not null)`)
+    await own.run(sql`insert into notes values (1, 'one')`)
+  })
+  afterAll(() => own.close())
+
+  /** Connections of one's own, with what is set in DATABASE_URL, by way of somebody who can break them. */
+  async function broken(settings = '') {
+    const middleman = await Middleman.start(url)
+    const db = new Db(connectPostgres(`${middleman.urlOf(url)}?${settings}`, () => {}))
+    onTestFinished(async () => {
+      middleman.stop()
+      await db.close()
+    })
+    return { middleman, db }
+  }
+  const tookMs = async (work: () => Promise<unknown>) => {
+    const began = performance.now()
+    await work()
+    return performance.now() - began
+  }
+  const one = sql`select text from notes where id = 1`
+
+  test('waits neither for locks nor for statements or transactions without end', async () => {
+    const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
+    const settings = await own.rows<{ setting: string }>(
+      sql`select setting from pg_settings where name = any(${names}) order by name`,
+    )
+    expect(settings.map(({ setting }) => Number(setting))).toEqual([20_000, 5_000, 25_000])
+  })
+
+  test('says so when somebody holds a row for too long, and goes on when they have let go', async () => {
+    const { db } = await broken('lock_timeout=200')
+    const write = () => db.run(sql`update notes set text = text where id = 1`)
+    await own.tx(async (tx) => {
+      await tx.row(sql`select 1 from notes where id = 1 for update`)
+      await expect(write()).rejects.toSatisfy(isTimedOut)
+      expect(await db.row(one)).toEqual({ text: 'one' })
+    })
+    expect(await write()).toBe(1)
+  })
+
+  test('lets a migration wait for another for as long as that takes', async () => {
+    const { db } = await broken('lock_timeout=100&statement_timeout=100&query_timeout=150')
+    let migrated: Promise<string[]> | undefined
+    await own.tx(async (tx) => {
+      await tx.rows(sql`select pg_advisory_xact_lock(7226866::bigint)`)
+      migrated = migrate(db)
+      // Longer than anything else may take.
+      await sleep(400)
+    })
+    expect(await migrated).toEqual([])
+  })
+
+  test('that is silently gone is given up once, and another one is made', async () => {
+    const { middleman, db } = await broken('query_timeout=400')
+    await db.rows(one)
+    const failing = db.tx(async (tx) => {
+      await tx.rows(one)
+      middleman.silence()
+      await tx.run(sql`update notes set text = 'two' where id = 1`)
+    })
+    // Not once more for a rollback that nobody hears.
+    expect(await tookMs(() => expect(failing).rejects.toSatisfy(isDatabaseAway))).toBeLessThan(750)
+    expect(await db.row(one)).toEqual({ text: 'one' })
+  })
+
+  test('does not keep a process that stops', async () => {
+    const { middleman, db } = await broken()
+    const listening = db.listen('baton_test', () => {})
+    await listening.ready
+    await db.rows(one)
+    middleman.silence()
+    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseAway)
+    expect(await tookMs(() => Promise.all([listening.stop(), db.close()]))).toBeLessThan(5000)
+    middleman.cut()
+    await unanswered
+  })
+
+  test('that only listens notices too, and hears again', async () => {
+    const { middleman } = await broken()
+    const heard: string[] = []
+    const options = { everyMs: 100, answerWithinMs: 200 }
+    const listening = listen(
+      middleman.urlOf(url),
+      'baton_test',
+      (text) => heard.push(text),
+      () => {},
+      options,
+    )
+    await listening.ready
+    expect(heard).toEqual(['']) // what may have been missed before
+    middleman.silence()
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['', ''])
+    await own.notify('baton_test', 'again')
+    await expect.poll(() => heard).toEqual(['', '', 'again'])
+    await listening.stop()
+  })
+})

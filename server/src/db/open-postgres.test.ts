@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { startPooler } from '../../test/pooler.ts'
+import { openPostgres } from './open-postgres.ts'
+
+const onPostgres = { skip: !process.env.DATABASE_URL }
+const open = (url: string) =>
+  openPostgres(
+    url,
+    () => {},
+    () => {},
+  )
+
+test('a pooler that gives each transaction another connection stops the start', onPostgres, async () => {
+  const direct = process.env.DATABASE_URL as string
+  await (await open(direct)).close()
+  await expect(open(await startPooler(direct))).rejects.toThrow(
+    'DATABASE_URL leads through a pooler in transaction mode; give it the address of the server itself, or use session mode',
+  )
+})

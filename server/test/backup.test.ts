@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { type Route, routes } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { callerAt, install, newcomer, type Outsider } from './outside.ts'
+import { filledDataDir, freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
+import { isSigned, Receiver } from './receiver.ts'
+
+type Env = Record<string, string>
+type Trial = (original: Env, backUp: (running: ServiceProcess) => Promise<Env>) => Promise<void>
+
+const newKey = () => randomBytes(32).toString('base64')
+/** What answers show follows from these, wherever it runs, and does not change while we look. */
+const settings = {
+  BATON_ROOT_URL: 'http://localhost:3000',
+  BATON_WEBHOOK_ALLOW: 'localhost',
+  BATON_UNRESPONSIVE_AFTER: '3600',
+}
+
+test('a backup has everything, goes on where it was, and opens with its key alone', { timeout: 240_000 }, async () => {
+  const receiver = await Receiver.start()
+  await (process.env.DATABASE_URL ? onPostgres : onEmbedded)((original, backUp) => trial(original, backUp, receiver))
+  await receiver.stop()
+})
+
+/** As docs/guides/postgres.md says, while the service runs. */
+async function onPostgres(run: Trial) {
+  await withEmptyDatabase((original) =>
+    withEmptyDatabase(async (restored) => {
+      const dir = newDataDir()
+      const key = { BATON_SECRET_KEY: newKey() }
+      await run({ DATABASE_URL: original, ...key }, async () => {
+        const env = { ...process.env, DATABASE_URL: original, RESTORED_URL: restored }
+        await promisify(execFile)('bash', ['-euc', commandsOfTheGuide()], { env, cwd: dir })
+        await refusedWithAnotherKey({ DATABASE_URL: restored })
+        return { DATABASE_URL: restored, ...key }
+      })
+      rmSync(dir, { recursive: true })
+    }),
+  )
+}
+
+async function refusedWithAnotherKey(restored: Env) {
+  const strange = new ServiceProcess(await freePort(), { ...settings, ...restored, BATON_SECRET_KEY: newKey() })
+  expect(await strange.ended()).toBe(1)
+  expect(strange.output).toContain('BATON_SECRET_KEY is not the key this database was set up with')
+}
+
+/** As docs/guides/running.md says: stopped, then copied. */
+async function onEmbedded(run: Trial) {
+  const [original, restored] = [await filledDataDir(), newDataDir()]
+  await run({ BATON_DATA_DIR: original }, async (running) => {
+    expect(await running.kill('SIGTERM')).toBe(0)
+    cpSync(original, restored, { recursive: true })
+    return { BATON_DATA_DIR: restored }
+  })
+  for (const dir of [original, restored]) rmSync(dir, { recursive: true })
+}
+
+function commandsOfTheGuide() {
+  const guide = readFileSync(new URL('../../docs/guides/postgres.md', import.meta.url), 'utf8')
+  const commands = [...guide.matchAll(/^```sh restore\n([\s\S]*?)^```$/gm)].map(([, block]) => block)
+  expect(commands.length).toBeGreaterThan(0)
+  return commands.join('')
+}
+
+async function trial(original: Env, backUp: (running: ServiceProcess) => Promise<Env>, receiver: Receiver) {
+  const started: ServiceProcess[] = []
+  const start = async (env: Env) => {
+    const service = await ServiceProcess.start({ ...settings, ...env })
+    started.push(service)
+    return service
+  }
+  try {
+    // Nobody works, so what is to be delivered is pending.
+    const before = await start({ ...original, BATON_ROLE: 'api' })
+    const company = await fill(before.url, receiver)
+    const shown = await everyList(company.person)
+    expect(Object.keys(shown).length).toBeGreaterThan(20)
+    const restored = await backUp(before)
+    expect(receiver.received).toEqual([])
+    const arriving = receiver.next()
+    const after = await start(restored)
+    const delivered = await arriving
+    expect(delivered.headers['svc-delivery']).toBe(company.pending)
+    expect(isSigned(delivered, company.secret)).toBe(true)
+    expect(await everyList(callerAt(after.url, company.headers))).toEqual(shown)
+    expect((await callerAt(after.url, company.appHeaders)('GET', '/issues')).body.data.length).toBe(1)
+  } finally {
+    for (const service of started) await service.kill('SIGKILL')
+  }
+}
+
+/** Something of most kinds, and one delivery that waits. */
+async function fill(url: string, receiver: Receiver) {
+  const { person, headers, teamId: team_id } = await newcomer(url)
+  const { headers: appHeaders, appUserId } = await install(url, person, 'https://listen.invalid/')
+  const hook = { label: 'All', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
+  const webhook = (await person('POST', '/webhooks', hook)).body
+  const issue = { title: 'Kept', team_id, delegate_id: appUserId }
+  const { id: target_id } = (await person('POST', '/issues', issue)).body
+  await person('POST', '/comments', { target_type: 'issue', target_id, text: 'Kept too' })
+  await person('POST', '/projects', { title: 'Long', team_ids: [team_id] })
+  for (const kind of ['labels', 'initiatives']) await person('POST', `/${kind}`, { name: 'Of old' })
+  await person('POST', '/views', { name: 'Mine', query: '' })
+  const [{ id: pending }] = (await person('GET', `/webhooks/${webhook.id}/deliveries`)).body.data
+  return { person, headers, appHeaders, pending, secret: webhook.secret }
+}
+
+/** What every list that needs no more than a login answers. */
+async function everyList(person: Outsider) {
+  const lists = (Object.values(routes) as Route[]).filter(
+    ({ method, path, at, stream }) => method === 'GET' && !at && !stream && !path.includes(':'),
+  )
+  const answers = lists.map(async ({ path }) => [path, (await person('GET', path)).body] as const)
+  return Object.fromEntries(await Promise.all(answers))
+}

@@ -1,0 +1,62 @@
+import { describe, expect } from 'vitest'
+import type { Db } from '../src/db/database.ts'
+import { sql } from '../src/db/sql.ts'
+import { openTestDatabase } from './database.ts'
+import { test } from './harness.ts'
+
+const keep = (db: Db, key: string) => db.run(sql`insert into rate_limits (key, clear_at) values (${key}, 1)`)
+const keys = async (db: Db) => (await db.rows<{ key: string }>(sql`select key from rate_limits`)).map(({ key }) => key)
+
+describe('a test database', () => {
+  test('comes empty, whoever had it before', async () => {
+    const first = await openTestDatabase()
+    await keep(first, 'a')
+    await first.close()
+    const second = await openTestDatabase()
+    expect(await keys(second)).toEqual([])
+    // A timer that was left behind, and a transaction that was under way.
+    await expect(keep(first, 'b')).rejects.toThrow()
+    await expect(first.tx((tx) => tx.run(sql`delete from migrations`))).rejects.toThrow()
+    expect(await keys(second)).toEqual([])
+    await second.close()
+  })
+
+  test('is nobody else’s while somebody is at work in it', async () => {
+    const first = await openTestDatabase()
+    let finish = () => {}
+    const working = first.tx(async (tx) => {
+      await tx.run(sql`insert into rate_limits (key, clear_at) values ('late', 1)`)
+      await new Promise<void>((resolve) => {
+        finish = resolve
+      })
+    })
+    const closing = first.close()
+    const second = await openTestDatabase()
+    finish()
+    await Promise.allSettled([working, closing])
+    expect(await keys(second)).toEqual([])
+    await second.close()
+  })
+
+  test.for([
+    'alter table rate_limits rename to lost',
+    'alter table rate_limits alter column clear_at drop not null',
+    'create schema other',
+  ])('forgets: %s', async (change) => {
+    const first = await openTestDatabase()
+    await first.tx((tx) => tx.script(change))
+    await first.close()
+    const second = await openTestDatabase()
+    await second.tx((tx) => tx.script(change))
+    await second.close()
+  })
+})
+
+test('what changed is noticed, whoever changed it', async ({ app }) => {
+  const person = await app.person()
+  await app.unchanged(() => person.get('/auth/me'))
+  await expect(app.unchanged(() => app.person())).rejects.toThrow()
+  await expect(
+    app.unchanged(() => app.ctx.db.run(sql`update users set display_name = 'Eve' where id = ${person.user.id}`)),
+  ).rejects.toThrow()
+})

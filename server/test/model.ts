@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TestApp, test } from './harness.ts'
+import { ModelServer } from './model-server.ts'
+
+export * from './model-server.ts'
+
+/** Lets agents work to the end, with time passing where they wait to ask again. */
+export async function workThrough(app: TestApp) {
+  let over = false
+  const work = app.work().finally(() => {
+    over = true
+  })
+  while (!over) {
+    await sleep(5)
+    if (app.clock.nextInMs <= 30_000) app.clock.advance({ milliseconds: app.clock.nextInMs })
+  }
+  await work
+}
+
+export const modelKey = 'sk-a-key-that-nobody-sees'
+
+/** `app` has a model, which is `model`. */
+export const modelTest = test.extend<{ model: ModelServer; app: TestApp }>({
+  model: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      const model = await ModelServer.start()
+      await use(model)
+      await model.stop()
+    },
+    { scope: 'file' },
+  ],
+  app: [
+    async ({ model }, use) => {
+      const app = await TestApp.start({
+        BATON_MODEL_URL: `${model.url}/`,
+        BATON_MODEL: 'large-1',
+        BATON_MODEL_KEY: modelKey,
+        // Time stands still, so nobody would be let through again.
+        BATON_SESSION_RATE: '1000',
+      })
+      await use(app)
+      await app.stop()
+    },
+    { scope: 'file' },
+  ],
+})

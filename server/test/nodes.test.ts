@@ -1,0 +1,288 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RelayedAttempt } from '@baton/protocol'
+import { test as base, describe, expect } from 'vitest'
+import { verifiesOnPostgres } from '../../conformance/requirements.ts'
+import { Nodes } from './nodes.ts'
+import { callerAt, install, type Json, newcomer, type Outsider } from './outside.ts'
+import { withEmptyDatabase } from './process.ts'
+import { isSigned, Receiver } from './receiver.ts'
+import { type Heard, Watch } from './watch.ts'
+
+const callsPerMinute = 60
+
+interface Company extends Awaited<ReturnType<typeof newcomer>> {
+  /** The same person through the first and the second node. */
+  at: [Outsider, Outsider]
+}
+
+const test = base.extend<{ nodes: Nodes; company: Company; receiver: Receiver }>({
+  nodes: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
+    async ({}, use) => {
+      await withEmptyDatabase(async (url) => {
+        const nodes = await Nodes.start(url, { BATON_API_RATE: String(callsPerMinute) })
+        await use(nodes)
+        await nodes.stop()
+      })
+    },
+    { scope: 'file' },
+  ],
+  company: async ({ nodes, task }, use) => {
+    const ada = await newcomer(nodes.proxy.url, `${task.id}@example.com`)
+    await use({ ...ada, at: nodes.apis.map(({ url }) => callerAt(url, ada.headers)) as Company['at'] })
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  receiver: async ({}, use) => {
+    const receiver = await Receiver.start()
+    await use(receiver)
+    await receiver.stop()
+  },
+})
+
+describe('two nodes that answer and two that work', { timeout: 120_000 }, () => {
+  test('start at once on an empty database', verifiesOnPostgres('config.postgres'), async ({ nodes }) => {
+    const { rows } = await nodes.db.query<{ name: string }>('select name from migrations order by name')
+    const applied = nodes.all.flatMap(({ output }) =>
+      [...output.matchAll(/"migration":"([^"]+)"/g)].map(([, name]) => name),
+    )
+    expect(applied.sort()).toEqual(rows.map(({ name }) => name))
+  })
+
+  test('share an agent session', verifiesOnPostgres(), async ({ nodes, company, receiver }) => {
+    const [one, two] = company.at
+    const { appUserId, headers, webhookSecret } = await install(nodes.proxy.url, company.person, receiver.url)
+    const app = callerAt(nodes.apis[1].url, headers)
+    const issue = (await one('POST', '/issues', { title: 'Login fails', team_id: company.teamId })).body
+    const arriving = receiver.next()
+    await one('PUT', `/issues/${issue.id}`, { delegate_id: appUserId })
+    const created = await arriving
+    expect(isSigned(created, webhookSecret)).toBe(true)
+    const session = `/agent-sessions/${created.body.data.agent_session.id}`
+
+    const posted = await app('POST', `${session}/activities`, { content: { type: 'elicitation', body: 'Which one?' } })
+    expect(posted.status).toBe(201)
+    expect((await one('GET', session)).body.state).toBe('awaitingInput')
+    const prompting = receiver.next()
+    await one('POST', `${session}/activities`, { content: { type: 'prompt', body: 'That one' } })
+    expect((await prompting).body.data.agent_activity.content.body).toBe('That one')
+    expect((await two('GET', session)).body.state).toBe('pending')
+    expect((await app('GET', `${session}/activities`)).body.data.map(({ seq }: Json) => seq)).toEqual([1, 2])
+  })
+
+  test('show each other’s changes at once', verifiesOnPostgres(), async ({ nodes, company }) => {
+    const watch = await Watch.open({ rootUrl: nodes.apis[0].url, headers: company.headers })
+    const { id } = (await company.at[1]('POST', '/issues', { title: 'Made elsewhere' })).body
+    const isOfIssue = (heard: Heard) => JSON.stringify(heard).includes(id)
+    for (let heard = await watch.next(); !heard || !isOfIssue(heard); heard = await watch.next()) {
+      expect(heard, 'the stream has ended').toBeDefined()
+    }
+  })
+
+  test('relay to a listener on another node', verifiesOnPostgres('listen.across-nodes'), async ({ nodes, company }) => {
+    const { appId, appUserId } = await install(nodes.proxy.url, company.person, 'https://listen.invalid/')
+    const path = `/agent-apps/${appId}`
+    const watch = await Watch.open({ rootUrl: nodes.apis[0].url, path: `${path}/listen`, headers: company.headers })
+    expect(watch.status).toBe(200)
+    const elsewhere = company.at[1]
+    await elsewhere('POST', '/issues', { title: 'Heard afar', team_id: company.teamId, delegate_id: appUserId })
+    let heard = await watch.next()
+    while (heard && !('event' in heard && heard.event === 'attempt')) heard = await watch.next()
+    const { attempt_id } = (heard as { data: RelayedAttempt }).data
+    expect((await elsewhere('POST', `${path}/listen/${attempt_id}`, { status: 200 })).status).toBe(204)
+    await until(async () => (await elsewhere('GET', `${path}/deliveries`)).body.data[0].status === 'succeeded')
+  })
+
+  test('count calls together', verifiesOnPostgres('config.api-rate'), async ({ nodes, company, receiver }) => {
+    const { app } = await install(nodes.proxy.url, company.person, receiver.url)
+    const calls = Array.from({ length: callsPerMinute + 20 }, () => app('GET', '/issues?limit=1'))
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200).length).toBe(callsPerMinute)
+    expect(statuses.filter((status) => status === 429).length).toBe(20)
+  })
+
+  test('write down once what time has made of sessions', verifiesOnPostgres(), async ({ nodes, company, receiver }) => {
+    const { app } = await install(nodes.proxy.url, company.person, receiver.url)
+    const { id: issue_id } = (await company.person('POST', '/issues', { title: 'Slow', team_id: company.teamId })).body
+    const opened = await Promise.all(Array.from({ length: 40 }, () => app('POST', '/agent-sessions', { issue_id })))
+    const ids: string[] = opened.map(({ body }) => body.id)
+    await Promise.all(ids.slice(20).map((id) => company.person('POST', `/agent-sessions/${id}/stop`)))
+    const versions = async () =>
+      (await nodes.db.query('select id, version, state, ended_at from agent_sessions where id = any($1)', [ids])).rows
+    const before = new Map((await versions()).map(({ id, version }) => [id, version]))
+    // Half an hour goes by.
+    await nodes.db.query(
+      `update agent_sessions set quiet_since = quiet_since - interval '30 min', due_at = due_at - interval '30 min',
+         stopping_since = stopping_since - interval '30 min' where id = any($1)`,
+      [ids],
+    )
+    const isDone = ({ state, ended_at }: Json) => state === 'stale' || ended_at !== null
+    await until(async () => (await versions()).every(isDone))
+    const after = await versions()
+    expect(after.map(({ id, version }) => version - before.get(id))).toEqual(ids.map(() => 1))
+    expect(after.filter(({ state }) => state === 'stale').length).toBe(20)
+  })
+
+  test(
+    'deliver everything once, and never too much at a time',
+    verifiesOnPostgres(),
+    async ({ nodes, company, receiver }) => {
+      const most = new Map<unknown, number>()
+      const underWay = new Map<unknown, number>()
+      receiver.answer = (response: ServerResponse, { body: { webhook_id } }) => {
+        const now = (underWay.get(webhook_id) ?? 0) + 1
+        underWay.set(webhook_id, now)
+        most.set(webhook_id, Math.max(now, most.get(webhook_id) ?? 0))
+        setTimeout(() => {
+          underWay.set(webhook_id, (underWay.get(webhook_id) ?? 0) - 1)
+          response.end()
+        }, 30)
+      }
+      for (const label of ['one', 'two']) {
+        await company.person('POST', '/webhooks', {
+          label,
+          url: receiver.url,
+          all_teams: true,
+          resource_types: ['Issue'],
+        })
+      }
+      const before = await attemptsOf(nodes)
+      const issues = Array.from({ length: 60 }, (_, index) =>
+        company.person('POST', '/issues', { title: `No. ${index}` }),
+      )
+      const ids = (await Promise.all(issues)).map(({ body }) => body.id)
+      await until(async () => sum(await attemptsOf(nodes)) - sum(before) >= 120)
+
+      expect(receiver.received.length).toBe(120)
+      expect(new Set(receiver.received.map(({ headers }) => headers['svc-delivery'])).size).toBe(120)
+      expect(new Set(receiver.received.map(({ body }) => body.data.id))).toEqual(new Set(ids))
+      expect(Math.max(...most.values())).toBeLessThanOrEqual(8)
+      const by = (await attemptsOf(nodes)).map((count, index) => count - (before[index] ?? 0))
+      expect(by.slice(0, 2), 'those that answer deliver nothing').toEqual([0, 0])
+      expect(Math.min(...by.slice(2)), 'both that work took part').toBeGreaterThan(0)
+    },
+  )
+
+  test('have the built-in agent work where work is done', verifiesOnPostgres(), async ({ company }) => {
+    const [one, two] = company.at
+    const [agent] = (await one('GET', '/agents?include_deployment=true')).body.data
+    await one('POST', '/issues', { title: 'It breaks', type: 'bug', delegate_id: agent.id })
+    const [session] = (await one('GET', '/agent-sessions')).body.data
+    const path = `/agent-sessions/${session.id}`
+    await until(async () => (await two('GET', path)).body.state === 'complete')
+    const { data } = (await two('GET', `${path}/activities`)).body
+    expect(data.at(-1).type).toBe('response')
+    expect(new Set(data.map(({ content }: Json) => JSON.stringify(content))).size).toBe(data.length)
+  })
+
+  test('go on while a newer version changes the database and each of them is restarted', {
+    timeout: 300_000, // eight starts, on whatever machine
+    ...verifiesOnPostgres(),
+  }, async ({ nodes, company, receiver }) => {
+    await company.person('POST', '/webhooks', {
+      label: 'All',
+      url: receiver.url,
+      all_teams: true,
+      resource_types: ['Issue'],
+    })
+    const { app } = await install(nodes.proxy.url, company.person, 'https://listen.invalid/')
+    const load = new Load(company, app)
+    await load.until(50)
+    await addColumnsOfTheFuture(nodes)
+    await load.until(100)
+    expect(await nodes.restartEach()).toEqual([0, 0, 0, 0])
+    await load.until(50)
+    await load.stop()
+    expect([...load.failures]).toEqual([])
+
+    await until(async () => receiver.received.length >= load.issueIds.length)
+    const created = receiver.received.filter(({ body }) => body.action === 'create').map(({ body }) => body.data.id)
+    expect(created.sort()).toEqual(load.issueIds.sort())
+  })
+})
+
+/** What people and apps do, through the proxy, until it is stopped. */
+class Load {
+  readonly failures = new Set<string>()
+  readonly issueIds: string[] = []
+  #calls = 0
+  #stopped = false
+  readonly #loops: Promise<void>[]
+
+  constructor({ person, teamId: team_id }: Company, app: Outsider) {
+    const inTracker = async () => {
+      const issue = await this.#call(person, 'POST', '/issues', { title: 'Another', team_id })
+      this.issueIds.push(issue.id)
+      await this.#call(person, 'POST', '/comments', { target_type: 'issue', target_id: issue.id, text: 'Seen' })
+      await this.#call(person, 'GET', `/issues/${issue.code}`)
+    }
+    const aroundIt = async () => {
+      await this.#call(person, 'POST', '/labels', { name: 'A label' })
+      const project = await this.#call(person, 'POST', '/projects', { title: 'A project', team_ids: [team_id] })
+      await this.#call(person, 'PUT', `/projects/${project.id}`, { status: 'in_progress' })
+      await this.#call(person, 'GET', '/issues')
+    }
+    const ofAnAgent = async () => {
+      const issue_id = this.issueIds.at(-1)
+      if (!issue_id) return
+      const { id } = await this.#call(app, 'POST', '/agent-sessions', { issue_id })
+      await this.#call(app, 'POST', `/agent-sessions/${id}/activities`, { content: { type: 'thought', body: 'Hm' } })
+      await this.#call(person, 'POST', `/agent-sessions/${id}/stop`)
+    }
+    this.#loops = [inTracker, inTracker, aroundIt, ofAnAgent].map((turn) => this.#loop(turn))
+  }
+
+  /** Resolves after so many calls more. */
+  async until(more: number) {
+    const enough = this.#calls + more
+    while (this.#calls < enough && this.failures.size === 0) await sleep(10)
+  }
+
+  async stop() {
+    this.#stopped = true
+    await Promise.all(this.#loops)
+  }
+
+  async #loop(turn: () => Promise<void>) {
+    while (!this.#stopped) {
+      await turn().catch((error: Error) => this.failures.add(error.message))
+      await sleep(100)
+    }
+  }
+
+  async #call(caller: Outsider, method: string, path: string, body?: object) {
+    const answer = await caller(method, path, body)
+    this.#calls++
+    const { status, body: said } = answer
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${said.code ?? said}`)
+    return said
+  }
+}
+
+/** The most that a migration may do to tables in use (docs/guides/postgres.md). */
+async function addColumnsOfTheFuture({ db }: Nodes) {
+  const { rows } = await db.query(
+    `select table_name as name from information_schema.tables where table_schema = 'public'`,
+  )
+  for (const { name } of rows) {
+    await db.query(
+      `alter table ${name} add column from_the_future text, add column always_there int not null default 1`,
+    )
+  }
+}
+
+/** How many attempts each process has made. */
+async function attemptsOf({ all }: Nodes): Promise<number[]> {
+  const texts = await Promise.all(all.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))
+  return texts.map((text) =>
+    sum(
+      [...text.matchAll(/^baton_delivery_attempt_duration_seconds_count\S* (\d+)/gm)].map(([, count]) => Number(count)),
+    ),
+  )
+}
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
+
+async function until(reached: () => Promise<boolean>) {
+  while (!(await reached())) await sleep(50)
+}

@@ -1,0 +1,90 @@
+import type { PersonalAgent } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { api, lookAgain } from '../api.ts'
+import { instanceQuery } from '../login/instance.ts'
+import { showOverlay } from '../shell/overlay.ts'
+import { Avatar } from '../ui/avatar.tsx'
+import { Button, IconButton } from '../ui/button.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Dot } from '../ui/pill.tsx'
+import { say } from '../ui/toast.tsx'
+import { AsideSection } from './aside-section.tsx'
+import { NoModel } from './no-model.tsx'
+import { personalAgentsQuery } from './queries.ts'
+
+/** The agents that one made for oneself: nobody else sees this list. */
+export function PersonalAgents() {
+  const agents = useQuery(personalAgentsQuery)
+  const [deleting, setDeleting] = useState<PersonalAgent | null>(null)
+  return (
+    <AsideSection
+      title="Your own agents"
+      waitsFor={agents}
+      action={
+        <Button size="sm" icon={Plus} command="create.agent" onClick={() => showOverlay({ name: 'personal-agent' })}>
+          New
+        </Button>
+      }
+    >
+      <p className="text-xs text-ink-2">
+        {agents.data?.length === 0
+          ? 'Write down how you want something done, and hand it issues. An agent of your own works for you alone and reaches what you reach.'
+          : 'They work for you alone and reach what you reach.'}
+      </p>
+      <NoModel className="mt-2" />
+      <ul className="divide-y">
+        {agents.data?.map((agent) => (
+          <Row key={agent.id} agent={agent} onDelete={() => setDeleting(agent)} />
+        ))}
+      </ul>
+      <Confirm
+        open={deleting !== null}
+        onClose={() => setDeleting(null)}
+        title={`Delete ${deleting?.name}?`}
+        action="Delete agent"
+        onConfirm={async () => {
+          if (!deleting) return
+          await api.deletePersonalAgent({ agent_id: deleting.id })
+          await lookAgain('agents')
+          say(`${deleting.name} is deleted.`)
+        }}
+      >
+        <p>
+          Its sessions end, and the issues that it has are taken back; their assignees stay. What it wrote stays. It
+          cannot be brought back.
+        </p>
+      </Confirm>
+    </AsideSection>
+  )
+}
+
+function Row({ agent, onDelete }: { agent: PersonalAgent; onDelete: () => void }) {
+  const { name, instructions } = agent
+  const hasModel = useQuery(instanceQuery).data?.has_model !== false
+  return (
+    <li className="flex items-start gap-2.5 py-2.5">
+      <Avatar agent name={name} size={32} />
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium">{name}</p>
+        <p className="line-clamp-2 text-xs wrap-anywhere text-ink-2">{instructions.trim() || 'No instructions yet'}</p>
+        <p className="flex items-center gap-x-1.5 text-xs">
+          <Dot tone={hasModel ? 'ok' : 'warn'} />
+          <span className={hasModel ? 'text-ink-2' : 'text-warn-ink'}>
+            {hasModel ? 'Takes your work' : 'Waits for a language model'}
+          </span>
+        </p>
+      </div>
+      <Menu
+        label={`Actions for ${name}`}
+        trigger={<IconButton label={`Actions for ${name}`} icon={Ellipsis} className="-mr-1.5" />}
+        items={[
+          { label: 'Edit…', icon: Pencil, onPick: () => showOverlay({ name: 'personal-agent', agent }) },
+          { label: 'Delete…', icon: Trash2, danger: true, onPick: onDelete },
+        ]}
+      />
+    </li>
+  )
+}

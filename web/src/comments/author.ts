@@ -1,0 +1,18 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionsQuery } from '../agent-sessions/queries.ts'
+import { agentName } from '../agent-sessions/words.tsx'
+import { usePeople } from '../workspaces/queries.ts'
+
+/** Who wrote a comment. An agent that is in no list, being somebody else's own or gone, is known by its sessions. */
+export function useAuthor(id: string | null) {
+  const people = usePeople()
+  const author = people.get(id ?? '')
+  const isUnknown = people.size > 0 && !author
+  const { data: sessions } = useQuery({ ...sessionsQuery, enabled: isUnknown })
+  const session = isUnknown ? sessions?.find(({ app_user_id }) => app_user_id === id) : undefined
+  return {
+    name: author?.display_name ?? (session ? agentName(people, session) : isUnknown ? 'Somebody who left' : '…'),
+    isAgent: author ? author.user_kind === 'application' : session !== undefined,
+    avatarUrl: author?.avatar_url ?? null,
+  }
+}
