@@ -154,6 +154,8 @@ export class Attack {
     }
     // For anybody else it would change who they are, or end what they call with.
     if (['acceptInvitation', 'changePassword'].includes(draft.name)) return this.#world.caller('newcomer')
+    // There a login is no help.
+    if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('nobody')
     // Who began it has to end it.
     if (draft.fitting && /^authorize$|Consent/.test(draft.name)) return this.#world.caller('owner')
     const fitting = draft.fitting ? callers.filter(({ fits }) => fits(draft.route)) : callers
@@ -218,7 +220,7 @@ export class Attack {
 
   /** Later requests are made with what earlier ones brought. */
   #learn({ name }: Draft, { mayRead }: Caller, { headers, text }: Answered, about: string | undefined) {
-    if (!mayRead.has('here')) return
+    if (!mayRead.has('here') && !isTokenEndpoint(name)) return
     const { things } = this.#world
     things.learn(text, about)
     const location = headers.get('location') ?? ''
@@ -244,6 +246,8 @@ export class Attack {
     }
   }
 }
+
+const isTokenEndpoint = (name: RouteName) => name === 'issueToken' || name === 'revokeToken'
 
 function isDecodable(path: string) {
   try {

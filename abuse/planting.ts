@@ -105,7 +105,9 @@ export class Planting {
   async internal(client: Client, issueId: string, group?: Group) {
     const [people, managers] = [group ?? 'people', group ?? 'managers']
     const onIssue = { target_type: 'issue', target_id: issueId, internal: true }
-    await this.#plant(client, people, '/comments', { ...onIssue, text: this.#canaries.new(people) })
+    for (let comments = 0; comments < 3; comments++) {
+      await this.#plant(client, people, '/comments', { ...onIssue, text: this.#canaries.new(people) })
+    }
     const email = `${this.#canaries.new(managers)}@example.com`
     await this.#plant(client, managers, '/workspaces/me/invitations', { email, role: 'member' })
     await this.#plant(client, managers, '/webhooks', {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { filledDataDir, ServiceProcess, withEmptyDatabase } from '../server/test/process.ts'
 
 /** The service as its users run it, on a database of its own, for as long as `work` takes. */
@@ -32,6 +32,19 @@ async function running<T>(env: Record<string, string>, work: (service: ServicePr
 /** Memory of its process, in MB. */
 export const memoryOf = ({ child }: ServiceProcess) =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+
+/** Connections that its process holds. Who does not read does not notice that theirs was closed. */
+export function socketsOf({ child }: ServiceProcess) {
+  const folder = `/proc/${child.pid}/fd`
+  const isSocket = (fd: string) => {
+    try {
+      return readlinkSync(`${folder}/${fd}`).startsWith('socket:')
+    } catch {
+      return false
+    }
+  }
+  return readdirSync(folder).filter(isSocket).length
+}
 
 /** Time that its process has had of the processors, in seconds; 100 ticks are one. */
 export function cpuOf({ child }: ServiceProcess) {

@@ -188,6 +188,9 @@ export class World {
     this.things.add('app', body.app.id)
     this.things.add('client', body.client_id)
     this.things.add('client_secret', body.client_secret)
+    const query = { client_id: body.client_id, redirect_uri: redirectUri, actor: 'app', scope: 'read' }
+    this.things.add('code of a grant', await this.#approved(owner, query, everywhere))
+    this.things.learn(JSON.stringify((await owner.get('/installations')).body), undefined)
     await this.#planting.sessions(owner, whole.app_user_id)
   }
 
