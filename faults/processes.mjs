@@ -63,7 +63,8 @@ class Process {
       })
     }
     void this.untilUp(child).then(() => {
-      this.ready = child === this.#child && isAlive(child)
+      // The next one listens on the same port, and may have answered in place of this one.
+      if (child === this.#child) this.ready = isAlive(child)
     })
   }
 

@@ -184,7 +184,7 @@ export const isDatabaseAway = (error: unknown) =>
   )
 
 /** Somebody else held what the statement wanted for too long, or it took too long itself. */
-export const isTimedOut = (error: unknown) => ['55P03', '57014'].includes(String(sqlState(error)))
+export const isTimedOut = (error: unknown) => isLockTimeout(error) || sqlState(error) === '57014'
 
 /** The disk is full, or the database takes no changes for now. */
 export const isUnwritable = (error: unknown) => ['53100', '25006'].includes(String(sqlState(error)))

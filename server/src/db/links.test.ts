@@ -59,7 +59,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('lets a migration wait for another for as long as that takes', async () => {
-    const { db } = await broken('lock_timeout=100&statement_timeout=100&query_timeout=150')
+    const { db } = await broken('lock_timeout=100&statement_timeout=100')
     let migrated: Promise<string[]> | undefined
     await own.tx(async (tx) => {
       await tx.rows(sql`select pg_advisory_xact_lock(7226866::bigint)`)
