@@ -32,6 +32,8 @@ export interface GuardedClientOptions {
 }
 
 const maxAccepted = 1000
+/** Answers that only announce another one (1xx). Reading them without end would take a whole processor until the deadline. */
+const maxAnnouncements = 10
 const nothing = Buffer.alloc(0)
 const notSent = (reason: FailureReason): Outcome => ({
   ok: false,
@@ -100,6 +102,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void
   #cancelDeadline: (() => void) | undefined
   #status: number | undefined
+  #announcements = 0
   #buffer = nothing
   #bytes = 0
   #settled = false
@@ -131,6 +134,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number) {
     if (status >= 200) this.#status = status
+    else if (++this.#announcements > maxAnnouncements) this.#giveUp('network_error')
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer) {

@@ -160,6 +160,7 @@ describe('broken connections', () => {
     ['closed', (socket) => socket.end()],
     ['closed within the headers', (socket) => socket.end('HTTP/1.1 200 x\r\nconte')],
     ['closed after early news', (socket) => socket.end('HTTP/1.1 103 x\r\n\r\n')],
+    ['early news without end', (socket) => socket.write('HTTP/1.1 102 x\r\n\r\n'.repeat(100))],
     ['not HTTP', (socket) => socket.end('220 mail.example ESMTP\r\n')],
     ['HTTP/2', (socket) => socket.end(Buffer.from('000000040000000000', 'hex'))],
     ['a switch of protocols', (socket) => socket.write('HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')],
