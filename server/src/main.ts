@@ -5,6 +5,9 @@ import { start } from './start.ts'
 // A person at a terminal reads the lines below; a log collector gets one JSON line per request.
 const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
 
+/** Requests have ten seconds of it. Whatever holds it up beyond that would be killed next, and loses nothing by it. */
+const longestStopMs = 30_000
+
 try {
   const config = readConfig(process.env)
   const running = await start(config, log, console.log)
@@ -20,6 +23,7 @@ try {
       if (askedAt !== undefined) return Date.now() - askedAt > 2000 ? process.exit(1) : undefined
       askedAt = Date.now()
       console.log('Stopping …')
+      setTimeout(() => process.exit(1), config.stopDelayMs + longestStopMs).unref()
       await running.stop()
       process.exit(0)
     })
