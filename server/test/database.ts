@@ -55,7 +55,7 @@ async function emptied(): Promise<Driver | undefined> {
   return undefined
 }
 
-/** Until it is closed. What a test left running finds it closed; if something still runs in it, nobody gets it again. */
+/** Until it is closed. What a test left running finds it closed; if something still runs in it, that is its last. */
 function lend(driver: Driver): Driver {
   let running = 0
   let closed = false
@@ -66,6 +66,7 @@ function lend(driver: Driver): Driver {
       return await work()
     } finally {
       running--
+      if (closed && running === 0) await driver.close()
     }
   }
   return {
@@ -73,8 +74,10 @@ function lend(driver: Driver): Driver {
     query: (statement) => during(() => driver.query(statement)),
     transaction: (work) => during(() => driver.transaction(work)),
     close: async () => {
+      const ends = !closed && running === 0
       closed = true
-      if (running === 0 && kept.length < mostKept) kept.push(driver)
+      if (!ends) return
+      if (kept.length < mostKept) kept.push(driver)
       else await driver.close()
     },
   }
