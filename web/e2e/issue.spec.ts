@@ -1,17 +1,9 @@
 import type { Page } from '@playwright/test'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
+import { menu, pick, property, said } from './parts.ts'
 
-/** The open menu of the page. */
-const menu = (page: Page) => page.getByRole('dialog').last()
-const property = (page: Page, name: string) =>
-  page.getByRole('complementary', { name: 'Properties' }).getByRole('button', { name: new RegExp(`^${name}`) })
 const feed = (page: Page) => page.getByRole('region', { name: 'Activity' })
 const composer = (page: Page) => feed(page).getByRole('textbox', { name: 'Comment', exact: true })
-
-const pick = async (page: Page, name: string, option: string | RegExp) => {
-  await property(page, name).click()
-  await menu(page).getByRole('option', { name: option }).click()
-}
 
 test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
   const { api } = company.owner
@@ -29,7 +21,7 @@ test('everything about an issue is changed in place, and a change can be undone'
 
   await pick(page, 'Status', 'QA')
   await expect(property(page, 'Status')).toHaveText('QA')
-  await page.getByLabel('Messages').getByRole('button', { name: 'Undo' }).last().click()
+  await said(page, 'Moved to QA.').getByRole('button', { name: 'Undo' }).click()
   await expect(property(page, 'Status')).toHaveText('Todo')
 
   await property(page, 'Labels').click()

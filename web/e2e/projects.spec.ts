@@ -1,16 +1,5 @@
-import type { Page } from '@playwright/test'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
-
-/** The open menu or dialog of the page. */
-const menu = (page: Page) => page.getByRole('dialog').last()
-const property = (page: Page, name: string) =>
-  page.getByRole('complementary', { name: 'Properties' }).getByRole('button', { name: new RegExp(`^${name}`) })
-const pick = async (page: Page, name: string, option: string) => {
-  await property(page, name).click()
-  await menu(page).getByRole('option', { name: option }).click()
-}
-/** What was said at the edge of the screen, with its Undo. */
-const said = (page: Page, text: string) => page.getByLabel('Messages').locator('div').filter({ hasText: text }).first()
+import { menu, pick, property, said } from './parts.ts'
 
 test('a project is made and everything about it changed in place', async ({ page, company }) => {
   const { api } = company.owner

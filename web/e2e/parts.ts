@@ -1,0 +1,16 @@
+import type { Page } from '@playwright/test'
+
+/** The open menu or dialog of the page. */
+export const menu = (page: Page) => page.getByRole('dialog').last()
+
+export const property = (page: Page, name: string) =>
+  page.getByRole('complementary', { name: 'Properties' }).getByRole('button', { name: new RegExp(`^${name}`) })
+
+export const pick = async (page: Page, name: string, option: string | RegExp) => {
+  await property(page, name).click()
+  await menu(page).getByRole('option', { name: option }).click()
+}
+
+/** What was said at the edge of the screen, with its Undo. */
+export const said = (page: Page, text: string) =>
+  page.getByLabel('Messages').locator('div').filter({ hasText: text }).first()
