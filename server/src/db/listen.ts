@@ -48,9 +48,10 @@ export function listen(
     next.on('notification', ({ payload }) => heard(payload ?? ''))
     try {
       await next.connect()
-      await next.query(`listen ${pg.escapeIdentifier(channel)}`)
+      const listens = () => next.query(`listen ${pg.escapeIdentifier(channel)}`)
+      await listens()
       pauseMs = 100
-      asking = setInterval(() => void next.query('select 1').catch(again), everyMs)
+      asking = setInterval(() => void listens().catch(again), everyMs)
       announceReady()
       heard('') // Whatever was said while nobody listened.
     } catch (error) {
