@@ -33,7 +33,7 @@ async function seedAgents() {
   const workspaceId = id('wsp', 'workspace')
   const issueId = id('iss', 'issue')
   const people = id('usr', 'person')
-  const login = randomBytes(32).toString('base64url')
+  const login = `psn_${randomBytes(32).toString('base64url')}`
   await db.run(sql`
     insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
   await db.run(sql`

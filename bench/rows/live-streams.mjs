@@ -86,7 +86,7 @@ async function seedPeople(where) {
   const { db, sql, ctx } = await openSetting(where)
   const now = ctx.clock.now()
   const workspaceId = `wsp_${randomBytes(13).toString('hex')}`
-  const tokens = Array.from({ length: people }, () => randomBytes(32).toString('base64url'))
+  const tokens = Array.from({ length: people }, () => `psn_${randomBytes(32).toString('base64url')}`)
   await db.run(sql`
     insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
   for (const token of tokens) {
