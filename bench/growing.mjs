@@ -24,13 +24,18 @@ export async function grow({ db, sql, ctx }, { agents, person }, { from, count }
     from generate_series(${from + 1}::int, ${count}::int) n`)
   await addEndpoints(db, sql, person.workspaceId, now)
   await db.run(sql`
+    insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+    select 'evt_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'Issue', 'create', '{}', '{}', ${now}
+    from generate_series(${from + 1}::int, ${count}::int) n`)
+  await db.run(sql`
     insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
       created_at, settled_at)
-    select 'dlv_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'whk_grown' || n % 20, 'evt_' || n, 'Issue', 'create',
-      case when n % 2 = 0 then 'pending' else 'succeeded' end, n % 2, n % 2,
-      case when n % 2 = 0 then ${now}::timestamptz end, ${now}, case when n % 2 = 1 then ${now}::timestamptz end
-    from generate_series(${from + 1}::int, ${count}::int) n`)
-  for (const table of ['agent_activities', 'agent_sessions', 'issues', 'deliveries']) {
+    select 'dlv_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'whk_grown' || n % 20,
+      'evt_0' || lpad(n::text, 25, '0'), 'Issue', 'create', case when sent then 'succeeded' else 'pending' end,
+      sent::int, sent::int, case when not sent then ${now}::timestamptz end, ${now},
+      case when sent then ${now}::timestamptz end
+    from generate_series(${from + 1}::int, ${count}::int) n, lateral (select n / 20 % 2 = 1 as sent) s`)
+  for (const table of ['agent_activities', 'agent_sessions', 'issues', 'events', 'deliveries']) {
     await db.run({ text: `vacuum analyze ${table}`, values: [] })
   }
   return 'grown'

@@ -145,7 +145,10 @@ export async function startAgentService(kind, where) {
     memory: () => memoryOf(child),
     async ask(what, detail) {
       child.send({ what, detail })
-      return (await once(child, 'message'))[0]
+      const died = once(child, 'exit').then(([code]) => {
+        throw new Error(`the service of the bench ended with ${code}`)
+      })
+      return (await Promise.race([once(child, 'message'), died]))[0]
     },
     stop: () => ended(child),
   }
