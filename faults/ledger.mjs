@@ -1,53 +1,31 @@
 // A receiver that accepts everything at once and remembers all that arrived.
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { Receiver } from './receiver.mjs'
 
-export class Ledger {
+export class Ledger extends Receiver {
   forged = []
   #arrivals = []
   #seen = new Map()
   #told = new Map()
-  #webhooks = new Map()
-  #server = createServer(async (request, response) => {
-    const chunks = []
-    try {
-      for await (const chunk of request) chunks.push(chunk)
-    } catch {
-      return // The worker died while it sent: nothing has arrived.
-    }
-    this.#enter(request, Buffer.concat(chunks))
-    response.writeHead(200).end()
-  })
-
-  static async start() {
-    const ledger = new Ledger()
-    ledger.#server.keepAliveTimeout = 600_000
-    await once(ledger.#server.listen(0, '127.0.0.1'), 'listening')
-    return ledger
-  }
-
-  urlOf(path) {
-    return `http://127.0.0.1:${this.#server.address().port}${path}`
-  }
 
   /** False if the address is somebody else's. */
   expect(url, webhook) {
     if (!url.startsWith(this.urlOf('/'))) return false
-    this.#webhooks.set(new URL(url).pathname, webhook)
+    this.webhooks.set(new URL(url).pathname, webhook)
     this.#told.set(webhook.id, new Set())
     this.#seen.set(webhook.id, new Map())
     return true
   }
 
-  #enter({ url, headers }, raw) {
-    const { id, secret } = this.#webhooks.get(url)
+  receive({ url, headers }, raw, response) {
+    const { id, secret } = this.webhooks.get(url)
     const delivery = headers['svc-delivery']
     if (headers['svc-signature'] !== createHmac('sha256', secret).update(raw).digest('hex')) this.forged.push(delivery)
     this.#arrivals.push(performance.now())
     const seen = this.#seen.get(id)
     seen.set(delivery, (seen.get(delivery) ?? 0) + 1)
     this.#told.get(id).add(JSON.parse(raw).data.id)
+    response.writeHead(200).end()
   }
 
   arrivedBetween(from, to) {
@@ -79,10 +57,5 @@ export class Ledger {
 
   issuesToldAt(webhookId) {
     return this.#told.get(webhookId)
-  }
-
-  stop() {
-    this.#server.closeAllConnections()
-    this.#server.close()
   }
 }

@@ -1,8 +1,7 @@
 // The receiver of all webhooks. It keeps a ledger of what arrived, and answers each delivery after a fate of its own.
 import { createHash, createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Receiver } from './receiver.mjs'
 
 /** In a thousand deliveries. The rest are accepted at once. */
 const fates = [
@@ -27,44 +26,20 @@ function fateOf(deliveryId) {
   return accepted
 }
 
-export class Sink {
+export class Sink extends Receiver {
   requests = []
-  /** By the path that it is told on. */
-  #webhooks = new Map()
   #timesArrived = new Map()
-  #server = createServer(async (request, response) => {
-    const chunks = []
-    try {
-      for await (const chunk of request) chunks.push(chunk)
-    } catch {
-      return // The worker died while it sent: nothing has arrived.
-    }
-    await this.#answer(this.#enter(request, Buffer.concat(chunks)), response)
-  })
 
-  static async start() {
-    const sink = new Sink()
-    // A worker's connection must not be closed under the request that it is about to send.
-    sink.#server.keepAliveTimeout = 600_000
-    await once(sink.#server.listen(0, '127.0.0.1'), 'listening')
-    return sink
-  }
-
-  urlOf(path) {
-    return `http://127.0.0.1:${this.#server.address().port}${path}`
+  receive(request, raw, response) {
+    return this.#answer(this.#enter(request, raw), response)
   }
 
   expect(path, webhook) {
-    this.#webhooks.set(path, webhook)
-  }
-
-  stop() {
-    this.#server.closeAllConnections()
-    this.#server.close()
+    this.webhooks.set(path, webhook)
   }
 
   #enter({ url, headers }, raw) {
-    const { id: webhookId, secret } = this.#webhooks.get(url)
+    const { id: webhookId, secret } = this.webhooks.get(url)
     const { data, webhook_id, webhook_timestamp } = JSON.parse(raw)
     const deliveryId = headers['svc-delivery']
     const times = (this.#timesArrived.get(deliveryId) ?? 0) + 1
