@@ -14,3 +14,7 @@ export const pick = async (page: Page, name: string, option: string | RegExp) =>
 /** What was said at the edge of the screen, with its Undo. */
 export const said = (page: Page, text: string) =>
   page.getByLabel('Messages').locator('div').filter({ hasText: text }).first()
+
+/** What happened on an issue, and what was said there. */
+export const feed = (page: Page) => page.getByRole('region', { name: 'Activity' })
+export const composer = (page: Page) => feed(page).getByRole('textbox', { name: 'Comment', exact: true })
