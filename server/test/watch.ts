@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { TestPerson } from './harness.ts'
 
 /** An event as a browser would see it, or a comment, which it would not. */
@@ -109,4 +109,25 @@ function heardIn(block: string): Heard {
     data: JSON.parse(fields.data ?? 'null'),
     ...('id' in fields ? { id: fields.id } : {}),
   } as Heard
+}
+
+export const ready: Heard = { event: 'ready', data: {}, id: 'ready' }
+export const resync: Heard = { event: 'resync', data: {} }
+export const beat: Heard = { comment: '' }
+export const change = (type: string, id: string, action: string, parent_id: string | null = null): Heard => ({
+  event: 'change',
+  data: { type, id, action, parent_id },
+})
+export const inboxOf = ({ user }: TestPerson) => change('Inbox', user.id, 'update')
+
+export async function watching(person: TestPerson, options = {}) {
+  const watch = await Watch.as(person, options)
+  expect(await watch.next()).toEqual(ready)
+  return watch
+}
+
+/** Something that everybody in the workspace hears of: if it comes next, nothing came before it. */
+export async function mark(person: TestPerson) {
+  const issue = (await person.post('/issues', { title: 'Mark' })).body
+  return change('Issue', issue.id, 'create')
 }

@@ -1,0 +1,331 @@
+import { describe, expect } from 'vitest'
+import { test, verifies } from '../../test/harness.ts'
+import { askConsent, authorize, consent, redirectUri, oauthScene as scene } from '../../test/oauth.ts'
+
+describe('authorize', () => {
+  test.for<[string, Record<string, string | undefined>]>([
+    ['no client', { client_id: undefined }],
+    ['an unknown client', { client_id: 'cli_nobody' }],
+    ['no redirect_uri', { redirect_uri: undefined }],
+    ['another redirect_uri', { redirect_uri: 'https://evil.example.com/' }],
+    ['a slash more', { redirect_uri: `${redirectUri}/` }],
+    ['a query more', { redirect_uri: `${redirectUri}?x=1` }],
+    ['a path more', { redirect_uri: `${redirectUri}/../evil` }],
+    ['another port', { redirect_uri: 'https://robots.example.com:444/callback' }],
+    ['another case', { redirect_uri: redirectUri.toUpperCase() }],
+    ['a user', { redirect_uri: 'https://robots.example.com@evil.example.com/callback' }],
+    [
+      'a wrong redirect_uri and nothing else right',
+      { redirect_uri: 'https://evil.example.com/', code_challenge: undefined, scope: 'admin' },
+    ],
+  ])(
+    'shows a page and never redirects for %s',
+    verifies(
+      'oauth.unknown-client-is-400-page',
+      'oauth.redirect-uri-mismatch-is-400-page',
+      'oauth.redirect-uri-checked-before-rest',
+    ),
+    async ([, change], { app }) => {
+      const { owner, client } = await scene(app)
+      const refused = await app.unchanged(() => authorize(owner, client.client_id, change))
+      expect(refused.status).toBe(400)
+      expect(refused.headers.get('location')).toBeNull()
+      expect(refused.body).toContain('cannot be completed')
+    },
+  )
+
+  test.for<[string, string, Record<string, string | undefined>]>([
+    ['response_type token', 'unsupported_response_type', { response_type: 'token' }],
+    ['no response_type', 'unsupported_response_type', { response_type: undefined }],
+    ['no challenge', 'invalid_request', { code_challenge: undefined }],
+    ['a short challenge', 'invalid_request', { code_challenge: 'abc' }],
+    ['the method plain', 'invalid_request', { code_challenge_method: 'plain' }],
+    ['no method', 'invalid_request', { code_challenge_method: undefined }],
+    ['no challenge and admin', 'invalid_request', { code_challenge: undefined, scope: 'admin' }],
+    ['no actor and a scope outside', 'invalid_request', { actor: undefined, scope: 'write everything' }],
+    ['no actor', 'invalid_request', { actor: undefined }],
+    ['actor user', 'invalid_request', { actor: 'user' }],
+    ['no actor and an app scope', 'invalid_scope', { actor: undefined, scope: 'app:assignable' }],
+    ['admin', 'invalid_scope', { scope: 'read admin' }],
+    ['a scope nobody knows', 'invalid_scope', { scope: 'read,everything' }],
+  ])(
+    'refuses %s by redirect with %s',
+    verifies(
+      'oauth.response-type-not-code-refused',
+      'oauth.unsupported-response-type',
+      'oauth.pkce-missing-is-invalid-request',
+      'oauth.pkce-method-not-s256-is-invalid-request',
+      'oauth.pkce-checked-before-scope',
+      'oauth.actor-checked-before-scope',
+      'oauth.actor-not-app-is-invalid-request',
+      'oauth.app-scope-without-actor-app-is-invalid-scope',
+      'oauth.admin-scope-is-invalid-scope',
+      'oauth.refusal-parameters',
+    ),
+    async ([, error, change], { app }) => {
+      const { owner, client } = await scene(app)
+      const refused = await app.unchanged(() => authorize(owner, client.client_id, change))
+      expect(refused.status).toBe(302)
+      const url = new URL(refused.headers.get('location') ?? '')
+      expect(url.origin + url.pathname).toBe(redirectUri)
+      expect(Object.fromEntries(url.searchParams)).toEqual({
+        error,
+        error_description: expect.any(String),
+        state: 'a state',
+        iss: app.ctx.config.rootUrl,
+      })
+    },
+  )
+
+  test(
+    'refuses a scope outside the manifest, and keeps a query of the redirect address',
+    verifies('oauth.scope-outside-manifest-is-invalid-scope'),
+    async ({ app }) => {
+      const { owner, client } = await scene(app, ['read'])
+      const { headers } = await authorize(owner, client.client_id, {
+        scope: 'write',
+        redirect_uri: `${redirectUri}?tenant=1`,
+      })
+      const { searchParams } = new URL(headers.get('location') ?? '')
+      expect([searchParams.get('tenant'), searchParams.get('error')]).toEqual(['1', 'invalid_scope'])
+    },
+  )
+
+  test(
+    'leads to sign-in, or to consent, with scopes apart by spaces or commas and anything unknown ignored',
+    verifies(
+      'oauth.not-signed-in-goes-to-sign-in',
+      'oauth.signed-in-goes-to-consent',
+      'oauth.scope-separators',
+      'oauth.unknown-parameters-ignored',
+    ),
+    async ({ app }) => {
+      const { owner, client } = await scene(app)
+      const nobody = await app.unchanged(() => authorize(app.nobody, client.client_id, { resource: 'x' }))
+      expect(nobody.status).toBe(302)
+      const signIn = new URL(nobody.headers.get('location') ?? '')
+      expect(signIn.origin + signIn.pathname).toBe(`${app.ctx.config.appUrl}/sign-in`)
+      const next = new URL(signIn.searchParams.get('next') ?? '')
+      expect(next.searchParams.get('client_id')).toBe(client.client_id)
+      expect(next.origin + next.pathname).toBe(`${app.ctx.config.baseUrl}/oauth/authorize`)
+      for (const scope of ['read write', 'read,write', 'read, write']) {
+        const { headers, status } = await authorize(owner, client.client_id, { scope, resource: 'x' })
+        expect(status).toBe(302)
+        const url = new URL(headers.get('location') ?? '')
+        expect(url.origin + url.pathname).toBe(`${app.ctx.config.appUrl}/oauth/consent`)
+        const { body } = await owner.get(`/oauth/requests/${url.searchParams.get('request')}`)
+        expect(body.scopes).toEqual(['read', 'write'])
+      }
+    },
+  )
+})
+
+describe('consent', () => {
+  test(
+    'shows what is asked for to the person who began it, and says whether they may',
+    verifies('oauth.consent-request-shape', 'oauth.can-approve', 'oauth.request-bound-to-person'),
+    async ({ app }) => {
+      const { id: workspaceId, owner, admin, member, client, team } = await scene(app)
+      const elsewhere = await app.workspace()
+      for (const [person, mayApprove] of [
+        [owner, true],
+        [admin, true],
+        [member, false],
+      ] as const) {
+        const id = await askConsent(person, client.client_id)
+        expect((await person.get(`/oauth/requests/${id}`)).body).toEqual({
+          id,
+          app: {
+            id: client.app.id,
+            name: 'Robot',
+            description: null,
+            icon: `${app.ctx.config.baseUrl}/agent-apps/${client.app.id}/icon`,
+          },
+          client_name: 'Robot',
+          developer: { name: 'Robots Inc', url: 'https://robots.example.com' },
+          scopes: ['read', 'write'],
+          teams: [{ id: team.id, key: 'ENG', name: 'Engineering' }],
+          workspaces: [{ id: workspaceId, name: 'Acme' }],
+          redirect_host: 'robots.example.com',
+          webhook: null,
+          installed: null,
+          can_approve: mayApprove,
+        })
+        const others = [owner, admin, member, elsewhere.owner].filter((other) => other !== person)
+        for (const other of others) {
+          expect((await other.get(`/oauth/requests/${id}`)).status).toBe(404)
+          const refused = await app.unchanged(() => other.post(`/oauth/requests/${id}/approve`, { all_teams: true }))
+          expect(refused.status).toBe(404)
+        }
+      }
+      const id = await askConsent(elsewhere.owner, client.client_id)
+      expect((await elsewhere.owner.get(`/oauth/requests/${id}`)).body).toMatchObject({ teams: [], can_approve: false })
+    },
+  )
+
+  test('shows what the app will be told of and where, and how it is installed already', async ({ app }) => {
+    const { owner, member, client, team } = await scene(app)
+    const manifest = (webhook: object, scopes = ['read', 'write']) => ({
+      schemaVersion: '1.0.0',
+      name: 'Robot',
+      description: 'Mends what is broken.',
+      developer: { name: 'Robots Inc' },
+      oauth: { redirect_uris: [redirectUri], scopes },
+      webhook,
+    })
+    const replace = (...parts: Parameters<typeof manifest>) =>
+      owner.put(`/agent-apps/${client.app.id}`, manifest(...parts))
+    const shown = async (person = owner) =>
+      (await person.get(`/oauth/requests/${await askConsent(person, client.client_id, { scope: 'read' })}`)).body
+
+    const webhook = { url: 'https://hooks.robots.example.com:8443/baton?key=1', resource_types: ['Issue'] }
+    await replace(webhook)
+    const told = {
+      host: 'hooks.robots.example.com:8443',
+      resource_types: ['Issue'],
+      always: ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'],
+    }
+    expect(await shown()).toMatchObject({
+      app: { description: 'Mends what is broken.' },
+      webhook: told,
+      installed: null,
+    })
+    const elsewhere = await app.workspace()
+    await consent(owner, client.client_id, { team_ids: [team.id] })
+    const installed = { all_teams: false, team_ids: [team.id], scopes: ['read', 'write'] }
+    expect(await shown()).toMatchObject({ webhook: told, installed })
+    expect(await shown(member)).toMatchObject({ webhook: told, installed, can_approve: false })
+    // Nobody else learns where it is installed, or where its events go.
+    expect(await shown(elsewhere.owner)).toMatchObject({ webhook: null, installed: null, teams: [], workspaces: [] })
+
+    await replace({ ...webhook, enabled: false }, ['read'])
+    expect(await shown()).toMatchObject({ webhook: null, installed: { ...installed, scopes: ['read'] } })
+    const { body } = await owner.get('/installations')
+    await owner.delete(`/installations/${body.data[0].id}`)
+    expect(await shown()).toMatchObject({ webhook: null, installed: null })
+  })
+
+  test(
+    'is given by managers of the app’s workspace alone',
+    verifies('oauth.approve-by-member-forbidden', 'installation.only-in-developer-workspace'),
+    async ({ app }) => {
+      const { owner, member, client } = await scene(app)
+      const elsewhere = await app.workspace()
+      for (const person of [member, elsewhere.owner]) {
+        const id = await askConsent(person, client.client_id)
+        const refused = await app.unchanged(() => person.post(`/oauth/requests/${id}/approve`, { all_teams: true }))
+        expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      }
+      expect((await owner.get('/installations')).body.data).toEqual([])
+    },
+  )
+
+  test(
+    'installs the app for the chosen teams and returns with a code and the state',
+    verifies(
+      'oauth.approve-all-teams',
+      'oauth.approve-selected-teams',
+      'oauth.approve-redirect-has-code-and-state',
+      'installation.created-by-approval',
+      'installation.fields',
+      'installation.id-format',
+      'installation.get-one',
+      'installation.app-user-name-is-app-name',
+    ),
+    async ({ app }) => {
+      for (const all of [true, false]) {
+        const { id: workspaceId, owner, admin, member, client, team } = await scene(app)
+        const decision = all ? { all_teams: true } : { team_ids: [team.id] }
+        const { url } = await consent(admin, client.client_id, decision)
+        expect(url.origin + url.pathname).toBe(redirectUri)
+        expect(Object.fromEntries(url.searchParams)).toEqual({
+          code: expect.any(String),
+          state: 'a state',
+          iss: app.ctx.config.rootUrl,
+        })
+        const { data } = (await member.get('/installations')).body
+        expect(data).toEqual([
+          {
+            id: expect.stringMatching(/^ins_[0-9a-hjkmnp-tv-z]{26}$/),
+            workspace_id: workspaceId,
+            app_id: client.app.id,
+            app_user_id: data[0].app_user.id,
+            app: { id: client.app.id, name: 'Robot' },
+            app_user: { id: expect.stringMatching(/^usr_/), display_name: 'Robot' },
+            all_teams: all,
+            team_ids: all ? [] : [team.id],
+            scopes: ['read', 'write'],
+            installed_by: admin.user.id,
+            created_at: app.clock.now().toISOString(),
+            updated_at: app.clock.now().toISOString(),
+          },
+        ])
+        expect((await member.get(`/installations/${data[0].id}`)).body).toEqual(data[0])
+        expect((await owner.get('/audit-log?action=installation.approved')).body.data).toHaveLength(1)
+      }
+    },
+  )
+
+  test('needs exactly one choice of teams', verifies('installation.coverage-exactly-one'), async ({ app }) => {
+    const { owner, client, team } = await scene(app)
+    const elsewhere = await scene(app)
+    const id = await askConsent(owner, client.client_id)
+    for (const decision of [
+      {},
+      { all_teams: true, team_ids: [team.id] },
+      { team_ids: [] },
+      { all_teams: false },
+      { team_ids: ['team_x'] },
+      { team_ids: [team.id, elsewhere.team.id] },
+      { all_teams: true, workspace_id: owner.workspaceId },
+    ]) {
+      const refused = await app.unchanged(() => owner.post(`/oauth/requests/${id}/approve`, decision))
+      expect(refused).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
+    }
+  })
+
+  test('can be denied', verifies('oauth.deny'), async ({ app }) => {
+    const { owner, member, client } = await scene(app)
+    for (const person of [owner, member]) {
+      const id = await askConsent(person, client.client_id)
+      const { status, body } = await person.post(`/oauth/requests/${id}/deny`)
+      expect(status).toBe(200)
+      const { searchParams } = new URL(body.redirect_to)
+      expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', 'a state'])
+      expect(searchParams.get('code')).toBeNull()
+      expect((await person.post(`/oauth/requests/${id}/approve`, { all_teams: true })).status).toBe(404)
+    }
+    expect((await owner.get('/installations')).body.data).toEqual([])
+  })
+
+  test('is asked for ten minutes', verifies('oauth.consent-request-expires'), async ({ app }) => {
+    const { owner, client } = await scene(app)
+    const [early, late] = [await askConsent(owner, client.client_id), await askConsent(owner, client.client_id)]
+    app.clock.advance({ minutes: 10, milliseconds: -1 })
+    expect((await owner.post(`/oauth/requests/${early}/approve`, { all_teams: true })).status).toBe(200)
+    app.clock.advance({ milliseconds: 1 })
+    const refused = await app.unchanged(() => owner.post(`/oauth/requests/${late}/approve`, { all_teams: true }))
+    expect(refused.status).toBe(404)
+  })
+})
+
+test('a manifest that changed since is seen before consent', async ({ app }) => {
+  const { owner, client } = await scene(app)
+  const manifest = {
+    schemaVersion: '1.0.0',
+    name: 'Robot',
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: [redirectUri], scopes: ['read'] },
+  }
+  const [narrowed, moved] = [await askConsent(owner, client.client_id), await askConsent(owner, client.client_id)]
+  await owner.put(`/agent-apps/${client.app.id}`, manifest)
+  expect((await owner.get(`/oauth/requests/${narrowed}`)).body.scopes).toEqual(['read'])
+  await owner.post(`/oauth/requests/${narrowed}/approve`, { all_teams: true })
+  expect((await owner.get('/installations')).body.data[0].scopes).toEqual(['read'])
+  const elsewhere = { ...manifest, oauth: { ...manifest.oauth, redirect_uris: ['https://robots.example.com/new'] } }
+  await owner.put(`/agent-apps/${client.app.id}`, elsewhere)
+  const refused = await app.unchanged(() => owner.post(`/oauth/requests/${moved}/approve`, { all_teams: true }))
+  expect(refused.status).toBe(404)
+  await owner.delete(`/agent-apps/${client.app.id}`)
+  expect((await owner.get('/installations')).body.data).toEqual([])
+})
