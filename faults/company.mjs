@@ -8,7 +8,8 @@ import { listAll, reasonOf, send } from './api.mjs'
 /** With so many unanswered, those who write would have gone home. */
 const mostUnderWay = 400
 const webhooks = 3
-const sessions = 4
+/** More than one would expect at this pace, because a session is limited to ten activities a minute. */
+const sessions = 16
 const delegateEvery = 60
 const settledWithinMs = 75_000
 const redirectUri = 'https://robots.example.com/callback'
@@ -162,7 +163,7 @@ export class Company {
 
   /** Whoever posts with a key posts again until it is answered. */
   async #say(service, number) {
-    const id = this.#sessionIds[number % this.#sessionIds.length]
+    const id = this.#sessionIds[(number / 2) % this.#sessionIds.length]
     const key = `said-${number}`
     for (let tookMs = 0; this.#ticking; ) {
       const began = performance.now()
