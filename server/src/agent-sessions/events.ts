@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { recordForApp } from '../events/for-app.ts'
 import { actorOf } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
-import { readContext } from './context.ts'
+import { readContext } from './context/read-context.ts'
 import { readSession, type Session } from './session.ts'
 import { handOver } from './work.ts'
 

@@ -1,8 +1,8 @@
-import type { Config } from '../config.ts'
-import type { Queryable } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import type { Config } from '../../config.ts'
+import type { Queryable } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import type { Session } from '../session.ts'
 import { type ContextSource, contextOf, type SessionContext } from './prompt-context.ts'
-import type { Session } from './session.ts'
 
 /** More than fits into a prompt, and less than would be a burden. */
 const commentsRead = 1000

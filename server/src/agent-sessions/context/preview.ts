@@ -1,12 +1,12 @@
 import type { GuidanceDraft, GuidancePreview, Team } from '@baton/protocol'
-import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
-import { readTeam } from '../workspaces/teams.ts'
-import { readWorkspace } from '../workspaces/workspaces.ts'
-import { readSource } from './context.ts'
+import type { Context } from '../../context.ts'
+import type { Queryable, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Member } from '../../http/caller.ts'
+import { readTeam } from '../../workspaces/teams.ts'
+import { readWorkspace } from '../../workspaces/workspaces.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
+import { readSource } from './read-context.ts'
 
 /**
  * What an agent would be told if an issue of the team were delegated to it now, with drafts in place of what is stored.
