@@ -7,8 +7,8 @@ import { recordForApp } from '../events/for-app.ts'
 import { actorOf } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
 import { readContext } from './context/read-context.ts'
+import { handOver } from './hand-over.ts'
 import { readSession, type Session } from './session.ts'
-import { handOver } from './work.ts'
 
 /** 6.3: a person delegated to the agent or mentioned it. What an app needs to begin is frozen now. */
 export async function recordCreated(tx: Tx, ctx: Context, session: Session, caller: Member, triggerId: string | null) {

@@ -10,8 +10,8 @@ import { append, type Utterance } from './append.ts'
 import { checkAnswer, checkedBody, checkedKey } from './bodies.ts'
 import { notifyPeople, tellsPeople } from './inbox.ts'
 import { message } from './message.ts'
+import { takeTurn } from './pace.ts'
 import { mustSeeSession } from './read.ts'
-import { speak } from './recent.ts'
 import {
   ended,
   hears,
@@ -105,8 +105,8 @@ async function speakAsAgent(
   if (replayed) return { activity: replayed }
   const session = sessionOf(row, now, ctx.config)
   refuseEnded(session)
-  const spoken = speak(session.recent, now, ctx.config.sessionRatePerSecond)
-  if ('waitMs' in spoken) throw tooFast(spoken.waitMs, ctx.config.sessionRatePerSecond)
+  const turn = takeTurn(session.recent, now, ctx.config.sessionRatePerSecond)
+  if ('waitMs' in turn) throw tooFast(turn.waitMs, ctx.config.sessionRatePerSecond)
   const activity = await append(
     db,
     session,
@@ -118,7 +118,7 @@ async function speakAsAgent(
       signalMetadata: said.signal_metadata ?? null,
       author: { kind: 'app', id: caller.id, name: caller.name, avatar_url: avatarOf(ctx.config, caller.appId) },
       idempotency,
-      recent: spoken.recent,
+      recent: turn.recent,
     },
     now,
     ctx.config,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { workBell } from '../agent-sessions/work.ts'
+import { workBell } from '../agent-sessions/hand-over.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
 import type { Bells } from '../relay/bells.ts'
+import { mindOf } from './choose-mind.ts'
 import { type Claimed, claim, finish, putBack, putBackAll, renew } from './claim.ts'
 import { PlaceLost, SessionHands } from './hands.ts'
 import type { Mind } from './mind.ts'
-import { mindOf } from './minds.ts'
 import { readWork, type WorkNow } from './work.ts'
 
 /** At once, in one process. With a model they mostly wait for it. */

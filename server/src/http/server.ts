@@ -17,8 +17,8 @@ import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
-import { type FindPage, type Page, pageRequest } from './page.ts'
 import { textProblem } from './validate.ts'
+import { type FindPage, type Page, pageRequest } from './web-page.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
