@@ -8,7 +8,7 @@ const order = [
   ['outbound'],
   ['db'],
   ['relay'],
-  ['context'],
+  ['context', 'addresses'],
   ['http'],
   ['login'],
   ['live'],

@@ -1,4 +1,5 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
@@ -66,8 +67,8 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
 }
 
 /** decisions 6: the comment's address if there is one, else the issue's or project's. */
-const urlOf = ({ appUrl }: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
-  comment?.url ?? issue?.url ?? `${appUrl}/project/${projectId}`
+const urlOf = (config: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
+  comment?.url ?? issue?.url ?? projectUrl(config, projectId as string)
 
 /** Agents that run inside the service have none, and no webhook: they are handed their work. */
 const installationOf = (tx: Tx, { installationId }: Session) =>

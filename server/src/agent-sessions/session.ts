@@ -1,4 +1,5 @@
 import type { AgentSession, EndReason, ExternalUrl, PlanItem, SessionState } from '@baton/protocol'
+import { commentUrl, issueUrl, projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
@@ -181,14 +182,13 @@ export async function readSession(db: Queryable, config: Config, now: Date, id: 
 
 function shown(config: Config, row: ShownRow, now: Date): AgentSession {
   const { id, agentId, standing, plan, externalUrls, createdAt, openedByAgent } = sessionOf(row, now, config)
-  const place = row.issue ? `/issue/${row.issue.identifier}` : `/project/${row.project_id}`
-  const url = config.appUrl + place
+  const url = row.issue ? issueUrl(config, row.issue.identifier) : projectUrl(config, row.project_id as string)
   return {
     id,
     state: standing.state,
     unresponsive_since: iso(unresponsiveSince({ createdAt, openedByAgent }, standing, now, config)),
     issue: row.issue && { ...row.issue, url },
-    comment: row.comment && { ...row.comment, url: `${url}#comment-${row.comment.id}` },
+    comment: row.comment && { ...row.comment, url: commentUrl(url, row.comment.id) },
     creator: row.creator,
     app_user_id: agentId,
     plan,

@@ -1,4 +1,5 @@
 import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
+import { iconUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
@@ -76,9 +77,9 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
 }
 
 /** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
-function pictureOf({ baseUrl, appUrl }: Config, app: Row['app'], kind: Row['agent_kind']) {
-  if (app) return `${baseUrl}/agent-apps/${app.id}/icon`
-  return kind === 'deployment' ? `${appUrl}/assets/baton-agent.svg` : null
+function pictureOf(config: Config, app: Row['app'], kind: Row['agent_kind']) {
+  if (app) return iconUrl(config, app.id)
+  return kind === 'deployment' ? `${config.appUrl}/assets/baton-agent.svg` : null
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */

@@ -1,4 +1,5 @@
 import { type Comment, commentFields } from '@baton/protocol'
+import { commentUrlSql } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
@@ -15,12 +16,12 @@ export interface PlacedComment extends Comment {
 }
 
 /** Reads comments with their place. `c` is the comment. */
-export const readComments = ({ appUrl }: Config, db: Queryable, condition: Sql): Promise<PlacedComment[]> =>
+export const readComments = (config: Config, db: Queryable, condition: Sql): Promise<PlacedComment[]> =>
   db.rows(sql`
     select c.id, c.text, c.author_id, case when c.issue_id is null then 'project' else 'issue' end as target_type,
       coalesce(c.issue_id, c.project_id) as target_id, c.parent_comment_id, c.is_resolved, c.mentioned_user_ids,
       c.edited_at, c.created_at, c.updated_at, c.internal,
-      ${appUrl}::text || coalesce('/issue/' || i.code, '/project/' || p.id) || '#comment-' || c.id as url,
+      ${commentUrlSql(config)} as url,
       coalesce(i.personal, p.personal) as personal,
       case when i.personal then i.reporter_id when p.personal then p.owner_id end as "personalOf",
       case when i.team_id is not null then array[i.team_id]

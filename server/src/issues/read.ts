@@ -1,4 +1,5 @@
 import type { Issue, IssueChangeRecord, IssueFilter } from '@baton/protocol'
+import { issueUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
@@ -8,10 +9,7 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { issueInReach, reached } from '../installations/reach.ts'
 import { issueColumns, type StoredIssue, withKey } from './queries.ts'
 
-export const withUrl = ({ appUrl }: Config, issue: StoredIssue): Issue => ({
-  ...issue,
-  url: `${appUrl}/issue/${issue.code}`,
-})
+export const withUrl = (config: Config, issue: StoredIssue): Issue => ({ ...issue, url: issueUrl(config, issue.code) })
 
 /** The id of an issue that the caller reaches, from its id or a code of its. */
 export async function findIssueId(db: Queryable, caller: Actor, key: string): Promise<string> {

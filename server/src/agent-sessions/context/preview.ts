@@ -1,4 +1,5 @@
 import type { GuidanceDraft, GuidancePreview, Team } from '@baton/protocol'
+import { issueUrl } from '../../addresses.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -51,7 +52,7 @@ async function invented(
     subject: {
       kind: 'issue',
       identifier: `${key}-1`,
-      url: `${config.appUrl}/issue/${key}-1`,
+      url: issueUrl(config, `${key}-1`),
       title: 'An example',
       description: 'What has to be done stands here.',
       team: { id, key, name },

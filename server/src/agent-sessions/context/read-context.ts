@@ -1,3 +1,4 @@
+import { issueUrl, projectUrl } from '../../addresses.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
@@ -40,7 +41,7 @@ export async function readSource(
 
 type Subject = Pick<ContextSource, 'subject' | 'teamGuidance' | 'repositories'>
 
-async function readIssue(db: Queryable, { appUrl }: Config, id: string): Promise<Subject> {
+async function readIssue(db: Queryable, config: Config, id: string): Promise<Subject> {
   const issue = await db.row<{
     identifier: string
     title: string
@@ -64,18 +65,13 @@ async function readIssue(db: Queryable, { appUrl }: Config, id: string): Promise
   if (!issue) throw new Error(`there is no issue ${id}`)
   const { team, ...rest } = issue
   return {
-    subject: { kind: 'issue', url: `${appUrl}/issue/${issue.identifier}`, team: team && bare(team), ...rest },
+    subject: { kind: 'issue', url: issueUrl(config, issue.identifier), team: team && bare(team), ...rest },
     teamGuidance: guidanceOf(team ? [team] : []),
     repositories: team?.repositories ?? [],
   }
 }
 
-async function readProject(
-  db: Queryable,
-  { appUrl }: Config,
-  id: string,
-  installationId: string | null,
-): Promise<Subject> {
+async function readProject(db: Queryable, config: Config, id: string, installationId: string | null): Promise<Subject> {
   const project = await db.row<{
     title: string
     description: string
@@ -93,7 +89,7 @@ async function readProject(
   if (!project) throw new Error(`there is no project ${id}`)
   const { teams, ...rest } = project
   return {
-    subject: { kind: 'project', url: `${appUrl}/project/${id}`, teams: teams.map(bare), ...rest },
+    subject: { kind: 'project', url: projectUrl(config, id), teams: teams.map(bare), ...rest },
     teamGuidance: guidanceOf(teams.filter(({ covered }) => covered)),
     repositories: [],
   }
