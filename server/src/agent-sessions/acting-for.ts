@@ -2,7 +2,7 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { actorOf, type Actor as EventActor } from '../events/record.ts'
+import { actorOf, type EventActor } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 
 /**

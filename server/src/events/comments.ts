@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { hintsOf, tellLive } from '../live/hint.ts'
-import { type Actor, type Happening, only, record } from './record.ts'
+import { type EventActor, type Happening, only, record } from './record.ts'
 
 /** A comment, and what one must know of its issue or project to say who may hear of it. */
 export interface PlacedComment extends Comment {
@@ -12,7 +12,7 @@ export interface PlacedComment extends Comment {
   personalOf: string | null
   personal: boolean
   teamIds: string[]
-  author: Actor | null
+  author: EventActor | null
 }
 
 /** Reads comments with their place. `c` is the comment. */
@@ -35,7 +35,7 @@ export const readComments = (config: Config, db: Queryable, condition: Sql): Pro
     where ${condition}`)
 
 /** What others hear of a comment: nothing where it is internal or stands on a personal item (6.5.6). */
-const heardOfComment = (actor: Actor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
+const heardOfComment = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -54,7 +54,7 @@ export async function recordComments(
   tx: Tx,
   now: Date,
   workspaceId: string,
-  actor: Actor,
+  actor: EventActor,
   action: Happening['action'],
   comments: PlacedComment[],
 ) {

@@ -3,15 +3,15 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { isUnattempted } from '../delivery/claim.ts'
 import { newId } from '../ids.ts'
-import type { Actor } from './record.ts'
+import type { EventActor } from './record.ts'
 
 /** decisions 7: nobody in particular. */
-export const systemActor: Actor = { id: '', type: 'system', name: '' }
+export const systemActor: EventActor = { id: '', type: 'system', name: '' }
 
 export interface AppEvent {
   type: AppEventType
   action: string
-  actor: Actor | null
+  actor: EventActor | null
   url: string
   data: { event_id: string } & Record<string, unknown>
   /** That it happened in. */

@@ -10,7 +10,7 @@ import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
   actorOf,
-  type Actor as EventActor,
+  type EventActor,
   type Happening,
   heardOfChange,
   only,
