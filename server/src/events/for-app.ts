@@ -45,7 +45,7 @@ export async function recordForApp(
     select delivery_id(r.id, ${endpointId}), r.workspace_id, ${endpointId}, r.id, ${installationId}, r.type, r.action,
       'pending', 0, 0, r.created_at, r.created_at, (
         select id from deliveries b where endpoint_id = ${endpointId} and id = delivery_id(${attemptedAfter}, ${endpointId})
-          and ${isUnattempted(sql`b`)})
+          and ${isUnattempted})
     from recorded r`)
   if (told > 0) tx.tell('due', [endpointId])
   return eventId

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { enqueueFor } from '../delivery/enqueue.ts'
+import { enqueueRecorded } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import { tellLive } from '../live/hint.ts'
 
@@ -61,7 +61,7 @@ export async function record(tx: Tx, now: Date, workspaceId: string, happenings:
         as e (id text, type text, action text, team_ids text[], body json)
       returning *
     )
-    ${enqueueFor(sql`recorded`)}`)
+    ${enqueueRecorded}`)
   tx.tell(
     'due',
     told.map(({ endpoint_id }) => endpoint_id),
