@@ -4,7 +4,7 @@ import { invalid } from '../http/errors.ts'
 import { bodyProblems } from '../http/validate.ts'
 import { judgeUrl } from '../outbound/target.ts'
 
-export const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
+const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
 
 /** The object that manifests are held against, under its address. */
 export const servedSchema = (config: Config) => ({
@@ -54,7 +54,7 @@ const isWebAddress = (text: string) =>
   /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !strange.test(text) && URL.canParse(text)
 
 /** Where a browser is sent with a code. Any host will do, also one inside a network; only the browser goes there. */
-export function redirectProblem(text: string): string | undefined {
+function redirectProblem(text: string): string | undefined {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? []
   if (!authority) return 'must be an https address'
   if (strange.test(text) || !URL.canParse(text)) return 'must be a URL'

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol'
 import { issueUrl, projectUrl } from '../../addresses.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable } from '../../db/database.ts'
@@ -118,6 +119,6 @@ const readThreads = (db: Queryable, place: Sql, triggerId: string | null): Promi
         order by c.id desc limit ${commentsRead}
       ) c window latest as (order by c.id desc)
     ) c left join users u on u.id = c.author_id
-    where c.number <= 101 or c.characters <= ${charactersRead}
+    where c.number <= ${limits.previousComments + 1} or c.characters <= ${charactersRead}
       or coalesce(c.parent_comment_id, c.id) = (select coalesce(parent_comment_id, id) from comments where id = ${triggerId})
     order by c.id`)
