@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
+import { nameOfUser } from '../login/names.ts'
 import { advance, dueAt, type Standing, type TimeRules, unresponsiveSince } from './state.ts'
 
 /** What a session is about. */
@@ -156,7 +157,7 @@ const shownColumns = sql`
   coalesce(s.parting::jsonb -> 'issue', ${shownIssue}) as issue,
   case when c.id is not null then
     jsonb_build_object('id', c.id, 'body', coalesce(s.parting ->> 'comment', c.text)) end as comment,
-  jsonb_build_object('id', u.id, 'name', u.display_name) as creator`
+  ${nameOfUser} as creator`
 
 /** `i`, `p` and `c` are the issue, project and comment of the session `s`. */
 const sessionsInPlace = sql`

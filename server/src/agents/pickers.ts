@@ -3,6 +3,7 @@ import { iconUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
+import { containing } from '../db/like.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
@@ -57,7 +58,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Retur
               where workspace_id = ${caller.workspaceId} and deleted_at is null
                 and (owner_id is null or owner_id = ${caller.id})))
           ${filter}
-          ${query.query ? sql`and u.display_name ilike ${`%${query.query.replace(/[\\%_]/g, '\\$&')}%`}` : none}
+          ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
         order by u.id desc limit ${count}`)
       return rows.map((row) => choiceOf(ctx, caller, row, place))

@@ -3,6 +3,7 @@ import { issueUrl, projectUrl } from '../../addresses.ts'
 import type { Config } from '../../config.ts'
 import type { Queryable } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
+import { nameOfUser } from '../../login/names.ts'
 import type { Session } from '../session.ts'
 import { type ContextSource, contextOf, type SessionContext } from './prompt-context.ts'
 
@@ -111,7 +112,7 @@ const guidanceOf = (teams: TeamRow[]) =>
 const readThreads = (db: Queryable, place: Sql, triggerId: string | null): Promise<ContextSource['comments']> =>
   db.rows(sql`
     select c.id, coalesce(c.parent_comment_id, c.id) as "rootId", c.text as body, c.created_at as "createdAt",
-      case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as author
+      ${nameOfUser} as author
     from (
       select c.*, row_number() over latest as number, sum(length(c.text)) over latest as characters
       from (
