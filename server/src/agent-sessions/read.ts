@@ -78,4 +78,4 @@ const isOver = (now: Date, stoppingTimeoutMs: number) => sql`s.stopping_since <=
 
 /** The session `s` goes on; one whose time to stop has run out does not, though nobody may have written that down yet. */
 export const isOpen = (now: Date, { stoppingTimeoutMs }: TimeRules): Sql =>
-  sql`(s.ended_at is null and (s.stopping_since is null or not ${isOver(now, stoppingTimeoutMs)}))`
+  sql`(s.ended_at is null and not (s.state = 'stopping' and ${isOver(now, stoppingTimeoutMs)}))`
