@@ -57,7 +57,7 @@ interface Parts {
   findPage: FindPage
 }
 
-/** Turns the door into an HTTP server. Everything that is said about HTTP is said here, and of refusals in refusals.ts. */
+/** Turns the door into an HTTP server: how it listens and answers. How it refuses stands in refusals.ts. */
 export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   const { config } = parts.ctx
   const app = newServer(parts.ctx)
