@@ -1,5 +1,5 @@
 import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
-import type { Config } from '../config.ts'
+import { avatarOf } from '../agent-sessions/activities.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
@@ -69,16 +69,10 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
   const reason = agent && unavailableReason(agent, place, id)
   return {
     ...user,
-    avatar_url: pictureOf(config, app, user.agent_kind),
+    avatar_url: avatarOf(config, user.agent_kind, app?.id ?? null),
     available: reason === null,
     unavailable_reason: reason,
   }
-}
-
-/** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
-function pictureOf({ baseUrl, appUrl }: Config, app: Row['app'], kind: Row['agent_kind']) {
-  if (app) return `${baseUrl}/agent-apps/${app.id}/icon`
-  return kind === 'deployment' ? `${appUrl}/assets/baton-agent.svg` : null
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */
