@@ -11,6 +11,7 @@ const webhooks = 3
 /** More than one would expect at this pace, because a session is limited to ten activities a minute. */
 const sessions = 16
 const delegateEvery = 60
+const atWork = ['pending', 'active', 'stale']
 const settledWithinMs = 75_000
 const redirectUri = 'https://robots.example.com/callback'
 
@@ -244,7 +245,7 @@ export class Company {
     }
     for (const id of this.#delegated) {
       const { data } = await this.call('GET', `/agent-sessions?issue_id=${id}`)
-      if (data.some(({ ended_at }) => ended_at === null)) return false
+      if (data.some(({ state }) => atWork.includes(state))) return false
     }
     return true
   }
