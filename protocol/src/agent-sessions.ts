@@ -74,7 +74,7 @@ export const appContents = {
   action: Type.Object(
     {
       type: Type.Literal('action'),
-      action: text(1, limits.activityAction),
+      action: text(1, limits.activityBody),
       parameter: text(0, limits.activityBody),
       result: Type.Optional(text(0, limits.activityBody)),
     },
@@ -127,6 +127,7 @@ export const signalMetadata = {
   ),
 }
 export type AppSignal = keyof typeof signalMetadata
+export type AuthMetadata = Static<(typeof signalMetadata)['auth']>
 export type SelectMetadata = Static<(typeof signalMetadata)['select']>
 
 /** A person's answer to a `select`. */

@@ -30,6 +30,7 @@ export {
   type Answer,
   type AppActivityType,
   type AppSignal,
+  type AuthMetadata,
   activityBodies,
   appActivityTypes,
   type EndReason,

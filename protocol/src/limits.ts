@@ -62,7 +62,6 @@ export const limits = {
   externalUrls: 10,
   externalUrlLabel: 60,
   activityBody: 32_000,
-  activityAction: 1000,
   activitiesPage: 200,
   reasonCode: 64,
   selectOptions: 50,

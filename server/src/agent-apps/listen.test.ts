@@ -312,6 +312,22 @@ describe('an answer', () => {
     expect(await listener.answer(attempt, { status: 500 })).toMatchObject(notFound)
     await delivering
   })
+
+  test('is taken for `revoked` too, which is attempted when the app has gone', async ({ app }) => {
+    const { owner, admin } = await app.workspace()
+    const { id, path } = await listenable(app, owner, listenUrl)
+    const listener = await Listener.of(owner, id)
+    expect((await owner.delete(path)).status).toBe(204)
+    const delivering = app.deliver()
+    const attempt = await listener.attempt()
+    await idle(app)
+    expect(asReceived(attempt).body).toMatchObject({ type: 'OAuthApp', action: 'revoked' })
+    expect(await app.unchanged(() => listener.answer(attempt, { status: 500 }, admin))).toMatchObject(notFound)
+    expect((await listener.answer(attempt, { status: 200 })).status).toBe(204)
+    await delivering
+    const kept = await app.ctx.db.row(sql`select status from deliveries where id = ${attempt.delivery_id}`)
+    expect(kept).toEqual({ status: 'succeeded' })
+  })
 })
 
 describe('who may listen', () => {

@@ -5,7 +5,7 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { isManager, type Member } from '../http/caller.ts'
-import { ApiError } from '../http/errors.ts'
+import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { lookWhenRung, streamFor } from '../live/stream.ts'
 import { confirmRole } from '../workspaces/members.ts'
@@ -120,7 +120,13 @@ export async function answerAttempt(
   attemptId: string,
   answer: AttemptAnswer,
 ) {
-  const { endpointId } = await findOwnApp(db, caller, appId)
+  // Also of an app that was deleted: `revoked` is attempted after that (decisions 7).
+  const { endpointId, ownerId } = found(
+    await db.row<{ endpointId: string; ownerId: string }>(sql`
+      select endpoint_id as "endpointId", owner_user_id as "ownerId" from agent_apps
+      where workspace_id = ${caller.workspaceId} and id = ${appId}`),
+  )
+  if (!isManager(caller) && ownerId !== caller.id) throw new ApiError('FORBIDDEN')
   if (await relay.answer(attemptId, endpointId, caller.id, answer)) return
   const message = 'There is no such attempt of yours: it was answered already, or its five seconds were over.'
   throw new ApiError('RESOURCE_NOT_FOUND', {}, { message })

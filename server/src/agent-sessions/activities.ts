@@ -1,4 +1,4 @@
-import type { ActivityQuery, AgentActivity } from '@baton/protocol'
+import type { ActivityQuery, AgentActivity, Choice } from '@baton/protocol'
 import { limits } from '@baton/protocol'
 import { iconUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
@@ -10,24 +10,30 @@ import { mustSeeSession } from './read.ts'
 
 type Row = Omit<AgentActivity, 'author'> & {
   author: Omit<AgentActivity['author'], 'avatar_url'>
+  agent_kind: Choice['agent_kind']
   app_id: string | null
 }
 
-export const avatarOf = (config: Config, appId: string | null) => (appId ? iconUrl(config, appId) : null)
+/** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
+export function avatarOf(config: Config, kind: Choice['agent_kind'], appId: string | null) {
+  if (appId) return iconUrl(config, appId)
+  return kind === 'deployment' ? `${config.appUrl}/assets/baton-agent.svg` : null
+}
 
 /** Activities as the wire has them (2.7). `a` is the activity. */
 export async function readActivities(db: Queryable, config: Config, condition: Sql): Promise<AgentActivity[]> {
   const rows = await db.rows<Row>(sql`
     select a.id, a.seq, a.type, a.content, a.ephemeral, a.superseded_by_seq, a.signal, a.signal_metadata,
-      jsonb_build_object('kind', a.author_kind, 'id', u.id, 'name', u.display_name) as author, i.app_id, a.created_at
+      jsonb_build_object('kind', a.author_kind, 'id', u.id, 'name', u.display_name) as author,
+      u.agent_kind, i.app_id, a.created_at
     from agent_activities a
     join users u on u.id = a.author_id
     left join installations i on a.author_kind = 'app' and i.app_user_id = a.author_id
     where ${condition}`)
   // In the order of 2.7, so that what is read again is the same to the byte.
-  return rows.map(({ app_id, author: { kind, id, name }, created_at, ...activity }) => ({
+  return rows.map(({ agent_kind, app_id, author: { kind, id, name }, created_at, ...activity }) => ({
     ...activity,
-    author: { kind, id, name, avatar_url: avatarOf(config, app_id) },
+    author: { kind, id, name, avatar_url: avatarOf(config, agent_kind, app_id) },
     created_at,
   }))
 }

@@ -1,9 +1,9 @@
-import type { AgentActivity, Answer, AppActivityType, NewActivity, SelectMetadata } from '@baton/protocol'
+import type { AgentActivity, Answer, AppActivityType, AuthMetadata, NewActivity, SelectMetadata } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { isConflict, type Queryable, type Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
-import { ApiError, found } from '../http/errors.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
 import { avatarOf } from './activities.ts'
 import { append } from './append.ts'
 import { checkAnswer, checkedBody } from './bodies.ts'
@@ -95,6 +95,7 @@ async function speakAsAgent(
   if (replayed) return { activity: replayed }
   const session = sessionOf(row, now, ctx.config)
   refuseEnded(session)
+  if (said.signal === 'auth') await mustKnowPerson(db, caller, said.signal_metadata as AuthMetadata)
   const turn = takeTurn(session.recent, now, ctx.config.sessionRatePerSecond)
   if ('waitMs' in turn) throw tooFast(turn.waitMs, ctx.config.sessionRatePerSecond)
   const activity = await append(
@@ -106,7 +107,7 @@ async function speakAsAgent(
       ephemeral: said.ephemeral ?? false,
       signal: said.signal ?? null,
       signalMetadata: said.signal_metadata ?? null,
-      author: { kind: 'app', id: caller.id, name: caller.name, avatar_url: avatarOf(ctx.config, caller.appId) },
+      author: authorOf(ctx, caller, session),
       idempotency,
       recent: turn.recent,
     },
@@ -114,6 +115,21 @@ async function speakAsAgent(
     ctx.config,
   )
   return activity && { activity, session }
+}
+
+/** Inside the service, whoever works for nobody in particular is the built-in agent. */
+const authorOf = ({ config }: Context, { id, name, appId }: App, { ownerId }: Session): AgentActivity['author'] => ({
+  kind: 'app',
+  id,
+  name,
+  avatar_url: avatarOf(config, appId ? 'app' : ownerId ? 'personal' : 'deployment', appId),
+})
+
+async function mustKnowPerson(db: Queryable, { workspaceId }: App, { user_id }: AuthMetadata) {
+  if (user_id === undefined) return
+  const member = await db.row(sql`
+    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${user_id}`)
+  if (!member) throw invalid({ 'signal_metadata.user_id': 'is not a member of this workspace' })
 }
 
 const postAsPerson = (

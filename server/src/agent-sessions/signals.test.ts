@@ -11,9 +11,9 @@ const offer = (signal_metadata: unknown) => ({ signal: 'select', signal_metadata
 describe('an app asks', () => {
   const accepted: Record<string, Record<string, unknown>> = {
     'for a connection': auth,
-    'for a connection of somebody': {
+    'for a connection with somebody': {
       signal: 'auth',
-      signal_metadata: { url: 'https://example.com/a?b=c#d', provider_name: 'Example', user_id: 'u-1' },
+      signal_metadata: { url: 'https://example.com/a?b=c#d', provider_name: 'Example' },
     },
     'for a choice': select,
     'for several of one': offer({ options: options(1), allow_multiple: true }),
@@ -83,6 +83,20 @@ describe('an app asks', () => {
       })
     },
   )
+
+  test('for a connection of a member, and of nobody else', async ({ app }) => {
+    const { delegated, member, robot } = await sessionScene(app)
+    const { member: stranger } = await app.workspace()
+    const session = await delegated()
+    const connecting = (user_id: string) => ({ ...auth, signal_metadata: { ...auth.signal_metadata, user_id } })
+    for (const user of [stranger.user.id, robot.userId, 'u-1', '']) {
+      const answer = await app.unchanged(() => session.say('elicitation', connecting(user)))
+      expect(answer, user).toMatchObject(invalid)
+      expect(Object.keys(answer.body.details)).toEqual(['signal_metadata.user_id'])
+    }
+    const asked = connecting(member.user.id)
+    expect(await session.say('elicitation', asked)).toMatchObject({ status: 201, body: asked })
+  })
 
   test('with nothing but an elicitation', verifies('activity.signal-only-on-elicitation'), async ({ app }) => {
     const { delegated } = await sessionScene(app)

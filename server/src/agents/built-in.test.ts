@@ -4,6 +4,7 @@ import { done, say } from '../../test/delegation.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { insideScene, lastBody, typesOf } from '../../test/inside-agents.ts'
 import { sql } from '../db/sql.ts'
+import type { Tool } from '../tools/tool.ts'
 
 test(
   'the built-in agent takes an issue of any team, looks at it and answers, and no webhook is involved',
@@ -32,7 +33,10 @@ test(
       expect(answered.plan.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
       const activities = await said(answered)
       expect(typesOf(activities).filter((type) => type === 'action')).toHaveLength(4)
-      expect(activities.at(-1)).toMatchObject({ type: 'response', author: { kind: 'app', id: builtIn, name: 'Baton' } })
+      const { avatar_url } = listed.at(-1)
+      expect(avatar_url).toMatch(/^http/)
+      const author = { kind: 'app', id: builtIn, name: 'Baton', avatar_url }
+      expect(activities.at(-1)).toMatchObject({ type: 'response', author })
       expect(lastBody(activities)).toMatch(/Steps.*Expected and seen.*Version or environment/s)
       await done(member.delete(`/issues/${issue.id}`))
     }
@@ -126,6 +130,29 @@ test(
     expect(lastBody(await said(onProject))).toContain(`**Speed**: 1 issues · 1 backlog`)
   },
 )
+
+test('without a model it may read and comment, and no more', async ({ app }) => {
+  const { member, builtIn, team, issueOf } = await insideScene(app)
+  const issue = await issueOf({ delegate_id: builtIn })
+  const answers: unknown[] = []
+  await app.work({
+    async work(_, hands) {
+      expect(hands.tools.map(({ name }) => name)).not.toContain('update_issue')
+      for (const [name, input] of [
+        ['update_issue', { issue_id: issue.id, title: 'Mine' }],
+        ['delete_issue', { issue_id: issue.id }],
+        ['create_issue', { title: 'Another', team_id: team.id }],
+        ['create_comment', { target_type: 'issue', target_id: issue.id, text: 'Hello' }],
+      ] as const) {
+        const outcome = await hands.call(hands.toolNamed(name) as Tool, input)
+        answers.push(outcome.ok || outcome.refusal.code)
+      }
+      await hands.respond('Done.')
+    },
+  })
+  expect(answers).toEqual([...Array(3).fill('INSUFFICIENT_SCOPE'), true])
+  expect((await done(member.get('/issues'))).data).toMatchObject([{ id: issue.id, title: issue.title }])
+})
 
 test('it never works on what is personal, and reads no internal comment', async ({ app }) => {
   const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)

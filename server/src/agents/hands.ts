@@ -1,8 +1,8 @@
-import { type AgentActivity, api, limits, type Operation, type PlanItem } from '@baton/protocol'
-import { activitiesAfter } from '../agent-sessions/activities.ts'
+import { type AgentActivity, api, type Operation, type PlanItem } from '@baton/protocol'
+import { readActivities } from '../agent-sessions/activities.ts'
 import { readContext } from '../agent-sessions/context/read-context.ts'
 import type { Context } from '../context.ts'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { type App, grants } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
@@ -12,16 +12,19 @@ import { tools, toolsFor } from '../tools/catalogue.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Claimed } from './claim.ts'
 import { agentIn, scopesOf } from './identity.ts'
-import type { Hands, Option, Work } from './mind.ts'
+import { causeSeqOf, type Hands, type Option, type Work } from './mind.ts'
 
-/** Said with the hands themselves, or nothing that an agent inside the service could ask. */
-const notATool: readonly Operation[] = [api.getMe, api.openAgentSession, api.postActivity, api.updateAgentSession]
+/** Said with the hands themselves, or of no use to an agent inside the service, which is no app and has a session. */
+const notATool = ['get_me', 'open_agent_session', 'post_activity', 'update_session_plan']
 
 const readComment = tools.find(({ operation }) => operation === api.getComment) as Tool
-const usable = toolsFor('app').filter(({ operation }) => !notATool.includes(operation))
+const usable = toolsFor('app').filter(({ name }) => !notATool.includes(name))
 
 /** The agent of the session is no more, its place is gone, or others have taken over. */
 export class PlaceLost extends Error {}
+
+/** Each may be as long as a body. */
+const wordsAtOnce = 20
 
 type Said = Record<string, unknown> & { type: string }
 
@@ -41,7 +44,7 @@ export class SessionHands implements Hands {
     this.aborted = aborted
     this.tools = usable.filter(({ operation: { route } }) => {
       const needed = 'scope' in route ? route.scope : null
-      return needed === null || grants(scopesOf[work.agent.kind], needed)
+      return needed === null || grants(scopesOf(work.agent.kind, ctx.config), needed)
     })
   }
 
@@ -97,7 +100,7 @@ export class SessionHands implements Hands {
   async call(tool: Tool, input: Record<string, unknown>) {
     const again = this.#work.attempt > 1 && tool.operation === api.createComment
     const made = again && (await this.#commentMade(input.target_id, input.text))
-    const [used, given] = made ? [readComment, { comment_id: made.id }] : [tool, input]
+    const [used, given] = made ? [readComment, { comment_id: made.id }] : [tool, this.#inItsSession(tool, input)]
     return callTool(this.#ctx, this.#door, await this.caller(), used, given, '')
   }
 
@@ -112,21 +115,28 @@ export class SessionHands implements Hands {
     )
   }
 
-  async conversation(): Promise<AgentActivity[]> {
-    await this.caller()
-    const all: AgentActivity[] = []
-    for (;;) {
-      const { db, config } = this.#ctx
-      const next = await activitiesAfter(db, config, this.#work.sessionId, all.at(-1)?.seq ?? 0, limits.activitiesPage)
-      all.push(...next)
-      if (next.length < limits.activitiesPage) return all
+  async *saidBefore(): AsyncGenerator<AgentActivity> {
+    let before = causeSeqOf(this.#work)
+    while (before > 1) {
+      const next = await this.#activities(sql`
+        a.seq < ${before} and a.type in ('prompt', 'elicitation', 'response', 'error')
+          and a.signal is distinct from 'stop' order by a.seq desc limit ${wordsAtOnce}`)
+      yield* next
+      before = next.length < wordsAtOnce ? 0 : (next.at(-1) as AgentActivity).seq
     }
+  }
+
+  async doneSoFar(count: number): Promise<AgentActivity[]> {
+    const latest = await this.#activities(sql`
+      a.seq > ${causeSeqOf(this.#work)} and a.author_kind = 'app' and a.type = 'action'
+        order by a.seq desc limit ${count}`)
+    return latest.reverse()
   }
 
   /** Asked for at every step, so that what was taken away is gone at once: the agent, its access, or the work itself. */
   async caller(): Promise<App> {
     this.aborted.throwIfAborted()
-    const found = await agentIn(this.#ctx.db, this.#work.sessionId, this.#claimed)
+    const found = await agentIn(this.#ctx, this.#work.sessionId, this.#claimed)
     if (!found) throw new PlaceLost()
     return found.caller
   }
@@ -143,6 +153,17 @@ export class SessionHands implements Hands {
       })
       this.aborted.addEventListener('abort', stop, { once: true })
     })
+  }
+
+  async #activities(which: Sql): Promise<AgentActivity[]> {
+    await this.caller()
+    const { db, config } = this.#ctx
+    return readActivities(db, config, sql`a.session_id = ${this.#work.sessionId} and ${which}`)
+  }
+
+  /** What changes a session changes this one, whichever is named. */
+  #inItsSession({ operation }: Tool, input: Record<string, unknown>) {
+    return operation === api.updateAgentSession ? { ...input, session_id: this.#work.sessionId } : input
   }
 
   /** By what is asked for alone; whether it may be seen is asked when it is read. */

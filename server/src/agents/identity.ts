@@ -1,18 +1,17 @@
 import type { AppScope } from '@baton/protocol'
-import type { Queryable } from '../db/database.ts'
+import type { Config } from '../config.ts'
+import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import type { Claimed } from './claim.ts'
 import type { Work } from './mind.ts'
 
 /**
- * What agents inside the service may do (decisions 10). They are held to what an app may do, and to less: the built-in
- * one reads and comments; a personal one also writes, as its owner could.
+ * What agents inside the service may do (decisions 10): what an app may that reads and writes. The rules of the built-in
+ * one, which it has for want of a model, only read and comment, so then it may no more.
  */
-export const scopesOf: Record<Work['agent']['kind'], AppScope[]> = {
-  deployment: ['read', 'comments:create'],
-  personal: ['read', 'write'],
-}
+export const scopesOf = (kind: Work['agent']['kind'], { model }: Config): AppScope[] =>
+  kind === 'deployment' && !model ? ['read', 'comments:create'] : ['read', 'write']
 
 interface Found {
   id: string
@@ -28,7 +27,7 @@ interface Found {
  * worked for it until somebody else took over.
  */
 export async function agentIn(
-  db: Queryable,
+  { db, config }: Pick<Context, 'db' | 'config'>,
   sessionId: string,
   claimed?: Claimed,
 ): Promise<{ agent: Found; caller: App } | undefined> {
@@ -59,7 +58,7 @@ export async function agentIn(
       appName: name,
       installationId: null,
       tokenHash: Buffer.alloc(0),
-      scopes: scopesOf[kind],
+      scopes: scopesOf(kind, config),
       allTeams: true,
       teamIds: [],
       personalOf,

@@ -20,6 +20,9 @@ export interface Work {
   attempt: number
 }
 
+/** What was said after this belongs to the work, and what was said before does not. */
+export const causeSeqOf = ({ cause }: Work) => (cause.kind === 'message' ? cause.message.seq : 0)
+
 export interface Option {
   value: string
   label?: string
@@ -57,8 +60,10 @@ export interface Hands {
   call(tool: Tool, input: Record<string, unknown>): Promise<Outcome>
   /** What an app would have been told when the session began, as it is now. */
   context(): Promise<SessionContext>
-  /** What has been said in the session, oldest first. */
-  conversation(): Promise<AgentActivity[]>
+  /** What people and the agent said to each other before this piece of work, latest first; read as far as it is asked. */
+  saidBefore(): AsyncIterable<AgentActivity>
+  /** Its actions in this piece of work, oldest first; the latest ones, if there are more. */
+  doneSoFar(count: number): Promise<AgentActivity[]>
   pause(ms: number): Promise<void>
   /** As whom it acts at this moment, for statements that ask what is in reach. */
   caller(): Promise<App>

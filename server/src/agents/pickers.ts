@@ -1,6 +1,5 @@
 import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
-import { iconUrl } from '../addresses.ts'
-import type { Config } from '../config.ts'
+import { avatarOf } from '../agent-sessions/activities.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { containing } from '../db/like.ts'
@@ -71,16 +70,10 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
   const reason = agent && unavailableReason(agent, place, id)
   return {
     ...user,
-    avatar_url: pictureOf(config, app, user.agent_kind),
+    avatar_url: avatarOf(config, user.agent_kind, app?.id ?? null),
     available: reason === null,
     unavailable_reason: reason,
   }
-}
-
-/** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
-function pictureOf(config: Config, app: Row['app'], kind: Row['agent_kind']) {
-  if (app) return iconUrl(config, app.id)
-  return kind === 'deployment' ? `${config.appUrl}/assets/baton-agent.svg` : null
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */

@@ -10,11 +10,9 @@ import type { Work } from './mind.ts'
 export type WorkNow = Work & { stopping: string | null }
 
 /** Null when there is nothing to do any more. */
-export async function readWork(
-  { db, clock, config }: Context,
-  { id, sessionId, causeSeq, attempt }: Claimed,
-): Promise<WorkNow | null> {
-  const found = await agentIn(db, sessionId)
+export async function readWork(ctx: Context, { id, sessionId, causeSeq, attempt }: Claimed): Promise<WorkNow | null> {
+  const { db, clock, config } = ctx
+  const found = await agentIn(ctx, sessionId)
   const row = await db.row<SessionRow & { comment_id: string | null }>(sql`
     select ${sessionColumns}, s.comment_id from agent_sessions s where s.id = ${sessionId}`)
   if (!found || !row) return null

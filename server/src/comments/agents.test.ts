@@ -298,9 +298,10 @@ describe('a thread with an open session', () => {
 })
 
 describe('an edit', () => {
-  test('that adds a mention opens a session, and none prompts', async ({ app, receiver }) => {
+  test('that adds a mention opens a session or is a message to it, and no other is', async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)
-    const { id, member, robot, team, issueIn, sessionsOn } = scene
+    const { id, owner, member, robot, team, issueIn, sessionsOn } = scene
+    const second = await app.installed(owner, { scopes: workScopes, webhook: receiver.url })
     const issue = await issueIn(team.id)
     const root = await say(member, issue, 'Somebody?')
     const edit = (comment: { id: string }, text: string) => () => done(member.put(`/comments/${comment.id}`, { text }))
@@ -309,11 +310,27 @@ describe('an edit', () => {
     expect(events[1]?.body.data.agent_session.comment).toMatchObject({ id: root.id, body: `${at(robot)}?` })
     const reply = await say(member, issue, 'Well', { under: root })
     const silently = (text: string) => meansNothing(app, scene, edit(reply, text), ['Comment update'])
-    for (const text of ['Well?', `${at(robot)}, well?`, `${at(robot)}, well!`, 'Well']) await silently(text)
+    await silently('Well?')
+    const prompted = await eventsOf(app, id, edit(reply, `${at(robot)}, well?`))
+    expect(names(prompted)).toEqual(['Comment update', 'AgentSessionEvent prompted'])
+    expect(prompted[1]?.body.data).toMatchObject({
+      agent_session: { id: events[1]?.body.data.agent_session.id },
+      agent_activity: { content: { type: 'prompt', body: `${at(robot)}, well?` }, author: { id: member.user.id } },
+    })
+    for (const text of [`${at(robot)}, well!`, 'Well']) await silently(text)
     await meansNothing(app, scene, edit(root, `${at(robot)}!`), ['Comment update'])
     const resolve = () => done(member.put(`/comments/${root.id}`, { is_resolved: true }))
     await meansNothing(app, scene, resolve, ['Comment update'])
     expect(await sessionsOn(issue)).toHaveLength(1)
+
+    // Whom it calls is told; who was there before is not.
+    const others = await eventsOf(app, id, edit(root, `${at(robot)} and ${at(second)}!`))
+    expect(names(others)).toEqual(['Comment update', 'AgentSessionEvent created'])
+    expect(others[1]?.body.data.agent_session.app_user_id).toBe(second.userId)
+    for (const session of await sessionsOn(issue)) await done(member.post(`/agent-sessions/${session.id}/stop`))
+    await silently(`${at(robot)}, are you there?`)
+    const among = await say(member, issue, 'Among us', { under: root, internal: true })
+    await meansNothing(app, scene, edit(among, at(robot)), [])
   })
 })
 

@@ -41,8 +41,9 @@ export const holdMentioned = (tx: Tx, caller: Actor, text: string) =>
 
 /**
  * What a comment means to agents (decisions 6): in a thread, it is a message to each open session; who is mentioned and
- * has none there, and is available, gets one. What an agent says, and what is internal, means nothing to them; nor does
- * what somebody else than its owner says to a personal agent.
+ * has none there, and is available, gets one. An edit means something only to those whom it mentions and who were not
+ * mentioned before, which is all that `mentioned` holds then. What an agent says, and what is internal, means nothing to
+ * them; nor does what somebody else than its owner says to a personal agent.
  */
 export async function tellAgents(
   tx: Tx,
@@ -56,8 +57,10 @@ export async function tellAgents(
   if (comment.parent_comment_id === null && mentioned.length === 0) return
   const threadId = comment.parent_comment_id ?? comment.id
   const sessions = await sessionsInThread(tx, ctx, threadId)
-  for (const session of isNew ? sessions : []) {
-    if (hears(session, caller) && takesMessages(session.standing)) await message(tx, ctx, caller, session, comment.text)
+  for (const session of sessions) {
+    const isMeant = isNew || mentioned.some(({ id }) => id === session.agentId)
+    if (!isMeant || !hears(session, caller) || !takesMessages(session.standing)) continue
+    await message(tx, ctx, caller, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }
   for (const agent of mentioned) {

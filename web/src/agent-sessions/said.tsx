@@ -99,7 +99,7 @@ function Action(props: { activity: AgentActivity; action: string; parameter: str
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         role="region"
-        aria-label={`Result of ${action}`}
+        aria-label={`Result of ${action.slice(0, 100)}`}
         className="max-h-80 overflow-auto font-mono text-xs leading-4.5 whitespace-pre-wrap wrap-anywhere"
       >
         {result}

@@ -15,8 +15,11 @@ export const bounds = {
   resultCharacters: 16_000,
   /** Of all that is sent with one question, tools apart. */
   conversationBytes: 384 * 1024,
-  /** Of what was said in the session before. */
+  /** Of what was said in the session before: the latest. */
   earlierCharacters: 24_000,
+  earlierMessages: 200,
+  /** Of what was done before an interruption; two for each call of two attempts are fewer. */
+  earlierActions: 400,
   guidanceCharacters: 24_000,
   /** Of one question, when the model is busy or away. */
   tries: 3,

@@ -17,9 +17,19 @@ import type { Config } from '../../config.ts'
 import { sql } from '../../db/sql.ts'
 import { Bells } from '../../relay/bells.ts'
 import { AgentRunner } from '../runner.ts'
+import { completionsAt } from './endpoint.ts'
 import { recordHealth } from './health.ts'
 
 type Script = Parameters<ModelServer['play']>
+
+test('the address is that of the API, or of the call itself', () => {
+  const asked = 'https://model.example/v1/chat/completions'
+  for (const given of ['https://model.example/v1', 'https://model.example/v1//', asked, `${asked}/`]) {
+    expect(completionsAt(given)).toBe(asked)
+  }
+  expect(completionsAt('https://model.example')).toBe('https://model.example/chat/completions')
+  expect(completionsAt(`${asked}?version=7`)).toBe(`${asked}?version=7`)
+})
 
 test('managers see which model there is and how it answers, and never the key', async ({ app, model }) => {
   const { owner, admin, member } = await app.workspace()

@@ -30,9 +30,7 @@ export class ModelEndpoint {
   constructor(ctx: Context, model: NonNullable<Config['model']>) {
     this.#ctx = ctx
     this.#model = model
-    const url = new URL(model.url)
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
-    this.#url = url.href
+    this.#url = completionsAt(model.url)
   }
 
   /** Asks again if the model is busy or away, for a while. */
@@ -83,6 +81,13 @@ export class ModelEndpoint {
       log.warn({ message: error.message }, 'how the model answers could not be written down'),
     )
   }
+}
+
+/** Some give the address of the API and some that of the call. */
+export function completionsAt(address: string): string {
+  const url = new URL(address)
+  url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')}/chat/completions`
+  return url.href
 }
 
 const outOfTime = () => new ModelFailure('model_limit_reached', 'I ran out of time')

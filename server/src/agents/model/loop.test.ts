@@ -3,9 +3,9 @@ import { done, say } from '../../../test/delegation.ts'
 import { verifies } from '../../../test/harness.ts'
 import { insideScene, lastBody } from '../../../test/inside-agents.ts'
 import { calls, callsRaw, modelKey, says, modelTest as test } from '../../../test/model.ts'
+import { sql } from '../../db/sql.ts'
 import { toolsFor } from '../../tools/catalogue.ts'
-
-const readsOnly = /^(get|list|select)_/
+import { Marks, type Message, openingOf } from './prompt.ts'
 
 test(
   'the built-in agent works with the model and the tools of MCP, and its session shows what it did',
@@ -14,6 +14,7 @@ test(
     const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
     const issue = await issueOf({ description: 'Since Tuesday.', delegate_id: builtIn })
     await say(member, issue, 'Only on Fridays.')
+    const link = { label: 'Graph', url: 'https://graphs.example/1' }
     const plan = (status: string) => ({ plan: [{ content: 'Read the issue', status }] })
     model.play(
       callsRaw(
@@ -24,7 +25,11 @@ test(
         ],
         'I read it first.',
       ),
-      calls(['create_comment', { target_type: 'issue', target_id: issue.id, text: 'Looked at.' }]),
+      calls(
+        ['create_comment', { target_type: 'issue', target_id: issue.id, text: 'Looked at.' }],
+        ['update_issue', { issue_id: issue.id, priority: 'high' }],
+        ['update_session_links', { added_external_urls: [link] }],
+      ),
       says('<think>hm</think>It is **slow** on Fridays.'),
     )
     await app.work()
@@ -38,10 +43,10 @@ test(
     expect(system).toMatch(/^You are Baton, the built-in agent/)
     expect(user).toContain('<description>Since Tuesday.</description>')
     const offered = first?.body.tools.map((tool) => tool.function.name) ?? []
-    const ofMcp = toolsFor('app').map(({ name }) => name)
-    const own = ['update_session_plan', 'ask_person']
-    expect(offered.filter((name) => !ofMcp.includes(name) && !own.includes(name))).toEqual([])
-    expect(offered.filter((name) => !readsOnly.test(name))).toEqual(['create_comment', ...own])
+    // It is no app, has a session, and says what it says in it.
+    const asApp = ['get_me', 'open_agent_session', 'post_activity']
+    const ofMcp = toolsFor('app').flatMap(({ name }) => (asApp.includes(name) ? [] : [name]))
+    expect(offered.toSorted()).toEqual([...ofMcp, 'ask_person'].sort())
     const schemas = JSON.stringify(first?.body.tools)
     expect(schemas).not.toMatch(/"(pattern|format|maxLength|minimum|default)":/)
     expect(schemas).toContain('"status":{"type":"string","enum":["backlog",')
@@ -53,7 +58,7 @@ test(
     expect(comments).toContain('Only on Fridays.')
 
     const session = await sessionOn(issue)
-    expect(session).toMatchObject({ state: 'complete', ...plan('inProgress') })
+    expect(session).toMatchObject({ state: 'complete', ...plan('inProgress'), external_urls: [link] })
     const activities = await said(session)
     expect(activities.map(({ content }) => content)).toEqual([
       { type: 'thought', body: 'Thinking about it.' },
@@ -67,9 +72,21 @@ test(
       },
       expect.not.objectContaining({ result: expect.anything() }),
       expect.objectContaining({ action: 'Create comment', result: 'Looked at.' }),
+      expect.not.objectContaining({ result: expect.anything() }),
+      expect.objectContaining({ action: 'Update issue', result: `${issue.code} Login is slow` }),
+      expect.not.objectContaining({ result: expect.anything() }),
+      expect.objectContaining({ action: 'Update session links', result: 'Done' }),
       { type: 'response', body: 'It is **slow** on Fridays.' },
     ])
-    expect(activities.map(({ superseded_by_seq }) => superseded_by_seq)).toEqual([2, null, null, null, 6, null, null])
+    expect(activities.map(({ superseded_by_seq }) => superseded_by_seq)).toEqual([
+      2,
+      null,
+      null,
+      null,
+      ...[6, null, 8, null, 10, null],
+      null,
+    ])
+    expect(await done(member.get(`/issues/${issue.id}`))).toMatchObject({ priority: 'high', title: issue.title })
     const written = await done(member.get(`/comments?target_type=issue&target_id=${issue.id}`))
     expect(written.data.at(-1)).toMatchObject({ author_id: builtIn, text: 'Looked at.' })
   },
@@ -166,6 +183,51 @@ test('it asks, is answered, and knows what was said before; a mention is its req
   expect(lastBody(await said(await sessionOn(project)))).toBe('Well.')
 })
 
+test('of a long history it reads the latest, and no more than it needs', async ({ app, model }) => {
+  const { member, scribe, issueOf, sessionOn, write } = await insideScene(app)
+  const issue = await issueOf({ delegate_id: scribe.id })
+  model.play(says('Here I am.'))
+  await app.work()
+  const session = await sessionOn(issue)
+  const { last_seq: last } = await done(member.get(`/agent-sessions/${session.id}/activities`))
+  const bodyOf = (seq: number) => `${String(seq).padStart(4, '0')} ${'x'.repeat(395)}`
+  // Each message with its answer, and ten thoughts for each.
+  const types = (seq: number) => ['prompt', 'response'][seq % 12] ?? 'thought'
+  const spoken = Array.from({ length: 2000 }, (_, index) => last + 1 + index)
+  await app.ctx.db.run(sql`
+    insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
+      created_at)
+    select ${session.id}, s.seq, 'act_' || s.seq, ${member.workspaceId}, s.type,
+      jsonb_build_object('type', s.type, 'body', s.body), false,
+      case s.type when 'prompt' then 'user' else 'app' end,
+      case s.type when 'prompt' then ${member.user.id} else ${scribe.id} end, ${app.clock.now()}
+    from unnest(${spoken}::int[], ${spoken.map(types)}::text[], ${spoken.map(bodyOf)}::text[]) as s (seq, type, body)`)
+  await app.ctx.db.run(sql`update agent_sessions set last_seq = ${last + 2000} where id = ${session.id}`)
+  const words = spoken.filter((seq) => types(seq) !== 'thought')
+
+  await done(write(session, 'And now?'))
+  let read = 0
+  let opening: Message[] = []
+  await app.work({
+    async work(work, hands) {
+      const { saidBefore } = hands
+      hands.saidBefore = async function* () {
+        for await (const activity of saidBefore.call(hands)) {
+          read++
+          yield activity
+        }
+      }
+      opening = await openingOf(work, hands, new Marks(), '2030-01-01')
+      await hands.respond('Fine.')
+    },
+  })
+  const told = opening.map(({ content }) => content).join('\n')
+  const kept = [...told.matchAll(/(\d+) x{395}/g)].map(([, seq]) => Number(seq))
+  expect(kept).toEqual(words.slice(-60))
+  expect(read).toBe(kept.length + 1)
+  expect(opening.at(-1)?.content).toContain('And now?')
+})
+
 test('calls that make no sense are answered to the model, and it can mend them', async ({ app, model }) => {
   const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
   const issue = await issueOf({ delegate_id: builtIn, description: 'x'.repeat(90_000) })
@@ -182,8 +244,8 @@ test('calls that make no sense are answered to the model, and it can mend them',
       ['list_issues', { limit: 5000 }],
     ),
     calls(
-      ['update_issue', { issue_id: issue.id, title: 'Mine' }],
-      ['delete_issue', { issue_id: issue.id }],
+      ['update_issue', { issue_id: issue.id, status: 'done' }],
+      ['update_issue', { issue_id: issue.id, delegate_id: null }],
       ['post_activity', { content: { type: 'response', body: 'Over' } }],
       ['update_workspace', { name: 'Mine' }],
       ['update_session_plan', {}],
@@ -208,8 +270,8 @@ test('calls that make no sense are answered to the model, and it can mend them',
     expect.stringContaining('must be a whole number from 1 to 100'),
   ])
   expect(model.results(2)).toEqual([
-    expect.stringContaining('INSUFFICIENT_SCOPE'),
-    expect.stringContaining('INSUFFICIENT_SCOPE'),
+    expect.stringContaining('APP_STATUS_FORBIDDEN'),
+    expect.stringContaining('INVALID_DELEGATE'),
     'There is no tool post_activity.',
     'There is no tool update_workspace.',
     expect.stringContaining('VALIDATION_ERROR'),

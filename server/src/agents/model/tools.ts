@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { api } from '@baton/protocol'
 import { annotations } from '../../tools/annotations.ts'
 import type { Outcome } from '../../tools/call.ts'
-import { inputSchema, type Json } from '../../tools/schema.ts'
+import { type InputSchema, inputSchema, type Json } from '../../tools/schema.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { inBrief } from './text.ts'
 
@@ -94,9 +94,17 @@ function plain(schema: Json): Json {
 
 /** What the model is told that it can do. */
 export const definitionsOf = (tools: readonly Tool[]): ToolDefinition[] => [
-  ...tools.map((tool) => define(tool.name, tool.description, plain(inputSchema(tool)) as object)),
+  ...tools.map((tool) => define(tool.name, tool.description, plain(fieldsOf(tool)) as object)),
   ...ownTools,
 ]
+
+/** It changes no other session than its own, so that none has to be named. */
+function fieldsOf(tool: Tool): InputSchema {
+  const { properties, required, ...schema } = inputSchema(tool)
+  if (tool.operation !== api.updateAgentSession) return { ...schema, properties, required }
+  const { session_id: _, ...others } = properties
+  return { ...schema, properties: others, required: required.filter((name) => name !== 'session_id') }
+}
 
 /** "Get issue" for `get_issue`. */
 export const inWords = (tool: Tool) => annotations(tool).title
