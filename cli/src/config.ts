@@ -10,7 +10,7 @@ export interface Login {
   workspace: { id: string; name: string } | null
 }
 
-export interface Config {
+interface Config {
   /** The address of the latest login. */
   current: string | null
   logins: Record<string, Login>
