@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -97,6 +97,19 @@ test('as for the service, the status decides: a body that breaks off or has no e
   })
   const { answer } = await forward(attempt, endless)
   expect(answer).toEqual({ status: 200, body: 'x'.repeat(2000) })
+})
+
+test('a service cannot write settings of its choice', async () => {
+  const made = { app: { id: 'app_1', name: 'Robot' }, client_id: 'c', webhook_secret: 'pwhsec_1' }
+  const client_secret = 'svc_sk_1\nNODE_OPTIONS=--import=data:text/javascript,'
+  const shell = await loggedInAt(await at((_, response) => json(response, { ...made, client_secret })))
+  await writeFile(join(shell.cwd, 'manifest.json'), '{"name":"Robot"}')
+  await writeFile(join(shell.cwd, '.env'), 'PORT=4000\n')
+  expect(await shell.run(['apps', 'register', 'manifest.json', '--env', '.env'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('CLIENT_SECRET cannot be written'),
+  })
+  expect(await readFile(join(shell.cwd, '.env'), 'utf8')).toBe('PORT=4000\n')
 })
 
 test('files that are not what they should be are named, and what stands after -- is for the agent', async () => {

@@ -230,7 +230,9 @@ test.each([
 
 test('a parameter that is missing is said before anything is sent', async () => {
   const { client, asked } = await scripted()
-  await expect(client.getIssue({ issue_id: '' })).rejects.toThrow('issue_id')
+  for (const issue_id of ['', '.', '..']) await expect(client.getIssue({ issue_id })).rejects.toThrow('issue_id')
+  for (const baseUrl of ['', 'localhost:3000'])
+    expect(() => new BatonClient({ baseUrl })).toThrow('address of the service')
   expect(asked).toEqual([])
 })
 

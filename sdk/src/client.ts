@@ -186,6 +186,9 @@ export const BatonClient = Caller as unknown as new (options: ClientOptions) => 
 
 /** The address of the service and of its API, from either. */
 export function addresses(url: string) {
+  if (!/^https?:\/\//.test(url)) {
+    throw new TypeError(`baseUrl must be the address of the service, such as http://localhost:3000, not "${url}".`)
+  }
   const rootUrl = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   return { rootUrl, baseUrl: `${rootUrl}/api/v1` }
 }
@@ -210,7 +213,8 @@ function requestOf(name: CallName, { params = {}, query = {}, body }: Loose, opt
   const route = routes[name]
   const path = route.path.replace(/:(\w+)/g, (_, key: string) => {
     const value = params[key]
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs the parameter ${key}`)
+    // A dot segment would lead to another operation.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} needs the parameter ${key}`)
     return encodeURIComponent(value)
   })
   const asked = new URLSearchParams(
