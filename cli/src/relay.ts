@@ -65,8 +65,8 @@ async function connection(options: RelayOptions, ready: () => void): Promise<Rel
     if (typeof response === 'string') return response
     for await (const { event, data } of eventsOf(response, alive)) {
       if (event === 'ready') ready()
-      if (event === 'attempt') void take(options, objectIn(data))
-      if (event === 'replaced') return { end: 'replaced', by: nameIn(objectIn(data)) }
+      if (event === 'attempt') void take(options, understood(data))
+      if (event === 'replaced') return { end: 'replaced', by: nameIn(understood(data)) }
       if (event === 'ended') return { end: 'ended' }
     }
     return 'The service closed the connection.'
@@ -105,7 +105,7 @@ async function connect({ account, appId, takeOver }: RelayOptions, signal: Abort
 }
 
 function refusal(status: number, text: string): Failure {
-  const said: { code?: string; message?: string } = objectIn(text)
+  const said: { code?: string; message?: string } = understood(text)
   const { code = 'UNEXPECTED_ANSWER', message = `The service answered ${status}.` } = said
   const advice =
     code === 'FORBIDDEN'
@@ -115,7 +115,7 @@ function refusal(status: number, text: string): Failure {
 }
 
 /** What the service means; nothing if it cannot be understood. */
-function objectIn(text: string): object {
+function understood(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : {}
