@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-export interface AgentOptions {
+interface AgentOptions {
   directory: string
   command: readonly [string, ...string[]]
   /** Read anew at each start. */

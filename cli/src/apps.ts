@@ -16,7 +16,8 @@ export async function all<T>(page: (cursor: string | undefined) => Promise<Page<
   for (let cursor: string | undefined; ; ) {
     const { data, next_cursor } = await page(cursor)
     found.push(...data)
-    if (next_cursor === null) return found
+    if (!next_cursor) return found
+    if (next_cursor === cursor) throw new Failure('The service gives the same page of a list again and again.')
     cursor = next_cursor
   }
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { Writable } from 'node:stream'
+import { addAbortSignal, Writable } from 'node:stream'
 import { UsageError } from './failure.ts'
 
 const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
@@ -34,11 +34,11 @@ export async function askSecretly(question: string, option: string, signal: Abor
 }
 
 /** All of stdin. */
-export async function stdin(): Promise<Buffer> {
+export async function stdin(signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  for await (const chunk of addAbortSignal(signal, process.stdin)) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
 }
 
 /** The one line that was piped in. */
-export const stdinLine = async () => (await stdin()).toString().replace(/\r?\n$/, '')
+export const stdinLine = async (signal: AbortSignal) => (await stdin(signal)).toString().replace(/\r?\n$/, '')

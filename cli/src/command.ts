@@ -25,7 +25,7 @@ export interface Command {
   run(call: Call): Promise<void>
 }
 
-export type Values = Record<string, string | boolean | undefined>
+type Values = Record<string, string | boolean | undefined>
 
 /** One call of a command. */
 export interface Call {
@@ -49,6 +49,12 @@ export const everywhere: Record<string, Option> = {
   help: { type: 'boolean', short: 'h', about: 'this text' },
 }
 
+/** What is for this command, and what stands after `--` and is for another. */
+export function split(argv: string[]) {
+  const end = argv.indexOf('--')
+  return end < 0 ? { own: argv, rest: [] } : { own: argv.slice(0, end), rest: argv.slice(end + 1) }
+}
+
 export function parse(argv: string[], options: Record<string, Option>) {
   const known: OptionTypes = Object.fromEntries(
     Object.entries({ ...options, ...everywhere }).map(([name, { type, short }]) => [
@@ -56,10 +62,9 @@ export function parse(argv: string[], options: Record<string, Option>) {
       { type, ...(short ? { short } : {}) },
     ]),
   )
-  const end = argv.indexOf('--')
-  const [before, rest] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)]
+  const { own, rest } = split(argv)
   try {
-    const { values, positionals } = parseArgs({ args: before, options: known, allowPositionals: true })
+    const { values, positionals } = parseArgs({ args: own, options: known, allowPositionals: true })
     return { values: values as Values, args: positionals, rest }
   } catch (error) {
     throw new UsageError((error as Error).message)

@@ -10,7 +10,7 @@ export interface Login {
   workspace: { id: string; name: string } | null
 }
 
-export interface Config {
+interface Config {
   /** The address of the latest login. */
   current: string | null
   logins: Record<string, Login>
@@ -29,8 +29,8 @@ export async function readConfig(): Promise<Config> {
   const text = await readIfThere(path())
   if (text === null) return { current: null, logins: {} }
   try {
-    const { current = null, logins = {} } = JSON.parse(text)
-    return { current, logins }
+    const { current, logins } = JSON.parse(text)
+    return { current: current ?? null, logins: { ...logins } }
   } catch {
     throw new Failure(`${path()} is not JSON.`, { advice: 'Delete it and log in again.' })
   }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { Failure } from './failure.ts'
 import { readIfThere, writePrivate } from './files.ts'
 
 export type Settings = Record<string, string>
@@ -16,6 +17,8 @@ export async function changeEnv(path: string, settings: Settings) {
   const lines = ((await readIfThere(path)) ?? '').split('\n')
   if (lines.at(-1) === '') lines.pop()
   for (const [name, value] of Object.entries(settings)) {
+    // Some come from the service: a line feed in one would make a setting of its choice.
+    if (typeof value !== 'string' || /\p{Cc}/u.test(value)) throw new Failure(`${name} cannot be written to ${path}.`)
     const line = `${name}=${value}`
     const at = lines.findIndex((one) => one.startsWith(`${name}=`))
     if (at < 0) lines.push(line)

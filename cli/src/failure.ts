@@ -16,7 +16,7 @@ export class UsageError extends Error {
   readonly code = 'USAGE'
 }
 
-export interface Explained {
+interface Explained {
   exitCode: 1 | 2
   code: string
   message: string
@@ -36,7 +36,7 @@ export function explain(error: unknown, command: string): Explained {
     return { exitCode: 1, code, message, advice: adviceOn[code] ?? whoToAsk(error.requestId), details }
   }
   const message = error instanceof Error ? error.message : String(error)
-  return { exitCode: 1, code: 'FAILED', message, advice: null }
+  return { exitCode: 1, code: 'FAILED', message, advice: error instanceof TypeError ? notUnderstood : null }
 }
 
 const adviceOn: Record<string, string> = {
@@ -49,6 +49,9 @@ const adviceOn: Record<string, string> = {
   FORBIDDEN: 'That is for owners and admins of the workspace, or for whoever registered the app.',
   RATE_LIMIT_EXCEEDED: 'Too many tries; wait a little.',
 }
+
+/** Most likely something in an answer was not where it belongs. */
+const notUnderstood = 'Is that the address of Baton, and of a version that goes with this command?'
 
 const whoToAsk = (requestId: string | null) => (requestId ? `The service logged it as request ${requestId}.` : null)
 

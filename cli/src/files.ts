@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { Failure } from './failure.ts'
 
 export async function readIfThere(path: string): Promise<string | null> {
   try {
@@ -27,6 +28,21 @@ export async function writePrivate(path: string, text: string, directory?: strin
     await file.close().catch(() => {})
     await rm(unfinished, { force: true })
     throw error
+  }
+}
+
+/** What somebody wrote as JSON, and meant as an object. */
+export function objectIn(path: string, text: string): object {
+  const value = parsed(path, text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new Failure(`${path} holds no JSON object.`)
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Failure(`${path} is not JSON: ${(error as Error).message}`)
   }
 }
 

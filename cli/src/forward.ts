@@ -45,7 +45,7 @@ export async function forward(
   for (;;) {
     try {
       const response = await fetch(to, request)
-      const said = (await response.text()).slice(0, excerptLength)
+      const said = await beginningOf(response, excerptLength)
       return { tookMs: tookMs(), answer: { status: response.status, body: said }, problem: null }
     } catch (error) {
       if (error instanceof Error && error.name === 'TimeoutError') {
@@ -61,6 +61,19 @@ export async function forward(
       return { tookMs: tookMs(), answer: { status: 502, body: problem }, problem }
     }
   }
+}
+
+/** As much of the body as comes. Its status was answered, so that one which hangs or breaks off changes nothing. */
+export async function beginningOf(response: Response, length: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.length >= length) break
+    }
+  } catch {}
+  return text.slice(0, length)
 }
 
 function codeOf(error: unknown): unknown {

@@ -8,7 +8,8 @@ Commands:
 ${indent(table(commands.map(({ name, summary }) => [name, summary])))}
 
 \`baton COMMAND --help\` says more. Every command takes --json.
-It ends with 0 when it worked, 1 when something was refused or failed, 2 when the command was not understood.
+It ends with 0 when it worked, 1 when something was refused or failed, 2 when the command was not understood,
+130 when Ctrl-C ended it before it was done. \`dev\`, \`listen\` and \`deliveries --follow\` end with Ctrl-C, and then with 0.
 `
 }
 

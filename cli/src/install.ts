@@ -3,7 +3,7 @@ import { type AgentApp, createInstaller, fileTokens, type InstallationTokens } f
 import type { Account } from './account.ts'
 import { Failure } from './failure.ts'
 
-export interface InstallOptions {
+interface InstallOptions {
   app: AgentApp
   clientSecret: string
   /** Ids of teams; all if there are none. */
@@ -45,11 +45,12 @@ export async function install(account: Account, options: InstallOptions): Promis
 
 /** What a manager does in a browser: opens the address, looks, agrees. Answers where the browser is sent. */
 async function approve(account: Account, address: string, teamIds: string[], signal: AbortSignal): Promise<string> {
-  const { status, headers } = await fetch(address, {
+  const { status, headers, body } = await fetch(address, {
     headers: { authorization: `Bearer ${account.token}` },
     redirect: 'manual',
-    signal,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
   })
+  await body?.cancel()
   const location = headers.get('location')
   const leadsTo = location && URL.canParse(location) ? new URL(location).searchParams : null
   const request_id = leadsTo?.get('request')

@@ -1,4 +1,4 @@
-import { type Call, type Command, parse } from './command.ts'
+import { type Call, type Command, parse, split } from './command.ts'
 import { apps } from './commands/apps.ts'
 import { deliveries } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
@@ -19,11 +19,12 @@ const interrupted = 130
 
 // Whoever reads may have read enough, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+process.stderr.on('error', () => {})
 
 process.exitCode = await main(process.argv.slice(2))
 
 async function main([name, ...argv]: string[]): Promise<number> {
-  const terminal = new Terminal(argv.includes('--json'))
+  const terminal = new Terminal(split(argv).own.includes('--json'))
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return overviewOrHelp(argv[0])
   const command = commands.find((one) => one.name === name)
   const controller = new AbortController()

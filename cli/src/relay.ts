@@ -3,9 +3,9 @@ import { BatonError, isBatonError } from '@baton/sdk'
 import { eventsOf } from '@baton/sdk/event-stream'
 import type { Account } from './account.ts'
 import { Failure } from './failure.ts'
-import { type Attempt, type Forwarded, forward } from './forward.ts'
+import { type Attempt, beginningOf, type Forwarded, forward } from './forward.ts'
 
-export interface RelayOptions {
+interface RelayOptions {
   account: Account
   appId: string
   forwardTo: string
@@ -21,10 +21,12 @@ export interface RelayEvents {
   forwarded(attempt: Attempt, outcome: Forwarded): void
   /** The connection is gone, and another is tried after so long. */
   lost(why: string, pauseMs: number): void
+  /** Something came that cannot be handed on. */
+  ignored(why: string): void
 }
 
 /** Why nothing comes any more: somebody else listens, or there is nothing to listen to. */
-export type RelayEnd = { end: 'replaced'; by: string } | { end: 'ended' } | { end: 'interrupted' }
+type RelayEnd = { end: 'replaced'; by: string } | { end: 'ended' } | { end: 'interrupted' }
 
 /** The service says something every 15 s; after two that are missing the connection is dead. */
 const silenceMs = 40_000
@@ -63,8 +65,8 @@ async function connection(options: RelayOptions, ready: () => void): Promise<Rel
     if (typeof response === 'string') return response
     for await (const { event, data } of eventsOf(response, alive)) {
       if (event === 'ready') ready()
-      if (event === 'attempt') void handle(options, JSON.parse(data))
-      if (event === 'replaced') return { end: 'replaced', by: nameIn(JSON.parse(data)) }
+      if (event === 'attempt') void take(options, understood(data))
+      if (event === 'replaced') return { end: 'replaced', by: nameIn(understood(data)) }
       if (event === 'ended') return { end: 'ended' }
     }
     return 'The service closed the connection.'
@@ -93,17 +95,17 @@ async function connect({ account, appId, takeOver }: RelayOptions, signal: Abort
     redirect: 'manual',
     signal,
   })
-  if (response.ok && response.body) return response.body
-  const text = await response.text()
+  if (response.ok && response.body) {
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+    return isStream ? response.body : 'What answers there is not Baton, or not now.'
+  }
+  const text = await beginningOf(response, 64_000)
   if (response.status >= 500 || response.status === 429) return `The service answered ${response.status}.`
   throw refusal(response.status, text)
 }
 
 function refusal(status: number, text: string): Failure {
-  let said: { code?: string; message?: string } = {}
-  try {
-    said = JSON.parse(text)
-  } catch {}
+  const said: { code?: string; message?: string } = understood(text)
   const { code = 'UNEXPECTED_ANSWER', message = `The service answered ${status}.` } = said
   const advice =
     code === 'FORBIDDEN'
@@ -112,7 +114,28 @@ function refusal(status: number, text: string): Failure {
   return new Failure(message, { code, advice })
 }
 
-/** Several at once; what becomes of one is no concern of another. */
+/** What the service means; nothing if it cannot be understood. */
+function understood(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Several at once; what becomes of one is no concern of another, nor of the connection. */
+async function take(options: RelayOptions, given: Partial<Attempt>) {
+  const { attempt_id, delivery_id, body, headers } = given
+  const isWhole = [attempt_id, delivery_id, body].every((part) => typeof part === 'string') && headers
+  try {
+    if (!isWhole) throw new Error('parts of it are missing')
+    await handle(options, given as Attempt)
+  } catch (error) {
+    options.on.ignored(`A delivery could not be handed on: ${(error as Error).message}.`)
+  }
+}
+
 async function handle({ account, appId, forwardTo, patient = false, on }: RelayOptions, attempt: Attempt) {
   const outcome = await forward(attempt, forwardTo, { patient })
   on.forwarded(attempt, outcome.answer ? { ...outcome, late: !(await answer(outcome.answer)) } : outcome)

@@ -8,7 +8,7 @@ export interface Step {
   advice?: string
 }
 
-export interface Saved {
+interface Saved {
   rawBody: Uint8Array
   signature: string
   secret: string

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-export type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan'
+type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan'
 
 /**
  * Where words go. Results go to stdout and remarks to stderr; with --json, stdout holds JSON and nothing else, so

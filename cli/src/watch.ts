@@ -19,7 +19,8 @@ export async function watchSources(directory: string, changed: () => void): Prom
         if (name !== null && !isSource(name)) return
         clearTimeout(rest)
         rest = setTimeout(() => {
-          void look()
+          // What cannot be watched, such as a directory that is gone again, is no reason to end.
+          look().catch(() => {})
           changed()
         }, restMs)
       })

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { eventIdOf, verifyWebhook } from '@baton/sdk/webhooks'
 
 const { WEBHOOK_SECRET = '', PORT = '4000' } = process.env
+if (!WEBHOOK_SECRET) throw new Error('WEBHOOK_SECRET is missing: `npm run setup` writes it to .env.')
 const largestBody = 8 * 1024 * 1024
 
 /** A receiver with work that must not be lost keeps both in its database. */

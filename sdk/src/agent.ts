@@ -188,7 +188,11 @@ function clientsOf(options: AgentOptions) {
     clients.set(id, client)
     return client
   }
-  return { clientOf, discard: (id: string) => tokens.discard(id) }
+  const discard = (id: string) => {
+    clients.delete(id)
+    return tokens.discard(id)
+  }
+  return { clientOf, discard }
 }
 
 const toConsole = (error: unknown) => console.error('[baton]', error)

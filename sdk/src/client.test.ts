@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf } from 'vitest'
 import { TestClock } from '../../server/test/clock.ts'
 import { test } from '../../server/test/harness.ts'
 import { listen } from '../../server/test/loopback-server.ts'
-import { BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
+import { answersNoJson, BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
 import { BatonError } from './errors.ts'
 import type { AgentSession, ErrorCode, Issue } from './operations.ts'
 import { defaultRetries, pauseBefore } from './retry.ts'
@@ -55,10 +55,14 @@ describe('against the service', () => {
 })
 
 describe('the protocol', () => {
-  test('has the operations that keep a key and that take a form, and no other', () => {
+  test('has the operations that keep a key, that take a form, that answer no JSON, and no other', () => {
     const those = (which: (operation: (typeof api)[keyof typeof api]) => boolean) =>
       Object.entries(api).flatMap(([name, operation]) => (which(operation) ? [name] : []))
     expect([...keepsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
+    const streams = (operation: object) => 'produces' in operation && operation.produces === 'text/event-stream'
+    expect([...answersNoJson].sort()).toEqual(
+      those((operation) => 'produces' in operation && !streams(operation)).sort(),
+    )
     expect([...takesForm]).toEqual(those((operation) => 'bodyFormat' in operation && operation.bodyFormat === 'form'))
   })
 
@@ -193,9 +197,42 @@ test('a redirect is not followed, and a page of a proxy is no answer of the serv
   })
 })
 
+const says =
+  (type: string, text: string, status = 200) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, { 'content-type': type }).end(text)
+const endless = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const megabyte = Buffer.alloc(1024 * 1024, ' ')
+  const more = () => {
+    while (!response.destroyed && response.write(megabyte));
+  }
+  response.on('drain', more)
+  more()
+}
+
+test.each([
+  ['a page', says('text/html', '<h1>Back soon</h1>'), /200 with text\/html/],
+  ['half of it', says('application/json', '{"status":'), /no answer of Baton/],
+  ['a word', says('application/json', '"ok"'), /no answer of Baton/],
+  ['nothing', says('application/json', ''), /no answer of Baton/],
+  ['without an end', endless, /more than 67108864 bytes/],
+  ['a page with an error', says('text/html', '<h1>No</h1>', 404), /^The service answered 404\.$/],
+  ['an error without words', answer(404, { code: 'RESOURCE_NOT_FOUND' }), /^The service answered 404\.$/],
+])('an answer that is none of the service is said to be that: %s', async (_, wrong, message) => {
+  const { client, asked } = await scripted(wrong)
+  const failed = await client.getHealth().catch((error: unknown) => error)
+  expect(failed).toBeInstanceOf(BatonError)
+  expect(failed).toMatchObject({ message: expect.stringMatching(message) })
+  expect((failed as BatonError).code).not.toBe('NETWORK_ERROR')
+  expect(asked).toHaveLength(1)
+})
+
 test('a parameter that is missing is said before anything is sent', async () => {
   const { client, asked } = await scripted()
-  await expect(client.getIssue({ issue_id: '' })).rejects.toThrow('issue_id')
+  for (const issue_id of ['', '.', '..']) await expect(client.getIssue({ issue_id })).rejects.toThrow('issue_id')
+  for (const baseUrl of ['', 'localhost:3000'])
+    expect(() => new BatonClient({ baseUrl })).toThrow('address of the service')
   expect(asked).toEqual([])
 })
 

@@ -1,5 +1,6 @@
+import { bytesUpTo } from './bytes.ts'
 import { type Clock, sleep, systemClock } from './clock.ts'
-import { BatonError, isBatonError, refusalOf } from './errors.ts'
+import { BatonError, isBatonError, jsonObject, refusalOf } from './errors.ts'
 import type { Operations } from './operations.ts'
 import { defaultRetries, pauseBefore, type RetryRules } from './retry.ts'
 import { type CallName, callNames, routes } from './routes.ts'
@@ -71,9 +72,21 @@ type Methods = {
     : (...args: [...Optional<FlatInput<Name>>, options?: CallOptions]) => Promise<Answer<Name>>
 }
 
-/** Operations that keep an Idempotency-Key, and those that take a form. A test holds both against the protocol. */
+/** Operations that keep an Idempotency-Key, that take a form, that answer no JSON. A test holds them against the protocol. */
 export const keepsIdempotencyKey: ReadonlySet<CallName> = new Set<CallName>(['postActivity'])
 export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken', 'revokeToken'])
+export const answersNoJson: ReadonlySet<CallName> = new Set<CallName>([
+  'getHome',
+  'getMetrics',
+  'getDocs',
+  'getDocsStyle',
+  'getDocsPage',
+  'getLlmsText',
+  'getAppIcon',
+  'authorize',
+])
+/** A hundred issues with the longest descriptions there can be are below. */
+const answerBytes = 64 * 1024 * 1024
 
 interface Loose {
   params?: Record<string, string>
@@ -149,8 +162,10 @@ class Caller {
         signal,
         ...(request.body === undefined ? {} : { body: request.body }),
       })
-      if (response.ok) return contentOf(response)
-      throw refusalOf(response.status, response.headers, await response.text(), this.#clock.now())
+      const bytes = await bytesUpTo(answerBytes, response.body)
+      if (!bytes) throw unexpected(response, `answered more than ${answerBytes} bytes`)
+      if (response.ok) return contentOf(request, response, bytes)
+      throw refusalOf(response.status, response.headers, textOf(bytes), this.#clock.now())
     })
   }
 
@@ -171,6 +186,9 @@ export const BatonClient = Caller as unknown as new (options: ClientOptions) => 
 
 /** The address of the service and of its API, from either. */
 export function addresses(url: string) {
+  if (!/^https?:\/\//.test(url)) {
+    throw new TypeError(`baseUrl must be the address of the service, such as http://localhost:3000, not "${url}".`)
+  }
   const rootUrl = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   return { rootUrl, baseUrl: `${rootUrl}/api/v1` }
 }
@@ -182,6 +200,7 @@ function providerOf({ token, tokenProvider }: ClientOptions): TokenProvider | nu
 }
 
 interface Prepared {
+  name: CallName
   method: string
   path: string
   atRoot: boolean
@@ -194,7 +213,8 @@ function requestOf(name: CallName, { params = {}, query = {}, body }: Loose, opt
   const route = routes[name]
   const path = route.path.replace(/:(\w+)/g, (_, key: string) => {
     const value = params[key]
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} needs the parameter ${key}`)
+    // A dot segment would lead to another operation.
+    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} needs the parameter ${key}`)
     return encodeURIComponent(value)
   })
   const asked = new URLSearchParams(
@@ -205,6 +225,7 @@ function requestOf(name: CallName, { params = {}, query = {}, body }: Loose, opt
   const idempotent = keepsIdempotencyKey.has(name)
   const form = takesForm.has(name)
   return {
+    name,
     method: route.method,
     path: asked === '' ? path : `${path}?${asked}`,
     atRoot: 'at' in route,
@@ -235,13 +256,25 @@ function unflatten(name: CallName, input: Record<string, unknown>): Loose {
   return method === 'GET' ? { params, query: rest } : { params, body: rest }
 }
 
-async function contentOf(response: Response): Promise<unknown> {
-  if (response.status === 204) return undefined
-  const type = response.headers.get('content-type') ?? ''
-  if (type.includes('json')) return response.json()
-  if (type.startsWith('text/')) return response.text()
-  return new Uint8Array(await response.arrayBuffer())
+function contentOf({ name }: Prepared, response: Response, bytes: Uint8Array): unknown {
+  const { status, headers } = response
+  if (status === 204 || (status === 202 && bytes.length === 0)) return undefined
+  const type = headers.get('content-type') ?? ''
+  if (answersNoJson.has(name)) return type.startsWith('text/') ? textOf(bytes) : bytes
+  const value = type.includes('json') ? jsonObject(textOf(bytes)) : null
+  if (value) return value
+  throw unexpected(response, `answered ${status} with ${type || 'something'} that is no answer of Baton`)
 }
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+const unexpected = ({ status, headers }: Response, what: string) =>
+  new BatonError({
+    code: 'UNEXPECTED_ANSWER',
+    status,
+    message: `The service ${what}.`,
+    requestId: headers.get('x-request-id'),
+  })
 
 /** Ends the work when time is up or the caller's signal says so, and tells the two apart. */
 async function withDeadline<T>(

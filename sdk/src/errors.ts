@@ -50,7 +50,7 @@ export const isBatonError = (error: unknown, code?: BatonErrorCode): error is Ba
 
 /** The error that an answer of the service stands for. */
 export function refusalOf(status: number, headers: Headers, text: string, now: Date): BatonError {
-  const said = parse(text)
+  const said = jsonObject(text)
   const about = {
     status,
     requestId: headers.get('x-request-id'),
@@ -61,7 +61,7 @@ export function refusalOf(status: number, headers: Headers, text: string, now: D
     return new BatonError({
       ...about,
       code: said.code as ErrorCode,
-      message: String(said.message),
+      message: typeof said.message === 'string' ? said.message : `The service answered ${status}.`,
       details: details as Record<string, unknown>,
     })
   }
@@ -72,7 +72,8 @@ export function refusalOf(status: number, headers: Headers, text: string, now: D
   return new BatonError({ ...about, code: 'UNEXPECTED_ANSWER', message: `The service answered ${status}.` })
 }
 
-function parse(text: string): Record<string, unknown> | null {
+/** Everything that Baton answers in JSON is an object. */
+export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null

@@ -3,6 +3,9 @@ export interface ServerEvent {
   data: string
 }
 
+/** The largest delivery, written as base64, is below. */
+const longestEvent = 16 * 1024 * 1024
+
 /** Server-sent events from the bytes of an answer. A comment, such as a heartbeat, is no event but a sign of life. */
 export async function* eventsOf(
   body: AsyncIterable<Uint8Array>,
@@ -28,5 +31,8 @@ export async function* eventsOf(
         if (field === 'data') data.push(value)
       }
     }
+    if (unread.length > longestEvent || length(data) > longestEvent) throw new Error('An event is too long.')
   }
 }
+
+const length = (lines: string[]) => lines.reduce((sum, line) => sum + line.length + 1, 0)

@@ -1,9 +1,13 @@
 import { createServer, type RequestListener } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import express from 'express'
 import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listen } from '../../server/test/loopback-server.ts'
 import { type Agent, createAgent } from './agent.ts'
+import { createInstaller, nodeHandler } from './oauth.ts'
+import { memoryTokens } from './tokens.ts'
 import { signWebhook } from './webhooks.ts'
 
 const secret = 'pwhsec_test'
@@ -121,6 +125,76 @@ test('anything but POST is not for it, and a huge body is not read', async () =>
   expect((await fetch(url)).status).toBe(405)
   const huge = await fetch(url, { method: 'POST', body: new Uint8Array(8 * 1024 * 1024 + 1) }).catch(() => null)
   expect(huge === null || huge.status === 413).toBe(true)
+})
+
+test('fetch does not read a huge body either, nor one that is gone', async () => {
+  const { agent, pinged, errors } = scene()
+  let sent = 0
+  const endless = new ReadableStream({
+    pull(stream) {
+      sent += 1024 * 1024
+      stream.enqueue(new Uint8Array(1024 * 1024))
+    },
+  })
+  const request = (body: ReadableStream | string) =>
+    new Request('https://robots.example.com/', { method: 'POST', body, duplex: 'half' } as RequestInit)
+  expect((await agent.fetch(request(endless))).status).toBe(413)
+  expect(sent).toBeLessThan(16 * 1024 * 1024)
+  const read = request('{}')
+  await read.text()
+  expect((await agent.fetch(read)).status).toBe(500)
+  expect(errors).toMatchObject([
+    { message: expect.stringContaining('larger') },
+    { message: expect.stringContaining('read') },
+  ])
+  expect(pinged).toEqual([])
+})
+
+describe('a server as the README has it', () => {
+  const installer = createInstaller({
+    baseUrl: 'http://127.0.0.1:1',
+    clientId: 'c',
+    clientSecret: 's',
+    redirectUri: 'http://127.0.0.1/callback',
+    scopes: ['read'],
+    store: memoryTokens(),
+    installSecret: 'let me in',
+  })
+  const start = async () => {
+    const { agent } = scene()
+    const url = await serve((request, response) => {
+      if (request.url?.startsWith('/install')) return nodeHandler(installer.start)(request, response)
+      if (request.url?.startsWith('/callback')) return nodeHandler(installer.callback)(request, response)
+      if (request.url?.startsWith('/broken')) return nodeHandler(async () => Response.error())(request, response)
+      return agent.node(request, response)
+    })
+    /** Exactly these lines, as no well-behaved client would send them. */
+    const send = async (...lines: string[]) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      socket.write([...lines, 'Connection: close', '', ''].join('\r\n'))
+      return text(socket)
+    }
+    return { url, send }
+  }
+
+  test.each([
+    ['a method that fetch does not know', 405, ['TRACE /install HTTP/1.1', 'Host: x']],
+    ['another', 405, ['TRACE /callback HTTP/1.1', 'Host: x']],
+    ['a POST', 405, ['POST /install HTTP/1.1', 'Host: x', 'Content-Length: 0']],
+    ['a name that is no address', 403, ['GET /install HTTP/1.1', 'Host: a b[']],
+    ['a name that is empty', 403, ['GET /install HTTP/1.1', 'Host:']],
+    ['a path that looks like a host', 400, ['GET /callback//[ HTTP/1.1', 'Host: x']],
+    ['a query that cannot be decoded', 403, ['GET /install?secret=%E0%A4%A HTTP/1.1', 'Host: x']],
+    ['a cookie that opens nothing', 400, ['GET /callback HTTP/1.1', 'Host: x', 'Cookie: baton_install=\xff%']],
+    ['an address in place of a path', 405, ['GET http://[/ HTTP/1.1', 'Host: x']],
+    ['a star', 405, ['OPTIONS * HTTP/1.1', 'Host: x']],
+    ['what its handler cannot answer', 500, ['GET /broken HTTP/1.1', 'Host: x']],
+  ])('answers %s with %i and lives', async (_, status, lines) => {
+    const { url, send } = await start()
+    expect(await send(...lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    const begun = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })
+    expect(begun.status).toBe(302)
+  })
 })
 
 test('an agent that lacks its secret or its tokens does not start', () => {

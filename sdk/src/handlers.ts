@@ -1,3 +1,4 @@
+import { bytesUpTo } from './bytes.ts'
 import type { HeadersLike, WebhookFailure } from './webhooks.ts'
 
 export interface Receipt {
@@ -88,7 +89,11 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
     node,
     express: () => node,
     async fetch(request, context) {
-      const read = async () => new Uint8Array(await request.arrayBuffer())
+      const read = () => {
+        if (request.bodyUsed)
+          throw new BodyProblem(500, 'Something read the body of the webhook before the agent could.')
+        return wholeBody(request.body)
+      }
       const { status, text, done } = await answer(request.method, read, request.headers)
       if (done) context?.waitUntil?.(done)
       return new Response(text, { status, headers: { 'content-type': 'application/json' } })
@@ -122,31 +127,61 @@ async function nodeBody(request: NodeRequest): Promise<Uint8Array> {
         'or use express.raw({ type: "application/json" }) on its path.',
     )
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array)
-    size += bytes.length
-    if (size > bodyBytes) throw new BodyProblem(413, `The body is larger than ${bodyBytes} bytes.`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
+  return wholeBody(request)
 }
 
-/** Lets node:http and Express serve what speaks Request and Response, such as an installer. */
+async function wholeBody(body: AsyncIterable<unknown> | null): Promise<Uint8Array> {
+  const bytes = await bytesUpTo(bodyBytes, body)
+  if (!bytes) throw new BodyProblem(413, `The body is larger than ${bodyBytes} bytes.`)
+  return bytes
+}
+
+type Handle = (request: Request) => Promise<Response>
+
+/** Lets node:http and Express serve pages that speak Request and Response, such as an installer. */
 export const nodeHandler =
-  (handle: (request: Request) => Promise<Response>) =>
+  (handle: Handle) =>
   async (request: NodeRequest, response: NodeResponse): Promise<void> => {
-    const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
-    )
-    const host = request.headers.host ?? 'localhost'
-    const method = request.method ?? 'GET'
-    const answered = await handle(new Request(new URL(request.url ?? '/', `http://${host}`), { method, headers }))
-    const cookies = answered.headers.getSetCookie()
-    response.writeHead(answered.status, {
-      ...Object.fromEntries(answered.headers),
-      ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}),
-    })
-    response.end(await answered.text())
+    // node:http waits for nobody: one request that rejects would end the process.
+    try {
+      send(response, await served(handle, request))
+    } catch (error) {
+      console.error('[baton]', error)
+      send(response, plain(500, 'Something went wrong here. Whoever runs this finds it in the log.'))
+    }
   }
+
+interface Served {
+  status: number
+  headers: Record<string, string | string[]>
+  body: Uint8Array | string
+}
+
+async function served(handle: Handle, request: NodeRequest): Promise<Served> {
+  const { method = 'GET' } = request
+  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET is answered here.', { allow: 'GET, HEAD' })
+  const answered = await handle(fetchRequest(method, request))
+  const cookies = answered.headers.getSetCookie()
+  const headers = { ...Object.fromEntries(answered.headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) }
+  return { status: answered.status, headers, body: new Uint8Array(await answered.arrayBuffer()) }
+}
+
+const plain = (status: number, text: string, headers: Record<string, string> = {}): Served => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
+  body: `${text}\n`,
+})
+
+function send(response: NodeResponse, { status, headers, body }: Served) {
+  response.writeHead(status, headers)
+  response.end(body)
+}
+
+/** On a host of its own: what a stranger calls this one need not be an address. */
+function fetchRequest(method: string, { url = '/', headers }: NodeRequest): Request {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  )
+  const path = url.startsWith('/') ? url : '/'
+  return new Request(`http://localhost${path}`, { method, headers: given })
+}

@@ -3,7 +3,6 @@ export interface Job {
   seq: number
   /** Whether nothing is known to come before it; if not, it waits for that, or to be asked again. */
   isNext?(): Promise<boolean>
-  /** Never rejects. */
   run(): Promise<void>
 }
 
@@ -26,7 +25,7 @@ export class Lane {
   #begun = false
   #running = false
   readonly #controller = new AbortController()
-  readonly #waiting: (Job & { settled: () => void })[] = []
+  readonly #waiting: (Job & { settled: () => void; failed: (error: unknown) => void })[] = []
 
   constructor(about: { installationId: string; issueId: string | null; teamId: string | null }) {
     this.installationId = about.installationId
@@ -51,12 +50,12 @@ export class Lane {
     return !this.#running && this.#waiting.length === 0
   }
 
-  /** Resolves when the job has run or was dropped. */
+  /** Resolves when the job has run or was dropped, and rejects with what it threw. */
   add(job: Job): Promise<void> {
     if (this.over) return Promise.resolve()
-    return new Promise((settled) => {
+    return new Promise((settled, failed) => {
       this.seen.add(job.seq)
-      this.#waiting.push({ ...job, settled })
+      this.#waiting.push({ ...job, settled, failed })
       this.#waiting.sort((a, b) => a.seq - b.seq)
       void this.next()
     })
@@ -78,12 +77,12 @@ export class Lane {
     const [job] = this.#waiting
     if (!this.#begun || this.#running || !job) return
     this.#running = true
-    const isNext = (await job.isNext?.()) ?? true
+    // Nobody waits for this method; what a job throws is for whoever added it.
+    const isNext = (await job.isNext?.().catch(() => true)) ?? true
     if (this.#waiting[0] === job && isNext) {
       this.#waiting.shift()
-      await job.run()
+      await job.run().then(job.settled, job.failed)
       this.worked = true
-      job.settled()
     }
     this.#running = false
     // Unless it still waits for what comes before it.

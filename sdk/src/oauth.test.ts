@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import type { TestApp } from '../../server/test/harness.ts'
 import { test } from '../../server/test/harness.ts'
 import { listen } from '../../server/test/loopback-server.ts'
 import { approve, cookieFrom, installerFor, installSecret, registered } from '../test/scene.ts'
 import { BatonClient } from './client.ts'
 import { createInstaller, nodeHandler } from './oauth.ts'
-import { memoryTokens, type TokenStore } from './tokens.ts'
+import { memoryTokens, TokenManager, type TokenStore } from './tokens.ts'
 
 const address = (secret: string) =>
   new Request(`https://robots.example.com/install?secret=${encodeURIComponent(secret)}`)
@@ -85,6 +85,35 @@ test('a refusal of the manager and a code that does not work are told to the bro
   expect(denied.status).toBe(400)
   expect(denied.headers.get('content-type')).toMatch(/^text\/plain/)
   expect((await at.installer.callback(back({ code: 'nonsense' }))).status).toBe(502)
+})
+
+test('tokens that cannot be kept or are none are no installation, and the server lives', async ({ app }) => {
+  const full = { ...memoryTokens(), set: () => Promise.reject(new Error('ENOSPC: no space left on device')) }
+  const at = await scene(app, full)
+  const started = await at.installer.start(address(installSecret))
+  const back = await approve(at.owner, started)
+  const port = await listen(createServer(nodeHandler(at.installer.callback)))
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => logged.mockRestore())
+  const come = () =>
+    fetch(`http://127.0.0.1:${port}${new URL(back.url).pathname}${new URL(back.url).search}`, {
+      headers: { cookie: cookieFrom(started) },
+    })
+  const answered = await come()
+  expect(answered.status).toBe(500)
+  expect(await answered.text()).toContain('log')
+  expect(String(logged.mock.calls)).toContain('ENOSPC')
+  expect((await come()).status).toBe(502)
+
+  const options = { clientId: 'c', clientSecret: 's', baseUrl: app.rootUrl, store: memoryTokens() }
+  const whole = { installation_id: 'i', app_user_id: 'u', workspace_id: 'w', access_token: 'a', refresh_token: 'r' }
+  const response = { ...whole, scope: 'read', expires_in: 3600, token_type: 'Bearer' }
+  const tokens = new TokenManager(options)
+  for (const wrong of [{ access_token: 5 }, { refresh_token: '' }, { expires_in: 'soon' }, { installation_id: null }]) {
+    const saved = tokens.save({ ...response, ...wrong } as never)
+    await expect(saved).rejects.toMatchObject({ code: 'UNEXPECTED_ANSWER' })
+    expect(await options.store.get('i')).toBeNull()
+  }
 })
 
 test('node:http can serve it', async ({ app }) => {

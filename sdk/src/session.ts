@@ -146,7 +146,8 @@ export class Session {
       const query = { session_id: this.id, after_seq, limit: 200 }
       const { data, has_more, last_seq } = await this.client.listActivities(query, { signal: this.signal })
       all.push(...data)
-      if (!has_more) return all
+      // One that says there is more and gives nothing would be asked for ever.
+      if (!has_more || !(last_seq > after_seq)) return all
       after_seq = last_seq
     }
   }

@@ -39,12 +39,12 @@ export function fileTokens(directory: string): TokenStore {
   }
   return {
     async get(id) {
-      try {
-        return JSON.parse(await readFile(pathOf(id), 'utf8'))
-      } catch (error) {
+      const path = pathOf(id)
+      const text = await readFile(path, 'utf8').catch((error) => {
         if (isMissing(error)) return null
         throw error
-      }
+      })
+      return text === null ? null : read(path, text)
     },
     async set(id, tokens) {
       const path = pathOf(id)
@@ -55,12 +55,24 @@ export function fileTokens(directory: string): TokenStore {
         await file.writeFile(JSON.stringify(tokens))
         // A refresh token that is lost to a power cut cannot be had again.
         await file.sync()
-      } finally {
         await file.close()
+        await rename(unfinished, path)
+      } catch (error) {
+        await file.close().catch(() => {})
+        await rm(unfinished, { force: true })
+        throw error
       }
-      await rename(unfinished, path)
     },
     delete: (id) => rm(pathOf(id), { force: true }),
+  }
+}
+
+/** The parser's own error would show what is in the file. */
+function read(path: string, text: string): InstallationTokens {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${path} is damaged. Delete it, and have a manager install the app again.`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -186,6 +186,19 @@ test('every store keeps, replaces and forgets by installation', async () => {
     expect(await store.get('ins_1')).toBeNull()
     expect(await store.get('ins_2')).toEqual(tokens)
   }
+})
+
+test('a file of tokens that is damaged or in the way is named, and nothing of it is shown or left', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const store = fileTokens(directory)
+  await writeFile(join(directory, 'ins_1.json'), '{"access_token":"svc_at_secret"')
+  const failed = await store.get('ins_1').catch((error: Error) => error)
+  expect(String(failed)).toMatch(/ins_1\.json is damaged/)
+  expect(String(failed)).not.toContain('svc_at')
+  await mkdir(join(directory, 'ins_2.json'))
+  await expect(store.set('ins_2', tokens)).rejects.toThrow('ins_2')
+  expect((await readdir(directory)).sort()).toEqual(['ins_1.json', 'ins_2.json'])
 })
 
 test('files of tokens are for their owner only, and nothing unfinished is left beside them', async () => {

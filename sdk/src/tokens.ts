@@ -72,7 +72,8 @@ export class TokenManager {
   /** Keeps what the token endpoint answered. */
   async save(response: TokenResponse): Promise<InstallationTokens> {
     const { installation_id, app_user_id, workspace_id, access_token, refresh_token, scope, expires_in } = response
-    if (!installation_id || !app_user_id) throw new TypeError('These are not the tokens of an agent app.')
+    const texts = [installation_id, app_user_id, workspace_id, access_token, refresh_token]
+    if (!installation_id || !app_user_id || !texts.every(isText) || !Number.isFinite(expires_in)) throw notOurs()
     const expires_at = this.#clock.now().getTime() + expires_in * 1000
     const tokens = { installation_id, workspace_id, app_user_id, access_token, refresh_token, scope, expires_at }
     this.#unsaved.set(installation_id, tokens)
@@ -159,6 +160,11 @@ export class TokenManager {
     throw error
   }
 }
+
+const isText = (value: unknown) => typeof value === 'string' && value !== ''
+
+const notOurs = () =>
+  new BatonError({ code: 'UNEXPECTED_ANSWER', status: 200, message: 'These are not the tokens of an agent app.' })
 
 const isInvalidGrant = (error: unknown) => isBatonError(error, 'OAUTH_ERROR') && error.details.error === 'invalid_grant'
 

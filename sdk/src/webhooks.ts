@@ -76,7 +76,7 @@ function bytesOf(body: unknown): Uint8Array {
   )
 }
 
-export function headerOf(headers: HeadersLike | undefined, name: string): string | null {
+function headerOf(headers: HeadersLike | undefined, name: string): string | null {
   if (!headers) return null
   if (typeof headers.get === 'function') return headers.get(name)
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]

@@ -6,6 +6,7 @@ import { appsOf, findApp } from '../apps.ts'
 import { account, type Call, type Command, positionals, text } from '../command.ts'
 import { changeEnv, readEnv } from '../env-file.ts'
 import { Failure, UsageError } from '../failure.ts'
+import { objectIn } from '../files.ts'
 import { install } from '../install.ts'
 import { table } from '../terminal.ts'
 
@@ -72,11 +73,7 @@ export async function manifestAt(path: string): Promise<AgentAppManifest> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Failure(`${path} cannot be read.`)
   })
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Failure(`${path} is not JSON: ${(error as Error).message}`)
-  }
+  return objectIn(path, text) as AgentAppManifest
 }
 
 /** Secrets are known this once: into the file that was named, or else to whoever looks. True if to them. */

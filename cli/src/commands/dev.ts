@@ -6,7 +6,7 @@ import { AgentProcess } from '../agent-process.ts'
 import { account, type Call, type Command, count, positionals, text } from '../command.ts'
 import { changeEnv, readEnv, readEnvNow, type Settings } from '../env-file.ts'
 import { Failure } from '../failure.ts'
-import { readIfThere } from '../files.ts'
+import { objectIn, readIfThere } from '../files.ts'
 import { installedHere, registered } from '../registration.ts'
 import { relay } from '../relay.ts'
 import { watchSources } from '../watch.ts'
@@ -42,7 +42,7 @@ async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   const [program, ...args] = rest
   if (program) return [program, ...args]
   const text = await readIfThere(join(directory, 'package.json'))
-  const { main } = text === null ? { main: undefined } : JSON.parse(text)
+  const { main } = (text === null ? {} : objectIn('package.json', text)) as { main?: unknown }
   if (typeof main !== 'string') {
     throw new Failure('There is no agent here: package.json names no main.', {
       code: 'NO_AGENT',

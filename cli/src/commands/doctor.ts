@@ -30,7 +30,7 @@ left out); other users of the machine can see --secret. Baton need not run.`,
   },
 }
 
-export interface Finding {
+interface Finding {
   name: string
   title: string
   fault: Fault | null

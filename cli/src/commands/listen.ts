@@ -49,6 +49,7 @@ export const reporting = (terminal: Terminal, prefix = ''): RelayEvents => ({
   lost(why, pauseMs) {
     terminal.note(`${prefix}${why} Trying again in ${(pauseMs / 1000).toFixed(1)} s.`)
   },
+  ignored: (why) => terminal.note(prefix + why),
 })
 
 function line(terminal: Terminal, attempt: Attempt, { answer, problem, tookMs, late }: Forwarded) {

@@ -31,9 +31,11 @@ export async function logIn(call: Call) {
   const url = addressOf(text(call, 'url') ?? (await askUrl(call, current ?? usual)))
   const email = text(call, 'email') ?? (await ask('E-mail', '--email', signal))
   const password = values['password-stdin']
-    ? await stdinLine()
+    ? await stdinLine(signal)
     : await askSecretly('Password', '--password-stdin', signal)
   const { token } = await new BatonClient({ baseUrl: url }).signIn({ email, password }, { signal })
+  if (typeof token !== 'string')
+    throw new Failure(`What answers at ${url} is not Baton.`, { code: 'UNEXPECTED_ANSWER' })
   const client = new BatonClient({ baseUrl: url, token })
   const workspace = await chooseWorkspace(call, client).catch(async (error) => {
     // Nobody keeps it, so it shall not go on.

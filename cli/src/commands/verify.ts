@@ -25,7 +25,7 @@ the environment, then WEBHOOK_SECRET of --env (.env if left out); other users of
     const signature = text(call, 'signature') ?? ''
     const secret = await webhookSecret(call)
     const file = text(call, 'body')
-    const rawBody = file === undefined ? await stdin() : await bytesOf(file)
+    const rawBody = file === undefined ? await stdin(call.signal) : await bytesOf(file)
     const toleranceMs = count(call, 'tolerance', 0, 60) * 1000
     const steps = examine({ rawBody, signature, secret, now: timeOf(call), toleranceMs })
     const failed = steps.find(({ ok }) => !ok)

@@ -6,7 +6,7 @@ export interface Fault {
   advice: string
 }
 
-export interface Check {
+interface Check {
   name: string
   title: string
   /** Null when the receiver does what it has to. */

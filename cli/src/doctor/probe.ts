@@ -18,7 +18,7 @@ export interface Answer {
   problem: string | null
 }
 
-export interface Signed {
+interface Signed {
   body: Uint8Array
   headers: Record<string, string>
 }
@@ -34,7 +34,8 @@ export async function send({ url, patienceMs, signal }: Receiver, { body, header
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
     })
-    await response.arrayBuffer()
+    // As for the service, the status decides; the body may have no end.
+    await response.body?.cancel()
     return { status: response.status, tookMs: tookMs(), location: response.headers.get('location'), problem: null }
   } catch (error) {
     signal.throwIfAborted()

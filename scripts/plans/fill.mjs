@@ -1,0 +1,227 @@
+const issueCount = 100_000
+const deliveryCount = 100_000
+const sessionCount = 100_000
+
+/** The company that was made over the API, as it would be after years, and others beside it. */
+export async function fill(admin, { workspace, person, team, project, label, webhook, app }) {
+  const many = (count) => count.toLocaleString('en')
+  console.log(
+    `▸ Loading ${many(issueCount)} issues, ${many(deliveryCount)} deliveries and ${many(sessionCount)} sessions …`,
+  )
+  const ours = {
+    workspaceId: workspace.id,
+    userId: person.id,
+    teamId: team.id,
+    projectId: project.id,
+    labelId: label.id,
+  }
+  const run = (text, values) => admin.query(text, values)
+  await loadPeople(run, ours)
+  await loadIssues(run, ours)
+  await loadProjects(run, ours)
+  await loadAroundIssues(run, ours)
+  await loadPrograms(run, ours)
+  await loadDeliveries(run, workspace.id, webhook.id)
+  await loadSessions(run, workspace.id, person.id)
+  await loadApp(run, workspace.id, app.id)
+  await run('vacuum analyze')
+}
+
+const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`
+
+/** Many workspaces' worth of people, of which ours has its share. */
+async function loadPeople(run, { workspaceId, userId, teamId }) {
+  await run(
+    `insert into workspaces (id, name, created_at, updated_at)
+     select ${id('wsp', 'n')}, 'Other', now(), now() from generate_series(1, 20) n`,
+  )
+  await run(
+    `insert into users (id, user_kind, display_name, email, created_at)
+     select ${id('usr', 'n')}, 'human', 'Person ' || n, 'p' || n || '@example.com', now() from generate_series(1, 5000) n`,
+  )
+  await run(
+    `insert into memberships (workspace_id, user_id, role, joined_at)
+     select case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, ${id('usr', 'n')}, 'member', now() - n * interval '1 minute'
+     from generate_series(1, 5000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into team_members (workspace_id, team_id, user_id, joined_at)
+     select workspace_id, $2, user_id, joined_at from memberships where workspace_id = $1 on conflict do nothing`,
+    [workspaceId, teamId],
+  )
+  await run(
+    `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
+  )
+  await run(
+    `with made as (
+       insert into users (id, user_kind, agent_kind, display_name, created_at)
+       select ${id('usr', '10000 + n')}, 'application', 'personal', 'Helper ' || n, now() from generate_series(1, 5000) n
+       returning id, right(id, 5)::int - 10000 as n)
+     insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
+     select id, $1, case when n <= 20 then $2 else ${id('usr', 'n')} end, 'Be brief.', now(), now() from made`,
+    [workspaceId, userId],
+  )
+}
+
+/** Half of them ours. */
+async function loadIssues(run, { workspaceId, userId, teamId, projectId, labelId }) {
+  await run(
+    `insert into issues (id, workspace_id, code, title, description, status, priority, type, team_id, project_id,
+       reporter_id, assignee_id, delegation_revision, personal, sort_order, created_at, updated_at)
+     select ${id('iss', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end, 'ENG-' || n,
+       'Issue number ' || n || case when n % 5000 = 0 then ' needle' else '' end, repeat('Some words about it. ', 10),
+       (array['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'])[n / 2 % 6 + 1],
+       case n / 2 % 200 when 0 then 'urgent' when 1 then 'high' else 'low' end,
+       case n / 2 % 50 when 0 then 'story' else 'bug' end,
+       case when n % 4 = 0 then $2 end, case when n % 10 = 0 then $3 end, $4, case when n % 20 = 0 then $4 end, 0,
+       n % 50 = 0 and n % 4 <> 0, n, now(), now()
+     from generate_series(1, ${issueCount}) n`,
+    [workspaceId, teamId, projectId, userId],
+  )
+  await run(
+    `insert into issue_blocks select a.workspace_id, a.id, ${id('iss', 'right(a.id, 6)::int - 20')} from issues a
+     where right(a.id, 6)::int > 20 and right(a.id, 1) = '2'`,
+  )
+  await run(`insert into issue_codes select workspace_id, code, id from issues`)
+  await run(
+    `insert into issue_labels select workspace_id, id, $2 from issues where workspace_id = $1 and right(id, 1) in ('0', '4')`,
+    [workspaceId, labelId],
+  )
+}
+
+/** All of them ours. */
+async function loadProjects(run, { workspaceId, userId, teamId, labelId }) {
+  await run(
+    `insert into projects (id, workspace_id, title, description, status, priority, personal, created_at, updated_at)
+     select ${id('prj', 'n')}, $1, 'Project ' || n, '', 'idea', 'low', false, now(), now() from generate_series(1, 2000) n`,
+    [workspaceId],
+  )
+  await run(
+    `insert into project_members (workspace_id, project_id, user_id) select workspace_id, id, $1 from projects`,
+    [userId],
+  )
+  await run(`insert into project_teams select workspace_id, id, $1 from projects`, [teamId])
+  await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
+}
+
+/** What people wrote, changed, saved and were told. */
+async function loadAroundIssues(run, { workspaceId, userId }) {
+  await run(
+    `insert into issue_changes select ${id('chg', 'row_number() over ()')}, workspace_id, id, $1, false, '{}', now() from issues`,
+    [userId],
+  )
+  await run(
+    `insert into comments (id, workspace_id, issue_id, author_id, text, mentioned_user_ids, is_resolved, internal, created_at, updated_at)
+     select ${id('cmt', 'row_number() over ()')}, workspace_id, id, $1, 'Hm', '{}', false, false, now(), now() from issues`,
+    [userId],
+  )
+  await run(
+    `insert into inbox_entries (id, workspace_id, user_id, kind, issue_id, actor_id, created_at, read_at)
+     select ${id('inb', 'row_number() over ()')}, i.workspace_id, m.user_id, 'assignment', i.id, $1, now(), case when right(i.id, 1) < '8' then now() end
+     from issues i join lateral (select user_id from memberships m where m.workspace_id = i.workspace_id limit 2) m on true`,
+    [userId],
+  )
+  await run(
+    `insert into views select ${id('view', 'n')}, workspace_id, user_id, 'View', n % 500 = 0, 'status=todo', now(), now()
+     from (select *, row_number() over () as n from memberships, generate_series(1, 10)) m`,
+  )
+  await run(
+    `insert into audit_entries select ${id('aud', 'n')}, case when n % 2 = 0 then $1 else ${id('wsp', 'n % 20 + 1')} end,
+       case when n % 9 = 0 then 'team.created' else 'team.updated' end, $2, 'x', '{}', now() from generate_series(1, 50000) n`,
+    [workspaceId, userId],
+  )
+}
+
+/** What people have connected, and its tokens. */
+async function loadPrograms(run, { workspaceId, userId }) {
+  await run(
+    `insert into oauth_clients (id, name, redirect_uris, created_at, used_at)
+     select 'cli_' || n, 'Editor', '{}', now(), now() from generate_series(1, 20000) n`,
+  )
+  await run(
+    `insert into grants (id, workspace_id, client_id, user_id, scopes, created_at, expires_at, ended_at)
+     select ${id('grt', 'n')}, $1, 'cli_' || n, case when n % 100 = 0 then $2 else ${id('usr', 'n % 5000 + 1')} end, '{read}', now(),
+       now() + interval '1 year', case when n % 3 = 0 then now() end from generate_series(1, 20000) n`,
+    [workspaceId, userId],
+  )
+  await run(
+    `insert into refresh_tokens select sha256((id || n)::bytea), id, now() + interval '90 days', case when n > 1 then now() end
+     from grants, generate_series(1, 5) n`,
+  )
+  await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
+}
+
+/** A webhook that has been at it for a month, among others. */
+async function loadDeliveries(run, workspaceId, webhookId) {
+  await run(
+    `insert into endpoints select 'whk_' || n, 'wsp_0' || lpad((n % 20 + 1)::text, 25, '0'), label, url, secret, state, state_since, all_teams, team_ids,
+       resource_types, created_by, created_at, updated_at, null, null, 0
+     from endpoints, generate_series(1, 5000) n where id = $1`,
+    [webhookId],
+  )
+  await run(
+    `insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
+       created_at, settled_at)
+     select 'dlv_0' || lpad(n::text, 25, '0'), $1, case when n % 2 = 0 then $2 else 'whk_' || n % 50 + 1 end, 'evt_' || n,
+       'Issue', 'create', s.status, 1, 1, case when s.status = 'pending' then now() end, now(),
+       case when s.status <> 'pending' then now() end
+     from generate_series(1, ${deliveryCount}) n,
+       lateral (select case n / 2 % 100 when 0 then 'failed' when 1 then 'canceled' when 2 then 'pending' else 'succeeded' end as status) s`,
+    [workspaceId, webhookId],
+  )
+  await run(`insert into attempts select id, 1, workspace_id, now(), 5, 200, null, 'ok', 'x' from deliveries`)
+}
+
+/** What agents have been asked to do: mostly done, a little under way; one of them talks much. */
+async function loadSessions(run, workspaceId, userId) {
+  await run(
+    `insert into users (id, user_kind, agent_kind, display_name, created_at)
+     values ('usr_0agent', 'application', 'app', 'Robot', now())`,
+  )
+  await run(
+    `insert into agent_sessions (id, workspace_id, agent_id, issue_id, creator_id, opened_by_agent, state, quiet_since,
+       stopping_since, answered_at, ended_at, created_at, updated_at, last_seq)
+     select 'sess_0' || lpad(n::text, 25, '0'), i.workspace_id, 'usr_0agent', i.id, $1, false, s.state, now(),
+       case when s.state = 'stopping' then now() end, now(), case when s.state = 'complete' and n % 7 > 0 then now() end,
+       now(), now(), 3
+     from (select id, workspace_id, right(id, 7)::int as n from issues limit ${sessionCount}) i,
+       lateral (select case n / 2 % 100 when 0 then 'pending' when 1 then 'active' when 2 then 'awaitingInput'
+         when 3 then 'error' when 4 then 'stale' when 5 then 'stopping' else 'complete' end as state) s`,
+    [userId],
+  )
+  await run(
+    `insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id, created_at)
+     select s.id, n, 'act_' || s.id || n, s.workspace_id, 'thought', '{"type":"thought","body":"Hm"}', false, 'app',
+       'usr_0agent', now()
+     from agent_sessions s, generate_series(1, case when s.id = (select max(id) from agent_sessions where workspace_id = $1)
+       then 1000 else 3 end) n`,
+    [workspaceId],
+  )
+}
+
+/** The app that all those sessions are of, what it was told of them, and how its webhook did. */
+async function loadApp(run, workspaceId, appId) {
+  await run(
+    `insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
+     values ('ins_0robot', $1, $2, 'usr_0agent', true, '{}', '{read}', now(), now())`,
+    [workspaceId, appId],
+  )
+  await run(
+    `insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
+     select 'evt_' || substr(id, 6), workspace_id, 'AgentSessionEvent', 'created', '{}', '{}', now(), id
+     from agent_sessions`,
+  )
+  await run(
+    `insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at,
+       settled_at)
+     select delivery_id(v.id, a.endpoint_id), v.workspace_id, a.endpoint_id, v.id, v.type, v.action, 'succeeded', 1, 1,
+       now(), now()
+     from events v, agent_apps a where a.id = $1 and v.agent_session_id is not null`,
+    [appId],
+  )
+  await run(
+    `insert into endpoint_days select id, workspace_id, current_date - n, 5, 1, now(), now(), null
+     from endpoints, generate_series(0, 29) n`,
+  )
+}
