@@ -1,7 +1,7 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import { type Option, usePicker } from '../ui/picker.tsx'
 import { type Grouping, none } from './arrange.ts'
-import { editIssues } from './edit.ts'
+import { editIssues, toProject, toTeam } from './edit.ts'
 import { fieldNames, type Known, useKnown } from './known.tsx'
 import { knownIssue } from './store.ts'
 
@@ -24,12 +24,13 @@ export function changeTo(
     case 'type':
       return () => ({ [field]: value })
     case 'assignee':
-    case 'project':
     case 'cycle':
       return () => ({ [`${field}_id`]: idOrNull(value) })
+    case 'project':
+      return (issue) => toProject(issue, idOrNull(value))
     case 'team': {
       const team = known.teams.find(({ key }) => key === value)
-      return team ? () => ({ team_id: team.id }) : null
+      return team ? (issue) => toTeam(issue, team.id) : null
     }
     case 'label':
       return ({ label_ids }) => ({
