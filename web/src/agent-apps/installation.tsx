@@ -2,6 +2,7 @@ import type { AgentApp, Installation } from '@baton/protocol'
 import { useState } from 'react'
 import { api, fieldErrors, messageOf } from '../api.ts'
 import { useMe } from '../login/me.ts'
+import { scopeWords } from '../oauth/scope-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
@@ -10,7 +11,6 @@ import { say } from '../ui/toast.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
-import { scopes as words } from './manifest.ts'
 import { refreshApps } from './queries.ts'
 
 /** Where an installed app reaches, and how to change or end that. */
@@ -40,7 +40,7 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
             <ul>
               {installation.scopes.map((scope) => (
                 <li key={scope}>
-                  {words[scope]} <span className="font-mono text-xs text-ink-3">{scope}</span>
+                  {scopeWords[scope].short} <span className="font-mono text-xs text-ink-3">{scope}</span>
                 </li>
               ))}
             </ul>

@@ -78,7 +78,7 @@ function Done({ registered: { app, settings }, onLeave }: { registered: Register
         look="primary"
         autoFocus
         onClick={() => {
-          // Whoever says so needs not be asked again.
+          // Whoever says so need not be asked again.
           onLeave()
           void navigate({ to: '/settings/agent-apps/$appId', params: { appId: app.id }, hash: 'install' })
         }}

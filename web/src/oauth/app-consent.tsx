@@ -8,14 +8,13 @@ import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { Asking } from './consent-screen.tsx'
-import { eventWords, neverAllowed, scopeWords } from './scope-words.ts'
+import { eventWords, missingFrom, neverAllowed, scopeNames, scopeWords } from './scope-words.ts'
 
 /** An agent app asks to be installed. */
 export function AppConsent({ request }: { request: ConsentRequest }) {
   const { app, scopes, webhook, workspaces, installed, can_approve, redirect_host } = request
   const name = app?.name ?? request.client_name
   const workspace = workspaces[0]?.name ?? 'your workspace'
-  const missing = Object.keys(scopeWords).filter((scope) => !scopes.includes(scope))
   return (
     <div className="space-y-5">
       <Asking
@@ -28,14 +27,16 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
       {!can_approve && <Refused request={request} name={name} />}
       <Card className="divide-y">
         <Part title="It can">
-          {scopes.map((scope) => (
-            <Line key={scope} can>
-              {scopeWords[scope]?.can ?? scope}
-            </Line>
-          ))}
+          {scopeNames
+            .filter((scope) => scopes.includes(scope))
+            .map((scope) => (
+              <Line key={scope} can>
+                {scopeWords[scope].can}
+              </Line>
+            ))}
         </Part>
         <Part title="It cannot">
-          {[...missing.map((scope) => scopeWords[scope]?.cannot ?? scope), ...neverAllowed].map((words) => (
+          {[...missingFrom(scopes).map((scope) => scopeWords[scope].cannot), ...neverAllowed].map((words) => (
             <Line key={words}>{words}</Line>
           ))}
         </Part>
