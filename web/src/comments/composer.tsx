@@ -69,7 +69,7 @@ export function Composer(props: Props) {
     onCancel?.()
   }
   const pressed = (event: KeyboardEvent) => {
-    if (mention.pressed(event)) return
+    if (event.nativeEvent.isComposing || mention.pressed(event)) return
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send()
     // What was begun is kept; Cancel is what throws it away.
     else if (event.key === 'Escape') (onCancel ?? (() => ref.current?.blur()))()
@@ -92,6 +92,7 @@ export function Composer(props: Props) {
         placeholder={props.placeholder}
         value={draft.text}
         maxLength={20_000}
+        readOnly={busy}
         onFocus={() => setBegun(true)}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onSelect={mention.moved}

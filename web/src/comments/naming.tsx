@@ -23,7 +23,7 @@ export function useMention({ ref, draft, change, people }: Writing) {
   const [at, setAt] = useState(0)
   /** Where an @ stands that is meant as it is. */
   const [refused, setRefused] = useState<number | null>(null)
-  const naming = caret === null ? null : beingNamed(draft.text, caret, draft.named)
+  const naming = caret === null ? null : beingNamed(draft.text, caret, draft.named, people)
   const wanted = naming?.query.toLowerCase() ?? ''
   const found = naming && naming.at !== refused ? people.filter(({ name }) => matches(name, wanted)).slice(0, 8) : []
   const active = found[Math.min(at, found.length - 1)]
