@@ -97,7 +97,7 @@ function Preview({ guidance }: { guidance: string }) {
         </Select>
       }
     >
-      <GuidancePreview teamId={team.id} draft={{ workspace_guidance: guidance }} />
+      <GuidancePreview key={team.id} teamId={team.id} draft={{ workspace_guidance: guidance }} />
     </Section>
   )
 }
