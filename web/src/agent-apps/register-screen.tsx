@@ -10,7 +10,7 @@ import { Page } from '../ui/layout.tsx'
 import { blank, example, written } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
 import { refreshApps } from './queries.ts'
-import { type EnvFile, SecretsOnce } from './secrets.tsx'
+import { type EnvFile, SecretsOnce } from './secrets-once.tsx'
 
 interface Registered {
   app: AgentApp

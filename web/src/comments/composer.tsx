@@ -5,8 +5,8 @@ import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { fold, type Named, stillNamed } from './mentions.ts'
-import { type Draft, useMention } from './naming.tsx'
 import { type Somebody, type Target, useMentionable } from './queries.ts'
+import { type Draft, useMention } from './use-mention.tsx'
 
 /** What was begun is there again when one comes back to it, for as long as the app is open. */
 const drafts = new Map<string, Draft>()

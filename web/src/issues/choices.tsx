@@ -6,15 +6,12 @@ import { cyclesQuery, milestonesQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { dayOf } from '../ui/day.ts'
-import { type Option, type Question, usePicker } from '../ui/picker.tsx'
+import { none, type Option, orNull, type Question, usePicker } from '../ui/picker.tsx'
 import { membersQuery, teamsQuery } from '../workspaces/queries.ts'
 import { daysFor, hoursFor } from './days-and-hours.ts'
 import { editIssues, toProject, toTeam } from './edit.ts'
 import { labelOptions, matching, toggleLabel } from './label-choice.tsx'
 import { PriorityIcon, priorities, StatusIcon, statuses, types } from './words.tsx'
-
-const none = 'none'
-const orNull = (value: string) => (value === none ? null : value)
 
 /** Changes one field of an issue by the page's menu: at once, with a way back. */
 export function useChoices(issue: Issue) {

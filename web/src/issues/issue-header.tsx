@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** `ENG-12 The door sticks` as the name of a branch. */
-export const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
+const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
   `${code} ${title}`
     .normalize('NFKD')
     .toLowerCase()

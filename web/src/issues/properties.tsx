@@ -15,6 +15,7 @@ import {
 } from 'lucide-react'
 import { issueSessionsQuery } from '../agent-sessions/queries.ts'
 import { agentName } from '../agent-sessions/words.tsx'
+import { LabelDot } from '../planning/label-dot.tsx'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -24,8 +25,7 @@ import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { useChoices } from './choices.tsx'
 import { hours } from './days-and-hours.ts'
 import { useDelegate } from './delegate.tsx'
-import { useHandingOver } from './handing-over.ts'
-import { LabelDot } from './label-choice.tsx'
+import { useHandingOver } from './hand-over.ts'
 import { PriorityIcon, priorityLabel, StatusIcon, statusLabel, typeLabel } from './words.tsx'
 
 const Mark = ({ icon: Icon }: { icon: LucideIcon }) => <Icon size={14} aria-hidden className="shrink-0 text-ink-3" />

@@ -13,8 +13,8 @@ import {
   UsersRound,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { LabelDot } from '../issues/label-choice.tsx'
 import { PriorityIcon, priorityLabel } from '../issues/words.tsx'
+import { LabelDot } from '../planning/label-dot.tsx'
 import { initiativesQuery, labelsQuery } from '../planning/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { dayOf } from '../ui/day.ts'

@@ -40,6 +40,10 @@ export interface Question {
   footer?: ReactNode | ((close: () => void) => ReactNode)
 }
 
+/** What an empty field is called, in menus as in filters and headings. */
+export const none = 'none'
+export const orNull = (value: string) => (value === none ? null : value)
+
 type Ask = (anchor: Element | null, question: Question) => void
 const PickerContext = createContext<Ask>(() => {})
 
