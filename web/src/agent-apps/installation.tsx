@@ -8,7 +8,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople } from '../workspaces/queries.ts'
+import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
 import { refreshApps } from './queries.ts'
@@ -99,6 +99,7 @@ export const WhatEnds = () => (
 )
 
 function Coverage({ installation, onDone }: { installation: Installation; onDone: () => void }) {
+  const teams = useTeams()
   const [coverage, setCoverage] = useState<TeamCoverage>({
     all_teams: installation.all_teams,
     team_ids: installation.team_ids,
@@ -136,6 +137,7 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
       <TeamCoverageField
         label="Teams that it reaches"
         name="coverage"
+        teams={teams}
         value={coverage}
         onChange={setCoverage}
         hints={{ all: 'Also those that are created later.', selected: 'Only these; it sees nothing of the others.' }}
