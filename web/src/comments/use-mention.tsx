@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { MentionMenu, optionId } from './mention-menu.tsx'
 import { beingNamed, type Named } from './mentions.ts'
 import type { Somebody } from './queries.ts'
@@ -35,12 +36,15 @@ export function useMention({ ref, draft, change, people }: Writing) {
     const isSecond = others.some(({ name }) => name === somebody.name)
     const words = isSecond ? `@[${somebody.name}](${somebody.id}) ` : `@${somebody.name} `
     const end = naming.at + words.length
-    change({
-      text: draft.text.slice(0, naming.at) + words + draft.text.slice(naming.at + 1 + naming.query.length),
-      named: isSecond ? draft.named : [...others, { id: somebody.id, name: somebody.name }],
-    })
+    // At once: the next letter belongs behind the name.
+    flushSync(() =>
+      change({
+        text: draft.text.slice(0, naming.at) + words + draft.text.slice(naming.at + 1 + naming.query.length),
+        named: isSecond ? draft.named : [...others, { id: somebody.id, name: somebody.name }],
+      }),
+    )
+    ref.current?.setSelectionRange(end, end)
     setCaret(null)
-    requestAnimationFrame(() => ref.current?.setSelectionRange(end, end))
   }
   const pressed = (event: KeyboardEvent) => {
     if (!active || event.metaKey || event.ctrlKey) return false
