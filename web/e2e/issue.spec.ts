@@ -46,7 +46,7 @@ test('everything about an issue is changed in place, and a change can be undone'
     })
 })
 
-test('an issue has a parent, parts, and others that it waits for', async ({ page, company }) => {
+test('an issue has a parent, parts, and others that it waits for, and is deleted', async ({ page, company }) => {
   const { api } = company.owner
   const [door, hinges, frame] = company.issues
   await signedIn(page, company.owner)
@@ -82,6 +82,12 @@ test('an issue has a parent, parts, and others that it waits for', async ({ page
       blocked_by_ids: [frame.id],
       parent_id: hinges.id,
     })
+
+  await page.getByRole('button', { name: 'Issue actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete issue…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete issue' }).click()
+  await expect(page).toHaveURL(/\/issues/)
+  await expect(page.getByText(`${door.code} deleted`)).toBeVisible()
 })
 
 test('by keyboard alone: properties, text, a comment, and back', async ({ page, company }) => {
