@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { filledDataDir, ServiceProcess, withEmptyDatabase } from '../server/test/process.ts'
+import { filledDataDir, withEmptyDatabase } from '../server/test/empty-databases.ts'
+import { ServiceProcess } from '../server/test/service-process.ts'
 
 /** The service as its users run it, on a database of its own, for as long as `work` takes. */
 export async function withService<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {

@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { build, install, main, StepFailed } from '../scripts/setup.mjs'
-import { chartOf } from './chart.mjs'
+import { record } from './record.mjs'
 
 const databases = ['postgres', 'embedded']
 /** The floors are for PostgreSQL; the embedded database is shown beside it. */
@@ -36,11 +36,12 @@ await main(async () => {
       met: met === undefined ? '' : met ? 'yes' : 'NO',
     })),
   )
-  write(new URL('../node_modules/.cache/bench.json', import.meta.url), measured)
-  if (asked.includes('--record')) {
-    write(new URL('../docs/figures/bench.json', import.meta.url), measured)
-    writeFileSync(new URL('../docs/figures/bench.svg', import.meta.url), chartOf(measured))
-  }
+  const machine = { processor: cpus()[0]?.model, cores: cpus().length, memoryGb: Math.round(totalmem() / 2 ** 30) }
+  const figures = { node: process.version, machine, measured }
+  const cache = new URL('../node_modules/.cache/', import.meta.url)
+  mkdirSync(cache, { recursive: true })
+  writeFileSync(new URL('bench.json', cache), `${JSON.stringify(figures, null, 2)}\n`)
+  if (asked.includes('--record')) record(figures)
   const missed = measured.filter(({ met }) => met === false)
   if (missed.length > 0) throw new StepFailed(`missed: ${missed.map(({ name }) => name).join('; ')}`)
 })
@@ -70,12 +71,6 @@ async function bestOf({ rows, run, ownDatabase, once }, database) {
     const met = counts ? (better === 'more' ? ratio >= target : ratio <= target) : undefined
     return { name, database, unit, better, floorIs, ...one, ratio, target, met }
   })
-}
-
-function write(file, measured) {
-  const machine = { processor: cpus()[0]?.model, cores: cpus().length, memoryGb: Math.round(totalmem() / 2 ** 30) }
-  mkdirSync(new URL('.', file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify({ node: process.version, machine, measured }, null, 2)}\n`)
 }
 
 function shown(value) {

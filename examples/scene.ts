@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { test as base } from 'vitest'
-import { filledDataDir, freePort, ServiceProcess } from '../server/test/process.ts'
+import { filledDataDir } from '../server/test/empty-databases.ts'
+import { freePort, ServiceProcess } from '../server/test/service-process.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const cache = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))

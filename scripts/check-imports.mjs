@@ -4,11 +4,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { root } from './setup.mjs'
 
 const order = [
-  ['clock', 'ids', 'crypto', 'log', 'config'],
+  ['clock', 'nap', 'ids', 'crypto', 'log', 'config'],
   ['outbound'],
   ['db'],
   ['relay'],
-  ['context'],
+  ['context', 'addresses'],
   ['http'],
   ['login'],
   ['live'],

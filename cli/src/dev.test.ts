@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { filledDataDir, freePort, ServiceProcess } from '../../server/test/process.ts'
+import { filledDataDir } from '../../server/test/empty-databases.ts'
+import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 import { Shell, temporary } from '../test/baton.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }

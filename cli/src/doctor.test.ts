@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent, memoryTokens, verifyWebhook } from '@baton/sdk'
 import { expect, test } from 'vitest'
-import { listen } from '../../server/test/listen.ts'
+import { listen } from '../../server/test/loopback-server.ts'
 import { Shell } from '../test/baton.ts'
 
 const secret = 'pwhsec_doctor'

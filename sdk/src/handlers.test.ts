@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import express from 'express'
 import fastify from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { listen } from '../../server/test/listen.ts'
+import { listen } from '../../server/test/loopback-server.ts'
 import { type Agent, createAgent } from './agent.ts'
 import { signWebhook } from './webhooks.ts'
 

@@ -59,14 +59,14 @@ export async function createApp(
   ])
   metrics.watching(() => live.watching)
   const worker = ctx.config.role === 'worker'
-  const http = await createHttpServer(
+  const http = await createHttpServer({
     ctx,
     door,
-    worker ? serviceOperations : Object.values(api),
+    operations: worker ? serviceOperations : Object.values(api),
     metrics,
-    (...asked) => resolveCaller(ctx, ...asked),
-    (asked) => (web && !worker ? webPage(web, asked) : undefined),
-  )
+    resolveCaller: (...asked) => resolveCaller(ctx, ...asked),
+    findPage: (asked) => (web && !worker ? webPage(web, asked) : undefined),
+  })
   http.addHook('onClose', () => live.stop())
   return { http, door }
 }

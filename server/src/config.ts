@@ -151,7 +151,7 @@ function rootAddress(text: string) {
   return origin
 }
 
-export const isLoopback = (hostname: string) =>
+const isLoopback = (hostname: string) =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||
   hostname === '[::1]' ||

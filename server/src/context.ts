@@ -13,7 +13,7 @@ export interface Context {
   keys: Keyring
   log: Logger
   db: Db
-  /** The only way out: to webhooks' receivers. */
+  /** To addresses that strangers chose: receivers and icons. */
   outbound: GuardedClient
   /** To those who listen in place of a receiver. */
   relay: Relay

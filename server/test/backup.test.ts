@@ -4,9 +4,10 @@ import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type Route, routes } from '@baton/protocol'
 import { expect, test } from 'vitest'
+import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
 import { callerAt, install, newcomer, type Outsider } from './outside.ts'
-import { filledDataDir, freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, Receiver } from './receiver.ts'
+import { freePort, newDataDir, ServiceProcess } from './service-process.ts'
 
 type Env = Record<string, string>
 type Trial = (original: Env, backUp: (running: ServiceProcess) => Promise<Env>) => Promise<void>

@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect } from 'vitest'
 import { duplicatesOf, type Evidence, problemsOf } from '../../faults/check.mjs'
+import { filledDataDir } from './empty-databases.ts'
 import { test as base, verifies } from './harness.ts'
-import { filledDataDir, ServiceProcess } from './process.ts'
 import { isSigned, type Received, type Receiver } from './receiver.ts'
+import { ServiceProcess } from './service-process.ts'
 import { withDatabase } from './template.ts'
 
 // The short version of `npm run faults`.

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
 import { install, type Json, newcomer } from './outside.ts'
-import { filledDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
 import { isSigned, Receiver } from './receiver.ts'
+import { ServiceProcess } from './service-process.ts'
 
 test('a person hands an issue to an agent, and both know where it stands until it is stopped', async () => {
   const dir = await filledDataDir()

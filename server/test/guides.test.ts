@@ -2,7 +2,8 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { filledDataDir, ServiceProcess } from './process.ts'
+import { filledDataDir } from './empty-databases.ts'
+import { ServiceProcess } from './service-process.ts'
 
 const root = new URL('../../', import.meta.url)
 const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0

@@ -8,8 +8,8 @@ import { sql } from '../src/db/sql.ts'
 import { claim } from '../src/delivery/claim.ts'
 import { takeOne } from '../src/http/rate-limit.ts'
 import { openSameDatabase } from './database.ts'
+import { filledDataDir } from './empty-databases.ts'
 import { type TestApp, test } from './harness.ts'
-import { filledDataDir } from './process.ts'
 import { Receiver } from './receiver.ts'
 
 // What `npm run faults` shows on whole processes, in a moment.

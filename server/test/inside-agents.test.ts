@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentActivity } from '@baton/protocol'
 import { expect, test } from 'vitest'
+import { filledDataDir } from './empty-databases.ts'
 import { calls, ModelServer, refuses, says, silence } from './model-server.ts'
-import { filledDataDir, ServiceProcess } from './process.ts'
+import { ServiceProcess } from './service-process.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 

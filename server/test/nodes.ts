@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { freePort, ServiceProcess } from './process.ts'
 import { RoundRobin } from './round-robin.ts'
+import { freePort, ServiceProcess } from './service-process.ts'
 
 const roles = ['api', 'api', 'worker', 'worker'] as const
 

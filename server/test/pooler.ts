@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { listen } from './listen.ts'
+import { listen } from './loopback-server.ts'
 
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 const terminate = 0x58

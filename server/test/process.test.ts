@@ -15,8 +15,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test as base, describe, expect } from 'vitest'
 import { verifies, verifiesOnPostgres } from '../../conformance/requirements.ts'
-import { filledDataDir, freePort, newDataDir, ServiceProcess, withEmptyDatabase } from './process.ts'
+import { filledDataDir, withEmptyDatabase } from './empty-databases.ts'
 import { isSigned, type Received, Receiver } from './receiver.ts'
+import { freePort, newDataDir, ServiceProcess } from './service-process.ts'
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
-import { streamFor } from '../live/stream.ts'
+import { lookWhenRung, streamFor } from '../live/stream.ts'
 import { confirmRole } from '../workspaces/members.ts'
 import { findOwnApp, type StoredApp } from './apps.ts'
 import { endListening, whoListens } from './listeners.ts'
@@ -74,35 +74,20 @@ const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }:
     )
   })
 
-/** Each ring says to look again for attempts; one look at a time. */
+/** The first look begins it, each ring says to look again for attempts. */
 function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
   let started = false
-  let looking = false
-  let again = false
-  async function begin() {
-    const { webhook } = await start(ctx, caller, listening)
-    stream.event('ready', { app_id: listening.appId, url: webhook.url })
-    started = true
-    await look()
-  }
-  async function look() {
-    again = true
-    if (looking || !started) return
-    looking = true
-    while (again) {
-      again = false
-      await sendAll(ctx, stream, listening)
+  const look = lookWhenRung(ctx, stream, async () => {
+    if (!started) {
+      const { webhook } = await start(ctx, caller, listening)
+      stream.event('ready', { app_id: listening.appId, url: webhook.url })
+      started = true
     }
-    looking = false
-  }
-  // It is not theirs to listen to any more; or the database is away, and they come back.
-  const cutOff = (error: Error) => {
-    if (!(error instanceof ApiError)) ctx.log.warn({ message: error.message }, 'a listener was cut off')
-    stream.end()
-  }
-  const beginning = begin().catch(cutOff)
+    await sendAll(ctx, stream, listening)
+  })
+  const beginning = look()
   return ctx.relay.connect(listening.connectionId, {
-    rung: () => void look().catch(cutOff),
+    rung: () => void look(),
     gone: () => beginning.then(() => leave(ctx, listening)),
   })
 }

@@ -2,12 +2,13 @@ import { recordAudit } from '../audit/record.ts'
 import { plus } from '../clock.ts'
 import type { Db, Tx } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { nameOfUser } from '../login/names.ts'
 
 const sweepAfterMs = 10 * 60_000
 
 /** Who receives the deliveries to the endpoint `e` now, as the app shows it. */
 export const listenerOf = (now: Date) => sql`(
-  select jsonb_build_object('user', jsonb_build_object('id', u.id, 'name', u.display_name),
+  select jsonb_build_object('user', ${nameOfUser},
     'since', to_char(l.since at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
   from listeners l join users u on u.id = l.user_id
   where l.endpoint_id = e.id and l.lease_until > ${now}) as listener`
@@ -28,7 +29,7 @@ export async function endListening(tx: Tx, now: Date, which: Sql) {
 /** Who listens to the app now: this connection still, somebody else, or nobody. */
 export async function whoListens(db: Db, appId: string, connectionId: string) {
   const row = await db.row<{ still: boolean; user: { id: string; name: string } }>(sql`
-    select l.connection_id = ${connectionId} as still, jsonb_build_object('id', u.id, 'name', u.display_name) as user
+    select l.connection_id = ${connectionId} as still, ${nameOfUser} as user
     from listeners l join users u on u.id = l.user_id where l.app_id = ${appId}`)
   return row ?? { still: false, user: null }
 }

@@ -5,7 +5,7 @@ import { plain } from '../http/plain-schema.ts'
 import { bodyProblems } from '../http/validate.ts'
 import { judgeUrl } from '../outbound/target.ts'
 
-export const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
+const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
 
 /** What manifests are held against, under its address, for any validator. */
 export function servedSchema(config: Config) {
@@ -59,7 +59,7 @@ const isWebAddress = (text: string) =>
   /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !strange.test(text) && URL.canParse(text)
 
 /** Where a browser is sent with a code. Any host will do, also one inside a network; only the browser goes there. */
-export function redirectProblem(text: string): string | undefined {
+function redirectProblem(text: string): string | undefined {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? []
   if (!authority) return 'must be an https address'
   if (strange.test(text) || !URL.canParse(text)) return 'must be a URL'

@@ -1,9 +1,9 @@
-import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { actorOf, type Actor as EventActor } from '../events/record.ts'
+import { actorOf, type EventActor } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
+import { isOpen } from './read.ts'
 
 /**
  * 6.2: whom an event names for what the caller does to these issues. For an agent that an issue is delegated to, it is
@@ -33,11 +33,10 @@ export async function actorsOnIssues(
  */
 export async function actorOnProject(tx: Tx, ctx: Context, caller: Actor, projectId: string): Promise<EventActor> {
   if (caller.kind === 'person') return actorOf(caller)
-  const stillStopping = plus(ctx.clock.now(), -ctx.config.stoppingTimeoutMs)
   const creator = await tx.row<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from agent_sessions s join users u on u.id = s.creator_id
-    where s.project_id = ${projectId} and s.agent_id = ${caller.id} and not s.opened_by_agent and s.ended_at is null
-      and (s.stopping_since is null or s.stopping_since > ${stillStopping})
+    where s.project_id = ${projectId} and s.agent_id = ${caller.id} and not s.opened_by_agent
+      and ${isOpen(ctx.clock.now(), ctx.config)}
     order by s.id desc limit 1`)
   return actorOf(creator ? { ...creator, kind: 'person' } : caller)
 }

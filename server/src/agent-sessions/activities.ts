@@ -1,5 +1,6 @@
 import type { ActivityQuery, AgentActivity } from '@baton/protocol'
 import { limits } from '@baton/protocol'
+import { iconUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
@@ -12,8 +13,7 @@ type Row = Omit<AgentActivity, 'author'> & {
   app_id: string | null
 }
 
-export const avatarOf = ({ baseUrl }: Config, appId: string | null) =>
-  appId ? `${baseUrl}/agent-apps/${appId}/icon` : null
+export const avatarOf = (config: Config, appId: string | null) => (appId ? iconUrl(config, appId) : null)
 
 /** Activities as the wire has them (2.7). `a` is the activity. */
 export async function readActivities(db: Queryable, config: Config, condition: Sql): Promise<AgentActivity[]> {

@@ -2,6 +2,7 @@ import type { AgentActivity } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
+import type { Idempotency } from './idempotency.ts'
 import { type Session, standingColumns } from './session.ts'
 import type { Standing, TimeRules } from './state.ts'
 
@@ -12,8 +13,7 @@ export interface Utterance {
   signal?: AgentActivity['signal']
   signalMetadata?: AgentActivity['signal_metadata']
   author: AgentActivity['author']
-  /** So that the same request again is known to be the same. */
-  idempotency?: { key: string; requestHash: Buffer } | undefined
+  idempotency?: Idempotency | undefined
   /** When the agent spoke within the last second, this time included. */
   recent?: number[]
 }

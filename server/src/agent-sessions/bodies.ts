@@ -1,4 +1,4 @@
-import { type Answer, activityBodies, appActivityTypes, limits, type NewActivity } from '@baton/protocol'
+import { type Answer, activityBodies, appActivityTypes, type NewActivity } from '@baton/protocol'
 import { ApiError, invalid } from '../http/errors.ts'
 import { bodyCheck } from '../http/validate.ts'
 
@@ -46,16 +46,6 @@ export function refuseRepeated<Key extends string>(field: string, key: Key, item
   const values = items.map((item) => item[key])
   const repeated = values.findIndex((value, index) => values.indexOf(value) < index)
   if (repeated >= 0) throw invalid({ [`${field}.${repeated}.${key}`]: 'must differ from the others' })
-}
-
-/** decisions 6: up to 64 characters, and not none. */
-export function checkedKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const length = Array.from(String(header)).length
-  if (Array.isArray(header) || length < 1 || length > limits.idempotencyKey) {
-    throw invalid({ 'Idempotency-Key': `must be one header of 1 to ${limits.idempotencyKey} characters` })
-  }
-  return header
 }
 
 /** Whether a person chose among what was offered. */

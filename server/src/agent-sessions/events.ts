@@ -1,4 +1,5 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
@@ -6,9 +7,9 @@ import { sql } from '../db/sql.ts'
 import { recordForApp } from '../events/for-app.ts'
 import { actorOf } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
-import { readContext } from './context.ts'
+import { readContext } from './context/read-context.ts'
+import { handOver } from './hand-over.ts'
 import { readSession, type Session } from './session.ts'
-import { handOver } from './work.ts'
 
 /** 6.3: a person delegated to the agent or mentioned it. What an app needs to begin is frozen now. */
 export async function recordCreated(tx: Tx, ctx: Context, session: Session, caller: Member, triggerId: string | null) {
@@ -66,8 +67,8 @@ export async function recordPrompted(tx: Tx, ctx: Context, session: Session, cal
 }
 
 /** decisions 6: the comment's address if there is one, else the issue's or project's. */
-const urlOf = ({ appUrl }: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
-  comment?.url ?? issue?.url ?? `${appUrl}/project/${projectId}`
+const urlOf = (config: Config, { projectId }: Session, { comment, issue }: AgentSession) =>
+  comment?.url ?? issue?.url ?? projectUrl(config, projectId as string)
 
 /** Agents that run inside the service have none, and no webhook: they are handed their work. */
 const installationOf = (tx: Tx, { installationId }: Session) =>

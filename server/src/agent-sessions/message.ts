@@ -4,6 +4,7 @@ import type { Tx } from '../db/database.ts'
 import type { Member } from '../http/caller.ts'
 import { append, type Utterance } from './append.ts'
 import { recordPrompted } from './events.ts'
+import type { Idempotency } from './idempotency.ts'
 import type { Session } from './session.ts'
 import { afterMessage, type Standing, stop } from './state.ts'
 import { watched } from './watched.ts'
@@ -15,7 +16,7 @@ export const message = (
   caller: Member,
   session: Session,
   body: string,
-  { answer, idempotency }: { answer?: Answer | undefined; idempotency?: Utterance['idempotency'] } = {},
+  { answer, idempotency }: { answer?: Answer | undefined; idempotency?: Idempotency | undefined } = {},
 ) =>
   prompt(tx, ctx, caller, session, afterMessage(session.standing, ctx.clock.now()), {
     content: { type: 'prompt', body },

@@ -1,7 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { contents, sessionScene } from '../../test/agent-sessions.ts'
 import type { Client, Response } from '../../test/client.ts'
 import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { takeTurn } from './pace.ts'
 
 const tooFast = { status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } }
 const times = <T>(count: number, work: (index: number) => Promise<T>) =>
@@ -10,7 +12,7 @@ const stored = (answers: Response[]) => answers.filter(({ status }) => status ==
 
 /** The most that any second holds, wherever it begins. */
 const most = (moments: number[]) =>
-  Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + 1000).length))
+  Math.max(0, ...moments.map((from) => moments.filter((at) => at >= from && at < from + 1000).length))
 
 /** So many post at once, again and again, with a little time between; nothing breaks, and no second holds too much. */
 async function crowd(app: TestApp, clients: Client[], path: string, { rounds = 6, limit = 10 } = {}) {
@@ -165,5 +167,65 @@ describe('an app in one session', () => {
     const seqs = spoken.map(({ body }) => body.seq).sort((a, b) => a - b)
     expect(seqs).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
     expect((await session.activities()).map(({ seq }) => seq)).toEqual(seqs)
+  })
+})
+
+const at = (ms: number) => new Date(1_000_000 + ms)
+
+/** When somebody who tries at these moments is let through. */
+function spokenAt(attempts: number[], perSecond: number): number[] {
+  let recent: number[] = []
+  return attempts.filter((ms) => {
+    const spoken = takeTurn(recent, at(ms), perSecond)
+    if ('waitMs' in spoken) return false
+    recent = spoken.recent
+    return true
+  })
+}
+
+describe('a turn', () => {
+  test('is free up to the limit, and again a second after the first', () => {
+    const ten = Array.from({ length: 10 }, () => 0)
+    expect(spokenAt([...ten, 0, 999, 1000], 10)).toEqual([...ten, 1000])
+  })
+
+  test('slides: the second does not begin anew', () => {
+    expect(spokenAt([0, 900, 1000, 1100, 1899, 1900, 2000], 2)).toEqual([0, 900, 1000, 1900, 2000])
+  })
+
+  test('keeps no more than it needs', () => {
+    const first = takeTurn([], at(0), 3) as { recent: number[] }
+    const later = takeTurn(first.recent, at(1000), 3)
+    expect(later).toEqual({ recent: [at(1000).getTime()] })
+  })
+
+  test('no second holds more than the limit, and who waits as long as told is let through', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(400), { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), (steps, perSecond) => {
+        let now = 0
+        let recent: number[] = []
+        const spoken: number[] = []
+        for (const step of steps) {
+          now += step
+          const outcome = takeTurn(recent, at(now), perSecond)
+          if ('recent' in outcome) {
+            recent = outcome.recent
+            spoken.push(now)
+            continue
+          }
+          expect(outcome.waitMs).toBeGreaterThan(0)
+          expect(outcome.waitMs).toBeLessThanOrEqual(1000)
+          expect('waitMs' in takeTurn(recent, at(now + outcome.waitMs - 1), perSecond)).toBe(true)
+          expect('recent' in takeTurn(recent, at(now + outcome.waitMs), perSecond)).toBe(true)
+        }
+        expect(most(spoken)).toBeLessThanOrEqual(perSecond)
+      }),
+    )
+  })
+
+  test('a clock that was set back neither lets anybody through twice nor silences them for long', () => {
+    const { recent } = takeTurn([], at(0), 1) as { recent: number[] }
+    expect(takeTurn(recent, at(-500), 1)).toEqual({ waitMs: 1500 })
+    expect(takeTurn(recent, at(-1000), 1)).toHaveProperty('recent')
   })
 })

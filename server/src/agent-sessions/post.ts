@@ -1,17 +1,17 @@
-import { createHash } from 'node:crypto'
 import type { AgentActivity, Answer, AppActivityType, NewActivity, SelectMetadata } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { isConflict, type Queryable, type Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor, App, Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
-import { avatarOf, readActivities } from './activities.ts'
-import { append, type Utterance } from './append.ts'
-import { checkAnswer, checkedBody, checkedKey } from './bodies.ts'
+import { avatarOf } from './activities.ts'
+import { append } from './append.ts'
+import { checkAnswer, checkedBody } from './bodies.ts'
+import { checkedKey, findKnown, hashOf, type Idempotency, type Known, replay } from './idempotency.ts'
 import { notifyPeople, tellsPeople } from './inbox.ts'
 import { message } from './message.ts'
+import { takeTurn } from './pace.ts'
 import { mustSeeSession } from './read.ts'
-import { speak } from './recent.ts'
 import {
   ended,
   hears,
@@ -38,16 +38,6 @@ export function postActivity(ctx: Context, caller: Actor, id: string, body: unkn
     : postAsPerson(ctx, caller, id, said, idempotency)
 }
 
-/** The same request, whatever the order of its keys. */
-function hashOf(caller: Actor, said: NewActivity): Buffer {
-  const ordered = JSON.stringify(said, (_, value) =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  )
-  return createHash('sha256').update(`${caller.id} ${ordered}`).digest()
-}
-
 /**
  * The busiest call there is: two statements and no lock. It reads, decides, and writes if nobody has written in between;
  * if somebody has, it looks again, and at last takes the lock and waits its turn. What asks for people is told to them
@@ -58,7 +48,7 @@ async function postAsAgent(
   caller: App,
   id: string,
   said: NewActivity,
-  idempotency: Utterance['idempotency'],
+  idempotency: Idempotency | undefined,
 ): Promise<AgentActivity> {
   const attempt = (db: Queryable) => speakAsAgent(db, ctx, caller, id, said, idempotency)
   for (let tries = 0; tries < quickTries && !tellsPeople(said.content.type); tries++) {
@@ -90,7 +80,7 @@ async function speakAsAgent(
   caller: App,
   id: string,
   said: NewActivity,
-  idempotency: Utterance['idempotency'],
+  idempotency: Idempotency | undefined,
 ): Promise<{ activity: AgentActivity; session?: Session } | undefined> {
   const now = ctx.clock.now()
   const key = idempotency?.key ?? null
@@ -105,8 +95,8 @@ async function speakAsAgent(
   if (replayed) return { activity: replayed }
   const session = sessionOf(row, now, ctx.config)
   refuseEnded(session)
-  const spoken = speak(session.recent, now, ctx.config.sessionRatePerSecond)
-  if ('waitMs' in spoken) throw tooFast(spoken.waitMs, ctx.config.sessionRatePerSecond)
+  const turn = takeTurn(session.recent, now, ctx.config.sessionRatePerSecond)
+  if ('waitMs' in turn) throw tooFast(turn.waitMs, ctx.config.sessionRatePerSecond)
   const activity = await append(
     db,
     session,
@@ -118,7 +108,7 @@ async function speakAsAgent(
       signalMetadata: said.signal_metadata ?? null,
       author: { kind: 'app', id: caller.id, name: caller.name, avatar_url: avatarOf(ctx.config, caller.appId) },
       idempotency,
-      recent: spoken.recent,
+      recent: turn.recent,
     },
     now,
     ctx.config,
@@ -131,7 +121,7 @@ const postAsPerson = (
   caller: Member,
   id: string,
   said: NewActivity,
-  idempotency: Utterance['idempotency'],
+  idempotency: Idempotency | undefined,
 ): Promise<AgentActivity> =>
   ctx.db.tx(async (tx) => {
     await mustSeeSession(tx, caller, id)
@@ -146,31 +136,6 @@ const postAsPerson = (
     if (answer) checkAnswer(answer, await choiceOffered(tx, id, answer.in_reply_to))
     return message(tx, ctx, caller, open, said.content.body as string, { answer, idempotency })
   })
-
-/** The activity that the key of a request was used for already. */
-interface Known {
-  known_seq: number | null
-  known_hash: Uint8Array | null
-}
-
-const findKnown = async (tx: Tx, sessionId: string, key: string) =>
-  tx.row<Known>(sql`
-    select seq as known_seq, request_hash as known_hash from agent_activities
-    where session_id = ${sessionId} and idempotency_key = ${key}`)
-
-/** What was answered to this request before, or null; its key with another body is refused (decisions 6). */
-async function replay(
-  db: Queryable,
-  { config }: Context,
-  sessionId: string,
-  known: Known | undefined,
-  idempotency: Utterance['idempotency'],
-): Promise<AgentActivity | null> {
-  if (!idempotency || !known?.known_hash) return null
-  if (!idempotency.requestHash.equals(known.known_hash)) throw new ApiError('IDEMPOTENCY_KEY_REUSED')
-  const [original] = await readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq = ${known.known_seq}`)
-  return found(original)
-}
 
 const choiceOffered = async (tx: Tx, sessionId: string, activityId: string) =>
   (

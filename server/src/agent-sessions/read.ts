@@ -47,7 +47,7 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
         ${filter.issue_id ? sql`and s.issue_id = ${filter.issue_id}` : none}
         ${filter.project_id ? sql`and s.project_id = ${filter.project_id}` : none}
         ${filter.agent_id ? sql`and s.agent_id = ${filter.agent_id}` : none}
-        ${filter.open === undefined ? none : thatIs(filter.open, now, ctx.config)}
+        ${filter.open === undefined ? none : sql`and ${filter.open ? none : sql`not`} ${isOpen(now, ctx.config)}`}
         ${filter.state ? inState(filter.state, now, ctx.config) : none}
         ${after ? sql`and s.id < ${after[0]}` : none}
         order by s.id desc limit ${count}`
@@ -74,10 +74,8 @@ function inState(state: SessionState, now: Date, { staleAfterMs, stoppingTimeout
   }
 }
 
-/** Whether it goes on; one whose time to stop has run out does not, though nobody may have written that down yet. */
-function thatIs(open: boolean, now: Date, { stoppingTimeoutMs }: TimeRules): Sql {
-  const over = sql`s.state = 'stopping' and ${isOver(now, stoppingTimeoutMs)}`
-  return open ? sql`and s.ended_at is null and not (${over})` : sql`and (s.ended_at is not null or ${over})`
-}
-
 const isOver = (now: Date, stoppingTimeoutMs: number) => sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`
+
+/** The session `s` goes on; one whose time to stop has run out does not, though nobody may have written that down yet. */
+export const isOpen = (now: Date, { stoppingTimeoutMs }: TimeRules): Sql =>
+  sql`(s.ended_at is null and not (s.state = 'stopping' and ${isOver(now, stoppingTimeoutMs)}))`

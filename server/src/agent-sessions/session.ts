@@ -1,8 +1,10 @@
 import type { AgentSession, EndReason, ExternalUrl, PlanItem, SessionState } from '@baton/protocol'
+import { commentUrl, issueUrl, projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
+import { nameOfUser } from '../login/names.ts'
 import { advance, dueAt, type Standing, type TimeRules, unresponsiveSince } from './state.ts'
 
 /** What a session is about. */
@@ -155,7 +157,7 @@ const shownColumns = sql`
   coalesce(s.parting::jsonb -> 'issue', ${shownIssue}) as issue,
   case when c.id is not null then
     jsonb_build_object('id', c.id, 'body', coalesce(s.parting ->> 'comment', c.text)) end as comment,
-  jsonb_build_object('id', u.id, 'name', u.display_name) as creator`
+  ${nameOfUser} as creator`
 
 /** `i`, `p` and `c` are the issue, project and comment of the session `s`. */
 const sessionsInPlace = sql`
@@ -181,14 +183,13 @@ export async function readSession(db: Queryable, config: Config, now: Date, id: 
 
 function shown(config: Config, row: ShownRow, now: Date): AgentSession {
   const { id, agentId, standing, plan, externalUrls, createdAt, openedByAgent } = sessionOf(row, now, config)
-  const place = row.issue ? `/issue/${row.issue.identifier}` : `/project/${row.project_id}`
-  const url = config.appUrl + place
+  const url = row.issue ? issueUrl(config, row.issue.identifier) : projectUrl(config, row.project_id as string)
   return {
     id,
     state: standing.state,
     unresponsive_since: iso(unresponsiveSince({ createdAt, openedByAgent }, standing, now, config)),
     issue: row.issue && { ...row.issue, url },
-    comment: row.comment && { ...row.comment, url: `${url}#comment-${row.comment.id}` },
+    comment: row.comment && { ...row.comment, url: commentUrl(url, row.comment.id) },
     creator: row.creator,
     app_user_id: agentId,
     plan,

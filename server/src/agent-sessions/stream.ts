@@ -1,11 +1,10 @@
 import { api } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
-import { ApiError } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { route } from '../http/route.ts'
 import type { Live } from '../live/live.ts'
-import { streamFor } from '../live/stream.ts'
+import { lookWhenRung, streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
 import { getSession } from './read.ts'
 
@@ -28,38 +27,16 @@ function seqOf(lastEventId: string | string[] | undefined): number | undefined {
   return typeof lastEventId === 'string' && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : undefined
 }
 
-/** Each hint says to look again; what is new since the last look is sent. One look at a time. */
+/** Each hint says to look again; what is new since the last look is sent. */
 function follow(ctx: Context, caller: Member, live: Live, stream: EventStream, id: string, after: number): () => void {
   const seen = { seq: after, session: '' }
-  let looking = false
-  let again = false
-  let over = false
-  async function look() {
-    again = true
-    if (looking) return
-    looking = true
-    try {
-      while (again && !over) {
-        again = false
-        await send(ctx, caller, stream, id, seen)
-      }
-    } catch (error) {
-      // It is not theirs to see any more; or the database is away, and the browser comes back.
-      if (!(error instanceof ApiError)) ctx.log.warn({ message: (error as Error).message }, 'a stream was cut off')
-      stream.end()
-    } finally {
-      looking = false
-    }
-  }
+  const look = lookWhenRung(ctx, stream, () => send(ctx, caller, stream, id, seen))
   const unwatch = live.watch(caller.workspaceId, caller.id, {
     hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && look()),
     resync: () => void look(),
   })
   void look()
-  return () => {
-    over = true
-    unwatch()
-  }
+  return unwatch
 }
 
 async function send(

@@ -1,6 +1,6 @@
 import { type AgentActivity, api, limits, type Operation, type PlanItem } from '@baton/protocol'
 import { activitiesAfter } from '../agent-sessions/activities.ts'
-import { readContext } from '../agent-sessions/context.ts'
+import { readContext } from '../agent-sessions/context/read-context.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { type App, grants } from '../http/caller.ts'

@@ -1,5 +1,5 @@
 import type { AgentActivity, PlanItem } from '@baton/protocol'
-import type { SessionContext } from '../agent-sessions/prompt-context.ts'
+import type { SessionContext } from '../agent-sessions/context/prompt-context.ts'
 import type { App } from '../http/caller.ts'
 import type { Outcome } from '../tools/call.ts'
 import type { Tool } from '../tools/tool.ts'

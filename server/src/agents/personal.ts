@@ -43,7 +43,7 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
       insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
       values (${id}, ${caller.workspaceId}, ${caller.id}, ${instructions}, ${now}, ${now})`)
     await recordDeed(ctx, tx, caller, 'personal_agent.created', id, { name })
-    tellOwner(tx, caller, caller.id)
+    tellOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
@@ -57,7 +57,7 @@ export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, ch
     await tx.run(sql`
       update inside_agents set instructions = ${instructions}, updated_at = ${ctx.clock.now()} where user_id = ${id}`)
     await recordDeed(ctx, tx, caller, 'personal_agent.updated', id, { fields: Object.keys(change) })
-    tellOwner(tx, caller, caller.id)
+    tellOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
@@ -65,7 +65,7 @@ export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
   ctx.db.tx(async (tx) => {
     const { name } = await readAgent(tx, caller, id, sql`for update of n`)
     await retire(tx, ctx, caller, id, name)
-    tellOwner(tx, caller, caller.id)
+    tellOwner(tx, caller)
   })
 
 /** Somebody left the workspace, by themselves or not; nobody is left whom their agents could work for. */
@@ -109,5 +109,4 @@ async function mustHaveRoom(tx: Tx, caller: Member) {
 }
 
 /** It is in nobody else's list. */
-const tellOwner = (tx: Tx, { workspaceId }: Member, ownerId: string) =>
-  tellLive(tx, [hintOfLists(workspaceId, 'Agents', ownerId)])
+const tellOwner = (tx: Tx, { workspaceId, id }: Member) => tellLive(tx, [hintOfLists(workspaceId, 'Agents', id)])

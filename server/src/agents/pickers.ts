@@ -1,7 +1,9 @@
 import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
+import { iconUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
+import { containing } from '../db/like.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
@@ -56,7 +58,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Retur
               where workspace_id = ${caller.workspaceId} and deleted_at is null
                 and (owner_id is null or owner_id = ${caller.id})))
           ${filter}
-          ${query.query ? sql`and u.display_name ilike ${`%${query.query.replace(/[\\%_]/g, '\\$&')}%`}` : none}
+          ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
         order by u.id desc limit ${count}`)
       return rows.map((row) => choiceOf(ctx, caller, row, place))
@@ -76,9 +78,9 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
 }
 
 /** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
-function pictureOf({ baseUrl, appUrl }: Config, app: Row['app'], kind: Row['agent_kind']) {
-  if (app) return `${baseUrl}/agent-apps/${app.id}/icon`
-  return kind === 'deployment' ? `${appUrl}/assets/baton-agent.svg` : null
+function pictureOf(config: Config, app: Row['app'], kind: Row['agent_kind']) {
+  if (app) return iconUrl(config, app.id)
+  return kind === 'deployment' ? `${config.appUrl}/assets/baton-agent.svg` : null
 }
 
 /** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */

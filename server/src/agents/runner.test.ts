@@ -2,8 +2,7 @@ import { expect } from 'vitest'
 import { done } from '../../test/delegation.ts'
 import { test } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
-import { anotherNode } from '../../test/node.ts'
-import { workBell } from '../agent-sessions/work.ts'
+import { workBell } from '../agent-sessions/hand-over.ts'
 import { sql } from '../db/sql.ts'
 import { Bells } from '../relay/bells.ts'
 import type { Mind } from './mind.ts'
@@ -115,30 +114,33 @@ test('a mind that fails is tried again, and at last says so', async ({ app }) =>
 
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
-test.skipIf(!onPostgres)('another node hears of work, and takes over from one that is gone', async ({ app }) => {
-  const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
-  const node = await anotherNode(app)
-  const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
-  let rang = () => {}
-  const heard = new Promise<void>((resolve) => {
-    rang = resolve
-  })
-  bells.on(workBell, () => rang())
-  const { mind, working } = endless()
-  const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), mind)
-  const issue = await issueOf({ delegate_id: builtIn, type: 'bug' })
-  await heard
-  const drained = gone.drain()
-  await working
-  const other = new AgentRunner(node.ctx, node.door, bells)
-  await other.drain()
-  expect(typesOf(await said(await sessionOn(issue)))).toEqual(['thought'])
-  app.clock.advance({ seconds: 10 })
-  await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, bells).drain()])
-  const session = await sessionOn(issue)
-  expect(session.state).toBe('complete')
-  expect(typesOf(await said(session))).toEqual(['thought', 'action', 'action', 'action', 'action', 'response'])
-  await gone.renew()
-  await drained
-  await bells.stop()
-})
+test.skipIf(!onPostgres)(
+  'another node hears of work, and takes over from one that is gone',
+  async ({ app, startApp }) => {
+    const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
+    const node = await startApp({}, app)
+    const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
+    let rang = () => {}
+    const heard = new Promise<void>((resolve) => {
+      rang = resolve
+    })
+    bells.on(workBell, () => rang())
+    const { mind, working } = endless()
+    const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), mind)
+    const issue = await issueOf({ delegate_id: builtIn, type: 'bug' })
+    await heard
+    const drained = gone.drain()
+    await working
+    const other = new AgentRunner(node.ctx, node.door, bells)
+    await other.drain()
+    expect(typesOf(await said(await sessionOn(issue)))).toEqual(['thought'])
+    app.clock.advance({ seconds: 10 })
+    await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, bells).drain()])
+    const session = await sessionOn(issue)
+    expect(session.state).toBe('complete')
+    expect(typesOf(await said(session))).toEqual(['thought', 'action', 'action', 'action', 'action', 'response'])
+    await gone.renew()
+    await drained
+    await bells.stop()
+  },
+)

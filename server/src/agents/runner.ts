@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { workBell } from '../agent-sessions/work.ts'
+import { workBell } from '../agent-sessions/hand-over.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
+import { Nap } from '../nap.ts'
 import type { Bells } from '../relay/bells.ts'
+import { mindOf } from './choose-mind.ts'
 import { type Claimed, claim, finish, putBack, putBackAll, renew } from './claim.ts'
 import { PlaceLost, SessionHands } from './hands.ts'
 import type { Mind } from './mind.ts'
-import { mindOf } from './minds.ts'
 import { readWork, type WorkNow } from './work.ts'
 
 /** At once, in one process. With a model they mostly wait for it. */
@@ -38,8 +39,7 @@ export class AgentRunner {
   #loop: Promise<void> | undefined
   #renewing: NodeJS.Timeout | undefined
   #off = () => {}
-  #wake = () => {}
-  #woken = false
+  readonly #nap = new Nap()
 
   constructor(ctx: Context, door: Door, bells: Bells, mind: Mind = mindOf(ctx)) {
     this.#ctx = ctx
@@ -49,7 +49,7 @@ export class AgentRunner {
   }
 
   start() {
-    this.#off = this.#bells.on(workBell, () => this.#ring())
+    this.#off = this.#bells.on(workBell, () => this.#nap.wake())
     this.#renewing = setInterval(() => void this.#guarded(() => this.renew()), renewEveryMs)
     this.#loop = this.#run()
   }
@@ -58,7 +58,7 @@ export class AgentRunner {
   async stop() {
     this.#stopping = true
     this.#off()
-    this.#ring()
+    this.#nap.wake()
     await this.#loop
     for (const { abort } of this.#running.values()) abort.abort('shutdown' satisfies Ended)
     await this.#idle()
@@ -88,9 +88,9 @@ export class AgentRunner {
   async #run() {
     if (this.#ctx.db.kind === 'embedded') await this.#guarded(() => putBackAll(this.#ctx.db))
     while (!this.#stopping) {
-      this.#woken = false
+      this.#nap.look()
       const begun = await this.#guarded(() => this.#begin())
-      if (!begun) await this.#sleep()
+      if (!begun) await this.#nap.sleep(longestSleepMs)
     }
   }
 
@@ -106,7 +106,7 @@ export class AgentRunner {
     const abort = new AbortController()
     const done = this.#guarded(() => this.#do(claimed, abort.signal)).then(() => {
       this.#running.delete(claimed.claimId + claimed.id)
-      this.#ring()
+      this.#nap.wake()
     })
     this.#running.set(claimed.claimId + claimed.id, { claimed, abort, done })
   }
@@ -142,22 +142,6 @@ export class AgentRunner {
 
   async #idle() {
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done))
-  }
-
-  #ring() {
-    this.#woken = true
-    this.#wake()
-  }
-
-  async #sleep() {
-    if (this.#woken || this.#stopping) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, longestSleepMs)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   /** Undefined when it could not be done, which is logged; leases run out and it is tried again. */

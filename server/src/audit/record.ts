@@ -12,7 +12,7 @@ export interface AuditRecord {
   /** Null: the service itself. */
   actorId: string | null
   action: AuditAction
-  /** What was changed: a person, a team, an invitation, the workspace. */
+  /** The id of what was changed. */
   subjectId: string
   details?: Record<string, unknown>
 }

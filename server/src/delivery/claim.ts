@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
-import { none, type Sql, sql, undurably } from '../db/sql.ts'
-import type { Claimed } from './stages.ts'
+import { none, sql, undurably } from '../db/sql.ts'
+import { type Claimed, canceled, unclaimed } from './stages.ts'
 
 /** Committed in one go, and sent at once. */
 export const batchSize = 64
@@ -17,19 +17,19 @@ export const leaseMs = 30_000
 /** How soon an endpoint is looked at again whose slots are all taken, should no worker ring for it sooner. */
 const parkedMs = 250
 
-export interface Batch {
+interface Batch {
   claimed: Claimed[]
   /** Endpoints that have no slot free. */
   parked: string[]
 }
 
-/** Nobody can have received the delivery `d` yet. */
-export const isUnattempted = (d: Sql) => sql`${d}.status = 'pending' and ${d}.attempts = 0`
+/** Nobody can have received the delivery `b` yet. */
+export const isUnattempted = sql`b.status = 'pending' and b.attempts = 0`
 
 /** decisions 7: it waits until the delivery that it follows was attempted. */
 const mayGo = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
-    and ${isUnattempted(sql`b`)}))`
+    and ${isUnattempted}))`
 /** Due from the beginning, also when a clock that has been set back since says that it begins in an hour. */
 const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${mayGo}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
@@ -120,8 +120,7 @@ const isStale = ({ app, kind, type }: ClaimedRow) => app?.revoked && kind === 's
 
 const cancelClaimed = (db: Db, claimId: string, stale: Row[], now: Date) =>
   db.run(sql`
-    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
-      claim_id = null, claim_kind = null, lease_until = null
+    update deliveries set ${canceled(now)}
     where claim_id = ${claimId} and endpoint_id = any(${stale.map(({ endpointId }) => endpointId)})
       and id = any(${stale.map(({ id }) => id)})`)
 
@@ -145,7 +144,7 @@ export async function nextDueAt(db: Db): Promise<Date | null> {
 export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
   db.tx(async (tx) => {
     const returned = await tx.rows<{ endpoint_id: string }>(sql`
-      update deliveries set claim_id = null, claim_kind = null, lease_until = null,
+      update deliveries set ${unclaimed},
         redeliver_at = case when claim_kind = 'redelivery' then coalesce(redeliver_at, ${now}) else redeliver_at end
       where (endpoint_id, id) in (
         select endpoint_id, id from deliveries

@@ -7,7 +7,7 @@ import { hintOfLists, tellLive } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
-import type { Attempted } from './stages.ts'
+import { type Attempted, unclaimed } from './stages.ts'
 import { countAttempts } from './track-record.ts'
 
 /**
@@ -85,8 +85,7 @@ const write = (db: Queryable, results: object[]) =>
         duration_ms int, http_status int, reason text, response_excerpt text, signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
-        next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
-        claim_id = null, claim_kind = null, lease_until = null
+        next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed), ${unclaimed}
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
       returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at
     ), logged as (
@@ -95,7 +94,7 @@ const write = (db: Queryable, results: object[]) =>
       select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
         d.signature
       from kept k join done d on d.id = k.id
-    ), counted as (${countAttempts(sql`kept`, sql`done`)})
+    ), counted as (${countAttempts})
     select endpoint_id from kept
     where status = 'pending' or redeliver_at is not null or (type = 'AgentSessionEvent' and attempts = 1)`)
 

@@ -4,6 +4,7 @@ import { newSecret } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { found } from '../http/errors.ts'
+import { canceled } from './stages.ts'
 
 /** Where events are delivered to. Whoever enables, disables, changes or deletes one holds its row's lock. */
 export interface Endpoint {
@@ -77,8 +78,7 @@ export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
  */
 export const cancelPending = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
-    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now},
-      claim_id = null, claim_kind = null, lease_until = null
+    update deliveries set ${canceled(now)}
     where endpoint_id = ${id} and status = 'pending' and type <> 'OAuthApp'`)
 
 export const newWebhookSecret = () => newSecret('pwhsec_')

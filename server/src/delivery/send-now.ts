@@ -6,7 +6,7 @@ import { excerpt } from './complete.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
 
-export interface TestMessage {
+interface TestMessage {
   id: string
   workspaceId: string
   endpointId: string

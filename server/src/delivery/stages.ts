@@ -1,4 +1,5 @@
 import type { DeliveryStatus } from '@baton/protocol'
+import { sql } from '../db/sql.ts'
 import type { Outcome } from '../outbound/client.ts'
 
 /** The stages of one attempt, each made from the one before: claimed, prepared, attempted. */
@@ -54,3 +55,10 @@ export interface Attempted {
   relayed: boolean
   endedAt: Date
 }
+
+/** Of a delivery that nobody has claimed any more. */
+export const unclaimed = sql`claim_id = null, claim_kind = null, lease_until = null`
+
+/** Of one that is not to be sent any more, also if it is being sent at this moment. */
+export const canceled = (now: Date) =>
+  sql`status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}, ${unclaimed}`

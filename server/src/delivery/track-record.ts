@@ -1,14 +1,14 @@
 import { type EndpointHealth, type EndpointState, limits } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import { found } from '../http/errors.ts'
 
 /**
  * Part of the statement that writes attempts down: adds them to their endpoints' days. `kept` has the deliveries,
  * `done` the attempts. In order, so that two workers never wait for each other.
  */
-export const countAttempts = (kept: Sql, done: Sql) => sql`
+export const countAttempts = sql`
   insert into endpoint_days
     (endpoint_id, workspace_id, day, succeeded, failed, first_success_at, last_success_at, last_failure)
   select k.endpoint_id, k.workspace_id, (d.started_at at time zone 'UTC')::date,
@@ -16,7 +16,7 @@ export const countAttempts = (kept: Sql, done: Sql) => sql`
     min(d.started_at) filter (where d.reason is null),
     max(d.started_at) filter (where d.reason is null and not d.by_listener),
     (array_agg(d.failure order by d.started_at desc) filter (where d.failure is not null))[1]
-  from ${kept} k join ${done} d on d.id = k.id
+  from kept k join done d on d.id = k.id
   where k.type <> 'Ping'
   group by 1, 2, 3 order by 1, 3
   on conflict (endpoint_id, day) do update set

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, type Listening } from '../db/database.ts'
+import { Nap } from '../nap.ts'
 import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type Doorbell } from './doorbell.ts'
@@ -40,8 +41,7 @@ export class DeliveryWorker {
   readonly #secrets = new Map<string, string>()
   #released = 0
   #stopping = false
-  #wake = () => {}
-  #woken = false
+  readonly #nap = new Nap()
   #loop: Promise<void> | undefined
   #tending: NodeJS.Timeout | undefined
   #tended: Promise<boolean> | undefined
@@ -82,8 +82,7 @@ export class DeliveryWorker {
   }
 
   wake() {
-    this.#woken = true
-    this.#wake()
+    this.#nap.wake()
   }
 
   /** Puts right what a process that died left behind. */
@@ -103,20 +102,20 @@ export class DeliveryWorker {
   /** Sends all that is due now. What the loop does by itself; a test asks for it. */
   async drain() {
     for (;;) {
-      this.#woken = false
+      this.#nap.look()
       await this.#doorbell.quiet()
       if ((await this.#claimAndSend()) > 0) continue
       // What was completed while we looked may have left something due.
-      if (!this.#woken && this.#sending + this.#completions.waiting === 0) return
-      await this.#sleep(longestSleepMs)
+      if (!this.#nap.woken && this.#sending + this.#completions.waiting === 0) return
+      await this.#nap.sleep(longestSleepMs)
     }
   }
 
   async #run() {
     while (!this.#stopping) {
-      this.#woken = false
+      this.#nap.look()
       const worked = await this.#worked(async () => {
-        if ((await this.#claimAndSend()) === 0) await this.#sleep(await this.#pauseMs())
+        if ((await this.#claimAndSend()) === 0) await this.#nap.sleep(await this.#pauseMs())
       })
       if (!worked) await sleep(1000)
     }
@@ -129,17 +128,6 @@ export class DeliveryWorker {
     const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : longestSleepMs
     // Due already: another worker has the endpoint locked at this very moment.
     return Math.max(5, Math.min(untilDue, longestSleepMs))
-  }
-
-  async #sleep(ms: number) {
-    if (this.#woken || this.#stopping) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   #free() {

@@ -20,7 +20,7 @@ export const people: Record<PersonKey, { name: string; role: 'owner' | 'admin' |
   priya: { name: 'Priya Nair', role: 'member' },
 }
 
-export type TeamKey = 'ENG' | 'DES' | 'SUP'
+type TeamKey = 'ENG' | 'DES' | 'SUP'
 
 export const teams: Record<TeamKey, { name: string; members: PersonKey[]; guidance: string; repositories: string[] }> =
   {
@@ -47,9 +47,9 @@ export const labels = {
   performance: '#fbca04',
   wording: '#bf8700',
 } as const
-export type LabelKey = keyof typeof labels
+type LabelKey = keyof typeof labels
 
-export type ProjectKey = 'subscriptions' | 'app'
+type ProjectKey = 'subscriptions' | 'app'
 
 export const projects: Record<
   ProjectKey,

@@ -3,15 +3,15 @@ import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { isUnattempted } from '../delivery/claim.ts'
 import { newId } from '../ids.ts'
-import type { Actor } from './record.ts'
+import type { EventActor } from './record.ts'
 
 /** decisions 7: nobody in particular. */
-export const systemActor: Actor = { id: '', type: 'system', name: '' }
+export const systemActor: EventActor = { id: '', type: 'system', name: '' }
 
 export interface AppEvent {
   type: AppEventType
   action: string
-  actor: Actor | null
+  actor: EventActor | null
   url: string
   data: { event_id: string } & Record<string, unknown>
   /** That it happened in. */
@@ -45,7 +45,7 @@ export async function recordForApp(
     select delivery_id(r.id, ${endpointId}), r.workspace_id, ${endpointId}, r.id, ${installationId}, r.type, r.action,
       'pending', 0, 0, r.created_at, r.created_at, (
         select id from deliveries b where endpoint_id = ${endpointId} and id = delivery_id(${attemptedAfter}, ${endpointId})
-          and ${isUnattempted(sql`b`)})
+          and ${isUnattempted})
     from recorded r`)
   if (told > 0) tx.tell('due', [endpointId])
   return eventId

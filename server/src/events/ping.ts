@@ -5,7 +5,7 @@ import { sendNow } from '../delivery/send-now.ts'
 import { found } from '../http/errors.ts'
 import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
-import type { Actor } from './record.ts'
+import type { EventActor as Actor } from './record.ts'
 
 interface Pinged {
   url: string

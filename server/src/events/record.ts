@@ -1,10 +1,11 @@
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { enqueueFor } from '../delivery/enqueue.ts'
+import { enqueueRecorded } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import { tellLive } from '../live/hint.ts'
 
-export interface Actor {
+/** 6.2: whom an event names. */
+export interface EventActor {
   id: string
   type: 'user' | 'application' | 'system'
   name: string
@@ -14,7 +15,7 @@ export interface Actor {
 export interface Happening {
   type: 'Issue' | 'Project' | 'Comment'
   action: 'create' | 'update' | 'remove'
-  actor: Actor | null
+  actor: EventActor | null
   /** `target_id` is the issue or project of a comment. */
   data: { id: string; updated_at: string; target_id?: string }
   /** 6.2: Issue and Project updates only. */
@@ -24,7 +25,7 @@ export interface Happening {
   teamIds: string[]
 }
 
-export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'person' | 'app' }): Actor => ({
+export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'person' | 'app' }): EventActor => ({
   id,
   type: kind === 'app' ? 'application' : 'user',
   name,
@@ -60,7 +61,7 @@ export async function record(tx: Tx, now: Date, workspaceId: string, happenings:
         as e (id text, type text, action text, team_ids text[], body json)
       returning *
     )
-    ${enqueueFor(sql`recorded`)}`)
+    ${enqueueRecorded}`)
   tx.tell(
     'due',
     told.map(({ endpoint_id }) => endpoint_id),

@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '@baton/protocol'
 
-/** A refusal. What it looks like on the wire is decided here and nowhere else. */
+/** A refusal, with what it looks like on the wire; refusals.ts sends it. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown>

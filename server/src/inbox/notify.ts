@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import { hintOfInbox, tellLive } from '../live/hint.ts'
 
-export interface Notice {
+interface Notice {
   kind: InboxKind
   userId: string
   issueId?: string | null

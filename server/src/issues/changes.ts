@@ -4,14 +4,7 @@ import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { insertRows, sql } from '../db/sql.ts'
-import {
-  type Actor as EventActor,
-  type Happening,
-  heardOfChange,
-  only,
-  previousValues,
-  record,
-} from '../events/record.ts'
+import { type EventActor, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'

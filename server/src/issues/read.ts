@@ -1,17 +1,17 @@
 import type { Issue, IssueChangeRecord, IssueFilter } from '@baton/protocol'
+import { issueUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
+import { containing } from '../db/like.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { issueInReach, reached } from '../installations/reach.ts'
+import { nameOfUser } from '../login/names.ts'
 import { issueColumns, type StoredIssue, withKey } from './queries.ts'
 
-export const withUrl = ({ appUrl }: Config, issue: StoredIssue): Issue => ({
-  ...issue,
-  url: `${appUrl}/issue/${issue.code}`,
-})
+export const withUrl = (config: Config, issue: StoredIssue): Issue => ({ ...issue, url: issueUrl(config, issue.code) })
 
 /** The id of an issue that the caller reaches, from its id or a code of its. */
 export async function findIssueId(db: Queryable, caller: Actor, key: string): Promise<string> {
@@ -55,18 +55,16 @@ const listStatement = (caller: Actor, filter: IssueFilter, after: string | undef
     ${after ? sql`and i.id < ${after}` : none}
   order by i.id desc limit ${count}`
 
-/** Every word must be somewhere in code, title or description, in any letter case. */
+/** Each of the first ten words must be somewhere in code, title or description, in any letter case. */
 const matching = (query = '') =>
   query
     .split(/\s+/)
     .filter(Boolean)
     .slice(0, 10)
     .reduce(
-      (all, word) => sql`${all} and (i.code || ' ' || i.title || ' ' || i.description) ilike ${`%${literal(word)}%`}`,
+      (all, word) => sql`${all} and (i.code || ' ' || i.title || ' ' || i.description) ilike ${containing(word)}`,
       none,
     )
-
-const literal = (word: string) => word.replace(/[\\%_]/g, '\\$&')
 
 export async function listHistory(ctx: Context, caller: Actor, key: string, query: PageQuery) {
   const issueId = await findIssueId(ctx.db, caller, key)
@@ -78,7 +76,7 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     (after, count) =>
       ctx.db.rows(sql`
       select c.id, c.changes, c.created_at,
-        case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as actor
+        ${nameOfUser} as actor
       from issue_changes c left join users u on u.id = c.actor_id
       where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
         ${after ? sql`and c.id < ${after[0]}` : none}

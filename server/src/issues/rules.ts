@@ -45,66 +45,88 @@ export function wantedOf(after: Issue, before: Issue | null): Wanted {
   }
 }
 
-/** One message for each reference that cannot stand. `wanted` says which were looked up. */
-export function badReferences(
-  issue: Issue,
-  owner: string,
-  wanted: Wanted,
-  references: References,
-): Record<string, string> {
-  const bad: Record<string, string> = {}
-  const asked = (kind: keyof Wanted, id: string) => [...(wanted[kind] ?? [])].includes(id)
-  const refuse = (field: string, message: string) => {
-    bad[field] ??= message
-  }
-  /** What is personal can be seen by its owner alone, and only from what is personal too. */
-  const visible = (kind: 'project' | 'issue', id: string) => {
-    const reference = references.get(kind, id)
-    return reference && (reference.personalOf === null || (issue.personal && reference.personalOf === owner))
-  }
+/** An issue as it is to be, whose it is if it is personal, and what was found of the ids that were looked up. */
+interface Judged {
+  issue: Issue
+  owner: string
+  wanted: Wanted
+  references: References
+}
 
-  const { team_id, assignee_id, project_id, milestone_id, cycle_id, parent_id } = issue
-  if (issue.personal && team_id) refuse('team_id', 'must be empty on a personal issue')
-  if (team_id && asked('team', team_id) && !references.get('team', team_id)) {
-    refuse('team_id', 'is not a team of this workspace')
+type Bad = Record<string, string>
+
+/** One message for each reference that cannot stand. `wanted` says which were looked up. */
+export function badReferences(issue: Issue, owner: string, wanted: Wanted, references: References): Bad {
+  const judged = { issue, owner, wanted, references }
+  return { ...badPlace(judged), ...badPeople(judged), ...badRelations(judged) }
+}
+
+const asked = ({ wanted }: Judged, kind: keyof Wanted, id: string | null): id is string =>
+  id !== null && [...(wanted[kind] ?? [])].includes(id)
+
+/** What is personal can be seen by its owner alone, and only from what is personal too. */
+function isVisible({ issue, owner, references }: Judged, kind: 'project' | 'issue', id: string) {
+  const reference = references.get(kind, id)
+  return reference && (reference.personalOf === null || (issue.personal && reference.personalOf === owner))
+}
+
+function badPlace(judged: Judged): Bad {
+  const { issue, references } = judged
+  const { team_id, project_id, milestone_id, cycle_id } = issue
+  const bad: Bad = {}
+  if (issue.personal && team_id) bad.team_id = 'must be empty on a personal issue'
+  else if (asked(judged, 'team', team_id) && !references.get('team', team_id)) {
+    bad.team_id = 'is not a team of this workspace'
   }
-  if (assignee_id && asked('person', assignee_id)) {
-    if (!references.get('person', assignee_id)) refuse('assignee_id', 'is not a person of this workspace')
-    else if (issue.personal && assignee_id !== owner) refuse('assignee_id', 'must be you on a personal issue')
+  if (asked(judged, 'project', project_id) && !isVisible(judged, 'project', project_id)) {
+    bad.project_id = 'is not a project of this workspace'
   }
-  if (project_id && asked('project', project_id) && !visible('project', project_id)) {
-    refuse('project_id', 'is not a project of this workspace')
-  }
-  if (milestone_id && asked('milestone', milestone_id)) {
+  if (asked(judged, 'milestone', milestone_id)) {
     // One message for both: a milestone elsewhere may be of a project that only somebody else sees.
     const milestone = references.get('milestone', milestone_id)
-    if (!milestone || milestone.of !== project_id) refuse('milestone_id', "is not a milestone of the issue's project")
+    if (!milestone || milestone.of !== project_id) bad.milestone_id = "is not a milestone of the issue's project"
   }
-  if (cycle_id && asked('cycle', cycle_id)) {
+  if (asked(judged, 'cycle', cycle_id)) {
     const cycle = references.get('cycle', cycle_id)
-    if (!cycle) refuse('cycle_id', 'is not a cycle of this workspace')
-    else if (cycle.of !== team_id) refuse('cycle_id', "is not a cycle of the issue's team")
-  }
-  if (parent_id && asked('issue', parent_id)) {
-    if (parent_id === issue.id) refuse('parent_id', 'must be another issue')
-    else if (!visible('issue', parent_id)) refuse('parent_id', 'is not an issue of this workspace')
-  }
-  for (const id of issue.label_ids) {
-    if (asked('label', id) && !references.get('label', id)) refuse('label_ids', 'must hold labels of this workspace')
-  }
-  for (const field of ['blocks_ids', 'blocked_by_ids'] as const) {
-    for (const id of issue[field]) {
-      if (!asked('issue', id)) continue
-      const other = references.get('issue', id)
-      if (id === issue.id) refuse(field, 'must hold other issues')
-      // Each side shows the other's id, so both are personal or neither is.
-      else if (!other || other.personalOf !== (issue.personal ? owner : null)) {
-        refuse(field, 'must hold issues of this workspace')
-      }
-    }
-  }
-  if (issue.blocks_ids.some((id) => issue.blocked_by_ids.includes(id))) {
-    refuse('blocked_by_ids', 'must not hold an issue that this one blocks')
+    if (!cycle) bad.cycle_id = 'is not a cycle of this workspace'
+    else if (cycle.of !== team_id) bad.cycle_id = "is not a cycle of the issue's team"
   }
   return bad
+}
+
+function badPeople(judged: Judged): Bad {
+  const { issue, owner, references } = judged
+  if (!asked(judged, 'person', issue.assignee_id)) return {}
+  if (!references.get('person', issue.assignee_id)) return { assignee_id: 'is not a person of this workspace' }
+  return issue.personal && issue.assignee_id !== owner ? { assignee_id: 'must be you on a personal issue' } : {}
+}
+
+function badRelations(judged: Judged): Bad {
+  const { issue, references } = judged
+  const bad: Bad = {}
+  if (asked(judged, 'issue', issue.parent_id)) {
+    if (issue.parent_id === issue.id) bad.parent_id = 'must be another issue'
+    else if (!isVisible(judged, 'issue', issue.parent_id)) bad.parent_id = 'is not an issue of this workspace'
+  }
+  if (issue.label_ids.some((id) => asked(judged, 'label', id) && !references.get('label', id))) {
+    bad.label_ids = 'must hold labels of this workspace'
+  }
+  for (const field of ['blocks_ids', 'blocked_by_ids'] as const) Object.assign(bad, badBlocks(judged, field))
+  if (issue.blocks_ids.some((id) => issue.blocked_by_ids.includes(id))) {
+    bad.blocked_by_ids ??= 'must not hold an issue that this one blocks'
+  }
+  return bad
+}
+
+/** Each side shows the other's id, so both are personal or neither is. */
+function badBlocks(judged: Judged, field: 'blocks_ids' | 'blocked_by_ids'): Bad {
+  const { issue, owner, references } = judged
+  for (const id of issue[field].filter((id) => asked(judged, 'issue', id))) {
+    if (id === issue.id) return { [field]: 'must hold other issues' }
+    const other = references.get('issue', id)
+    if (!other || other.personalOf !== (issue.personal ? owner : null)) {
+      return { [field]: 'must hold issues of this workspace' }
+    }
+  }
+  return {}
 }

@@ -4,7 +4,7 @@ import type { Hint } from './hint.ts'
 export type News = Hint | (Pick<Hint, 'workspace_id' | 'only' | 'except'> & { resync: true })
 
 /** So much of one commit is named one by one. */
-export const namedAtMost = 100
+const namedAtMost = 100
 /** PostgreSQL takes less than 8,000 bytes. */
 const messageBytes = 7900
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { TestClock } from '../../test/clock.ts'
-import { listen } from '../../test/listen.ts'
+import { listen } from '../../test/loopback-server.ts'
 import { systemClock } from '../clock.ts'
 import { GuardedClient, type GuardedClientOptions } from './client.ts'
 

@@ -1,4 +1,5 @@
 import { type NewProject, type Project, type ProjectChange, projectFields } from '@baton/protocol'
+import { projectUrl } from '../addresses.ts'
 import { actorOnProject } from '../agent-sessions/acting-for.ts'
 import { endOnDeleted, endOnMoved, endOnPersonal } from '../agent-sessions/end.ts'
 import { laterThan } from '../clock.ts'
@@ -9,7 +10,7 @@ import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
   actorOf,
-  type Actor as EventActor,
+  type EventActor,
   type Happening,
   heardOfChange,
   only,
@@ -27,9 +28,9 @@ import { References } from '../planning/references.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
-const withUrl = ({ appUrl }: Config, project: StoredProject): Project => ({
+const withUrl = (config: Config, project: StoredProject): Project => ({
   ...project,
-  url: `${appUrl}/project/${project.id}`,
+  url: projectUrl(config, project.id),
 })
 
 export const listProjects = (ctx: Context, caller: Actor, query: PageQuery) =>

@@ -3,7 +3,6 @@ import { limits, listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifiesOnPostgres } from '../../test/harness.ts'
 import { asReceived, heartbeat, Listener, listenable, unheard } from '../../test/listener.ts'
-import { anotherNode } from '../../test/node.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { claim } from '../delivery/claim.ts'
@@ -175,7 +174,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
       const app = await startApp()
       const { owner } = await app.workspace()
       const { id, deliveries, secret, listener: shown } = await listenable(app, owner, receiver.url)
-      const [second, third] = [await anotherNode(app), await anotherNode(app)]
+      const [second, third] = [await startApp({}, app), await startApp({}, app)]
       const key = await secret()
       const listener = await Listener.of(owner, id, { takeOver: true, rootUrl: second.rootUrl })
       expect(await shown()).toMatchObject({ user: { id: owner.user.id } })
@@ -221,7 +220,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
-    const { ctx, stop } = await anotherNode(app)
+    const { ctx, stop } = await startApp({}, app)
     await happen(app, owner.workspaceId)
     await app.rung()
     const dying = new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
@@ -241,7 +240,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, listenUrl)
-    const { rootUrl } = await anotherNode(app)
+    const { rootUrl } = await startApp({}, app)
     const listener = await Listener.of(owner, id, { rootUrl })
     await happen(app, owner.workspaceId)
     // As soon as there is one to lose, and until it is lost.

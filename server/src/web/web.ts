@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../http/page.ts'
+import type { Page, PageRequest } from '../http/web-page.ts'
 import { bodyFor, type WebFiles } from './files.ts'
 
 /**

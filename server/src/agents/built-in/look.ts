@@ -1,4 +1,5 @@
 import { api, type Comment, type Issue, type IssueChangeRecord, limits } from '@baton/protocol'
+import { issueUrlSql } from '../../addresses.ts'
 import type { Context } from '../../context.ts'
 import type { Queryable } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
@@ -64,7 +65,7 @@ export async function lastTouched(hands: Hands, issue: Issue, comments: Comment[
 export async function readSurroundings({ db, config }: Context, caller: App, issue: Issue): Promise<Surroundings> {
   const rows = await db.rows<Other & { as: 'blocker' | 'blocked' | 'parent' | 'child' }>(sql`
     select n.as, i.id, i.code, i.title, i.status, u.display_name as assignee,
-      ${`${config.appUrl}/issue/`}::text || i.code as url
+      ${issueUrlSql(config)} as url
     from (
       select 'blocker' as as, blocker_id as id from issue_blocks where blocked_id = ${issue.id}
       union all select 'blocked', blocked_id from issue_blocks where blocker_id = ${issue.id}
@@ -125,7 +126,7 @@ function poolStatement({ config }: Context, caller: App, issue: Issue, words: Wo
   const others = sql`i.workspace_id = ${caller.workspaceId} and i.id <> ${issue.id} and ${issueInReach(caller)}`
   return sql`
     select i.id, i.code, i.title, i.status, i.type, u.display_name as assignee,
-      ${`${config.appUrl}/issue/`}::text || i.code as url,
+      ${issueUrlSql(config)} as url,
       jsonb_build_object('title', tsvector_to_array(to_tsvector('english', i.title)),
         'description', tsvector_to_array(to_tsvector('english', left(i.description, 2000)))) as words,
       similarity(i.title, ${issue.title}) as look

@@ -2,7 +2,7 @@ import type { AgentActivity, Issue, PlanItem } from '@baton/protocol'
 import type { Context } from '../../context.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Hands, Mind, Work } from '../mind.ts'
-import { answerOf, choicesOf, notDuplicate, questionOf } from './answer.ts'
+import { answerOf, choicesOf, type Findings, notDuplicate, questionOf } from './answer.ts'
 import { findAlike, lastTouched, readIssue, readSurroundings, readThreads } from './look.ts'
 import { missingFacts } from './missing.ts'
 import { projectSummary } from './project.ts'
@@ -61,7 +61,7 @@ async function lookAtIssue(ctx: Context, work: Work, hands: Hands, issueId: stri
   const comments = (await readThreads(hands, 'issue', issueId)).filter(
     ({ id, author_id }) => id !== work.commentId && author_id !== work.agent.id,
   )
-  const found = { duplicates: [], related: [], missing: [], notes: [] } as Parameters<typeof answerOf>[0]
+  const found: Findings = { duplicates: [], related: [], missing: [], notes: [] }
   /** What it is tied to already is no find. */
   const known = new Set<string>()
   await follow(hands, [

@@ -1,4 +1,5 @@
 import { api, type IssueStatus, issueStatuses, type Project } from '@baton/protocol'
+import { issueUrlSql } from '../../addresses.ts'
 import type { Context } from '../../context.ts'
 import { sql } from '../../db/sql.ts'
 import { issueInReach } from '../../installations/reach.ts'
@@ -22,7 +23,7 @@ export async function projectSummary({ db, config, clock }: Context, hands: Hand
   const caller = await hands.caller()
   const rows = await db.rows<Row>(sql`
     select i.id, i.code, i.title, i.status, u.display_name as assignee,
-      ${`${config.appUrl}/issue/`}::text || i.code as url,
+      ${issueUrlSql(config)} as url,
       i.status <> 'done' and i.due_date < ${clock.now()} as overdue, i.status in ('in_progress', 'qa', 'release') as started,
       array(select b.code from issue_blocks n join issues b on b.id = n.blocker_id
         where n.blocked_id = i.id and b.status <> 'done' and not b.personal order by b.id) as blockers

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import { at, done, say, teamwork } from '../../test/delegation.ts'
-import { test, verifies } from '../../test/harness.ts'
-import { inside, named, readPromptContext, textsOf } from '../../test/prompt-context.ts'
-import { parseXml, type Tag } from '../../test/xml.ts'
-import { sql } from '../db/sql.ts'
+import { at, done, say, teamwork } from '../../../test/delegation.ts'
+import { test, verifies } from '../../../test/harness.ts'
+import { inside, named, readPromptContext, textsOf } from '../../../test/prompt-context.ts'
+import { parseXml, type Tag } from '../../../test/xml.ts'
+import { sql } from '../../db/sql.ts'
 
 const shape = ({ tags, ...tag }: Tag) => ({ ...tag, inside: tags.map(({ name }) => name) })
 

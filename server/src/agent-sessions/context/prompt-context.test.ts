@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
-import { inside, named, textsOf } from '../../test/prompt-context.ts'
-import { parseXml, type Tag } from '../../test/xml.ts'
+import { verifies } from '../../../../conformance/requirements.ts'
+import { inside, named, textsOf } from '../../../test/prompt-context.ts'
+import { parseXml, type Tag } from '../../../test/xml.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
 
 type Issue = Extract<ContextSource['subject'], { kind: 'issue' }>

@@ -1,8 +1,11 @@
-import type { Config } from '../config.ts'
-import type { Queryable } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { limits } from '@baton/protocol'
+import { issueUrl, projectUrl } from '../../addresses.ts'
+import type { Config } from '../../config.ts'
+import type { Queryable } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import { nameOfUser } from '../../login/names.ts'
+import type { Session } from '../session.ts'
 import { type ContextSource, contextOf, type SessionContext } from './prompt-context.ts'
-import type { Session } from './session.ts'
 
 /** More than fits into a prompt, and less than would be a burden. */
 const commentsRead = 1000
@@ -40,7 +43,7 @@ export async function readSource(
 
 type Subject = Pick<ContextSource, 'subject' | 'teamGuidance' | 'repositories'>
 
-async function readIssue(db: Queryable, { appUrl }: Config, id: string): Promise<Subject> {
+async function readIssue(db: Queryable, config: Config, id: string): Promise<Subject> {
   const issue = await db.row<{
     identifier: string
     title: string
@@ -64,18 +67,13 @@ async function readIssue(db: Queryable, { appUrl }: Config, id: string): Promise
   if (!issue) throw new Error(`there is no issue ${id}`)
   const { team, ...rest } = issue
   return {
-    subject: { kind: 'issue', url: `${appUrl}/issue/${issue.identifier}`, team: team && bare(team), ...rest },
+    subject: { kind: 'issue', url: issueUrl(config, issue.identifier), team: team && bare(team), ...rest },
     teamGuidance: guidanceOf(team ? [team] : []),
     repositories: team?.repositories ?? [],
   }
 }
 
-async function readProject(
-  db: Queryable,
-  { appUrl }: Config,
-  id: string,
-  installationId: string | null,
-): Promise<Subject> {
+async function readProject(db: Queryable, config: Config, id: string, installationId: string | null): Promise<Subject> {
   const project = await db.row<{
     title: string
     description: string
@@ -93,7 +91,7 @@ async function readProject(
   if (!project) throw new Error(`there is no project ${id}`)
   const { teams, ...rest } = project
   return {
-    subject: { kind: 'project', url: `${appUrl}/project/${id}`, teams: teams.map(bare), ...rest },
+    subject: { kind: 'project', url: projectUrl(config, id), teams: teams.map(bare), ...rest },
     teamGuidance: guidanceOf(teams.filter(({ covered }) => covered)),
     repositories: [],
   }
@@ -114,7 +112,7 @@ const guidanceOf = (teams: TeamRow[]) =>
 const readThreads = (db: Queryable, place: Sql, triggerId: string | null): Promise<ContextSource['comments']> =>
   db.rows(sql`
     select c.id, coalesce(c.parent_comment_id, c.id) as "rootId", c.text as body, c.created_at as "createdAt",
-      case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as author
+      ${nameOfUser} as author
     from (
       select c.*, row_number() over latest as number, sum(length(c.text)) over latest as characters
       from (
@@ -122,6 +120,6 @@ const readThreads = (db: Queryable, place: Sql, triggerId: string | null): Promi
         order by c.id desc limit ${commentsRead}
       ) c window latest as (order by c.id desc)
     ) c left join users u on u.id = c.author_id
-    where c.number <= 101 or c.characters <= ${charactersRead}
+    where c.number <= ${limits.previousComments + 1} or c.characters <= ${charactersRead}
       or coalesce(c.parent_comment_id, c.id) = (select coalesce(parent_comment_id, id) from comments where id = ${triggerId})
     order by c.id`)

@@ -6,8 +6,6 @@ import { inject } from 'vitest'
 import { newDataDir } from './service-process.ts'
 import { dataOf, withDatabase } from './template.ts'
 
-export { freePort, newDataDir, ServiceProcess } from './service-process.ts'
-
 /** With an empty, migrated database in it, which a process opens sooner than it makes one. */
 export async function filledDataDir() {
   const dir = newDataDir()

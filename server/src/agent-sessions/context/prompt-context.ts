@@ -52,14 +52,14 @@ export interface ContextSource {
   repositories: { repository: string }[]
 }
 
-export interface PreviousComment {
+interface PreviousComment {
   id: string
   body: string
   author: { id: string; name: string }
   created_at: string
 }
 
-export type GuidanceRule = { origin: 'workspace'; body: string } | { origin: 'team'; team_id: string; body: string }
+type GuidanceRule = { origin: 'workspace'; body: string } | { origin: 'team'; team_id: string; body: string }
 
 export interface SessionContext {
   previous_comments: PreviousComment[]

@@ -1,9 +1,9 @@
 import { limits } from '@baton/protocol'
 import { expect } from 'vitest'
-import { invalid, missing, refusal } from '../../test/agent-sessions.ts'
-import { done, say, teamwork } from '../../test/delegation.ts'
-import { test } from '../../test/harness.ts'
-import { readPromptContext } from '../../test/prompt-context.ts'
+import { invalid, missing, refusal } from '../../../test/agent-sessions.ts'
+import { done, say, teamwork } from '../../../test/delegation.ts'
+import { test } from '../../../test/harness.ts'
+import { readPromptContext } from '../../../test/prompt-context.ts'
 
 test('a preview is what the next delegation tells, to the letter', async ({ app, receiver }) => {
   const { owner, member, team, issueIn, delegated, heard } = await teamwork(app, receiver)

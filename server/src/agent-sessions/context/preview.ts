@@ -1,12 +1,13 @@
 import type { GuidanceDraft, GuidancePreview, Team } from '@baton/protocol'
-import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
-import { readTeam } from '../workspaces/teams.ts'
-import { readWorkspace } from '../workspaces/workspaces.ts'
-import { readSource } from './context.ts'
+import { issueUrl } from '../../addresses.ts'
+import type { Context } from '../../context.ts'
+import type { Queryable, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Member } from '../../http/caller.ts'
+import { readTeam } from '../../workspaces/teams.ts'
+import { readWorkspace } from '../../workspaces/workspaces.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
+import { readSource } from './read-context.ts'
 
 /**
  * What an agent would be told if an issue of the team were delegated to it now, with drafts in place of what is stored.
@@ -51,7 +52,7 @@ async function invented(
     subject: {
       kind: 'issue',
       identifier: `${key}-1`,
-      url: `${config.appUrl}/issue/${key}-1`,
+      url: issueUrl(config, `${key}-1`),
       title: 'An example',
       description: 'What has to be done stands here.',
       team: { id, key, name },

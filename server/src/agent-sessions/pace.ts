@@ -2,7 +2,7 @@
  * Spec 8: no second, wherever it begins, holds more than so many activities of an agent in one session. `recent` holds
  * when it spoke within the last second, in milliseconds, oldest first.
  */
-export function speak(
+export function takeTurn(
   recent: readonly number[],
   now: Date,
   perSecond: number,

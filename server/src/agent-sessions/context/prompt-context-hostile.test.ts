@@ -1,8 +1,8 @@
 import { limits } from '@baton/protocol'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
-import { readPromptContext } from '../../test/prompt-context.ts'
+import { verifies } from '../../../../conformance/requirements.ts'
+import { readPromptContext } from '../../../test/prompt-context.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
 
 type Comment = ContextSource['comments'][number]

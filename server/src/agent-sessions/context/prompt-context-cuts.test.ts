@@ -1,7 +1,7 @@
 import { limits } from '@baton/protocol'
 import { describe, expect, test } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
-import { readPromptContext } from '../../test/prompt-context.ts'
+import { verifies } from '../../../../conformance/requirements.ts'
+import { readPromptContext } from '../../../test/prompt-context.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
 
 const limit = limits.promptContextBytes

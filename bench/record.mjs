@@ -1,0 +1,72 @@
+// Writes what was measured where people read it: docs/figures, and the tables of README and growing.md.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chartOf } from './chart.mjs'
+
+const root = new URL('../', import.meta.url)
+const file = new URL('docs/figures/bench.json', root)
+
+/** Rows that were not measured this time stay as they were. */
+export function record({ measured, ...about }) {
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).measured : []
+  const isNew = ({ name, database }) => measured.some((row) => row.name === name && row.database === database)
+  const all = [...before.filter((row) => !isNew(row)), ...measured]
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify({ ...about, measured: all }, null, 2)}\n`)
+  writeFileSync(new URL('bench.svg', file), chartOf(all))
+  const isGrowth = ({ name }) => name.endsWith(' rows')
+  fill(
+    'README.md',
+    speedTable(
+      all.filter((row) => !isGrowth(row)),
+      about,
+    ),
+  )
+  fill('docs/guides/growing.md', growthTable(all.filter(isGrowth), about))
+}
+
+/** Between the two comments that say where. */
+function fill(name, table) {
+  const page = new URL(name, root)
+  const [begin, end] = ['<!-- measured: npm run bench -- --record -->', '<!-- /measured -->']
+  const text = readFileSync(page, 'utf8')
+  const [before, after] = [text.indexOf(begin), text.indexOf(end)]
+  if (before < 0 || after < before) throw new Error(`${name} has no place for what was measured`)
+  writeFileSync(page, `${text.slice(0, before)}${begin}\n\n${table}\n\n${text.slice(after)}`)
+}
+
+function speedTable(rows, about) {
+  const names = [...new Set(rows.map(({ name }) => name))]
+  const of = (name, kind) => rows.find((row) => row.name === name && row.database === kind)
+  return [
+    `Node ${about.node.slice(1)}, ${about.machine.cores} cores (${about.machine.processor}), ${about.machine.memoryGb} GB; PostgreSQL on the same machine, with fsync:`,
+    '',
+    '| what | PostgreSQL | beside it, in the same run | ratio | to reach | embedded database |',
+    '|---|---|---|---|---|---|',
+    ...names.map((name) => {
+      const [row, embedded] = [of(name, 'postgres'), of(name, 'embedded')]
+      const { unit, better, target, floorIs } = row
+      const reach = target === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
+      const beside = embedded ? `${amount(embedded.ours)} ${unit} (${embedded.ratio})` : ''
+      return `| ${name} | ${amount(row.ours)} ${unit} | ${amount(row.floor)} ${unit}: ${floorIs} | ${row.ratio} | ${reach} | ${beside} |`
+    }),
+  ].join('\n')
+}
+
+function growthTable(rows, about) {
+  const names = [...new Set(rows.map(({ name }) => name))]
+  const of = (name, kind) => rows.find((row) => row.name === name && row.database === kind)
+  const cells = (row) => (row ? `${amount(row.floor)} ms | ${amount(row.ours)} ms | ${row.ratio}` : ' | | ')
+  return [
+    `Medians, one call after another; Node ${about.node.slice(1)}, ${about.machine.cores} cores, ${about.machine.memoryGb} GB:`,
+    '',
+    '| call | PostgreSQL, at 10,000 rows | at 1,000,000 | ratio | embedded, at 10,000 | at 1,000,000 | ratio |',
+    '|---|---|---|---|---|---|---|',
+    ...names.map(
+      (name) =>
+        `| ${name.replace(', at 1,000,000 rows', '')} | ${cells(of(name, 'postgres'))} | ${cells(of(name, 'embedded'))} |`,
+    ),
+  ].join('\n')
+}
+
+const amount = (value) =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toFixed(value >= 10 ? 1 : 2)))

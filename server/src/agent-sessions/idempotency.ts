@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { type AgentActivity, limits, type NewActivity } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Queryable, Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
+import { readActivities } from './activities.ts'
+
+/** So that the same request again is known to be the same. */
+export interface Idempotency {
+  key: string
+  requestHash: Buffer
+}
+
+/** decisions 6: up to 64 characters, and not none. */
+export function checkedKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const length = Array.from(String(header)).length
+  if (Array.isArray(header) || length < 1 || length > limits.idempotencyKey) {
+    throw invalid({ 'Idempotency-Key': `must be one header of 1 to ${limits.idempotencyKey} characters` })
+  }
+  return header
+}
+
+/** The same request, whatever the order of its keys. */
+export function hashOf(caller: Actor, said: NewActivity): Buffer {
+  const ordered = JSON.stringify(said, (_, value) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
+  return createHash('sha256').update(`${caller.id} ${ordered}`).digest()
+}
+
+/** The activity that the key of a request was used for already. */
+export interface Known {
+  known_seq: number | null
+  known_hash: Uint8Array | null
+}
+
+export const findKnown = async (tx: Tx, sessionId: string, key: string) =>
+  tx.row<Known>(sql`
+    select seq as known_seq, request_hash as known_hash from agent_activities
+    where session_id = ${sessionId} and idempotency_key = ${key}`)
+
+/** What was answered to this request before, or null; its key with another body is refused (decisions 6). */
+export async function replay(
+  db: Queryable,
+  { config }: Context,
+  sessionId: string,
+  known: Known | undefined,
+  idempotency: Idempotency | undefined,
+): Promise<AgentActivity | null> {
+  if (!idempotency || !known?.known_hash) return null
+  if (!idempotency.requestHash.equals(known.known_hash)) throw new ApiError('IDEMPOTENCY_KEY_REUSED')
+  const [original] = await readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq = ${known.known_seq}`)
+  return found(original)
+}
