@@ -21,7 +21,11 @@ test(
     await expect(page.getByText('Robots Inc')).toBeVisible()
     await expect(page.getByText('robots.example.com')).toBeVisible()
     await expect(page.getByText('It acts as Robot, not as you.')).toBeVisible()
+    await expect(page.getByText('Create, change and delete issues, projects and comments there')).toBeVisible()
     await expect(page.getByText('it may move issues only to In progress or QA')).toBeVisible()
+    // What writing implies is not denied.
+    await expect(page.getByText('Create issues', { exact: true })).toHaveCount(0)
+    await expect(page.getByText('Write comments', { exact: true })).toHaveCount(0)
     await expect(page.getByText('Act as an admin')).toBeVisible()
     await expect(page.getByText('Be @mentioned')).toBeVisible()
     await expect(page.getByText('every change of issues')).toBeVisible()

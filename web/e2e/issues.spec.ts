@@ -222,6 +222,35 @@ test('many are changed at once, and undone', async ({ page, company }) => {
   expect((await owner.api.getIssue({ issue_id: issues[0].id })).label_ids).toEqual([])
 })
 
+test('what goes with a project or a team comes back when the move is undone', async ({ page, company }) => {
+  const { api } = company.owner
+  const milestone = await api.createMilestone({ project_id: company.project.id, name: 'Beta' })
+  const cycle = await api.createCycle({ team_id: company.engineering.id, name: 'Week 1' })
+  const planned = { milestone_id: milestone.id, cycle_id: cycle.id }
+  await api.updateIssue({ issue_id: 'ENG-1', ...planned })
+  const mine = await api.createIssue({ title: 'Mend my bike', personal: true })
+  await signedIn(page, company.owner)
+  await page.goto('/issues?group=none')
+  const now = (id: string) => () => api.getIssue({ issue_id: id })
+  const bar = page.getByRole('toolbar', { name: '1 selected' })
+  const undone = async (deed: string, to: RegExp, id: string, moved: Record<string, unknown>) => {
+    await bar.getByRole('button', { name: deed }).click()
+    await page.getByRole('option', { name: to }).click()
+    await expect.poll(now(id)).toMatchObject(moved)
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+  }
+
+  await rowOf(page, 'The door sticks').getByRole('checkbox').click()
+  await undone('Project', /No project/, 'ENG-1', { milestone_id: null })
+  await expect.poll(now('ENG-1')).toMatchObject({ project_id: company.project.id, ...planned })
+  await undone('Move to', /Design/, 'ENG-1', { code: 'DES-2', cycle_id: null })
+  await expect.poll(now('ENG-1')).toMatchObject({ team_id: company.engineering.id, ...planned })
+  await page.keyboard.press('Escape')
+  await rowOf(page, 'Mend my bike').getByRole('checkbox').click()
+  await undone('Move to', /Design/, mine.id, { team_id: company.design.id, personal: false })
+  await expect.poll(now(mine.id)).toMatchObject({ team_id: null, personal: true })
+})
+
 test('what the server refuses goes back to what it was', async ({ page, company, faults }) => {
   const { owner, issues } = company
   await signedIn(page, owner)
@@ -239,6 +268,16 @@ test('what the server refuses goes back to what it was', async ({ page, company,
   await expect(page.getByRole('alert')).toBeVisible()
   await expect(row.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
   expect(await owner.api.getIssue({ issue_id: issues[0].id })).toMatchObject({ status: 'todo' })
+
+  // Of several, those that were taken can still be undone.
+  for (const title of ['The door sticks', 'Oil the hinges']) await rowOf(page, title).getByRole('checkbox').click()
+  await page.getByRole('toolbar', { name: '2 selected' }).getByRole('button', { name: 'Status' }).click()
+  await page.getByRole('option', { name: 'QA' }).click()
+  const other = async () => (await owner.api.getIssue({ issue_id: issues[1].id })).status
+  await expect.poll(other).toBe('qa')
+  const message = page.getByRole('alert').filter({ hasText: '1 of 2 stay as they were' })
+  await message.getByRole('button', { name: 'Undo the others' }).click()
+  await expect.poll(other).toBe('in_progress')
 })
 
 test('cards of the board are dragged, and moved with the keyboard', async ({ page, company }) => {

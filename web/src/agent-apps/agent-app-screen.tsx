@@ -24,7 +24,7 @@ import { Installed, NotInstalled, WhatEnds } from './installation.tsx'
 import { listenUrl, manifestOf, written } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
 import { appQuery, refreshApps, useInstallation, useInstalledElsewhere, useMayLookAfter } from './queries.ts'
-import { Secrets } from './rotate.tsx'
+import { Secrets } from './secrets.tsx'
 import { SetupChecklist } from './setup-checklist.tsx'
 
 export function AgentAppScreen() {
@@ -113,7 +113,7 @@ function Overview({ app }: { app: AgentApp }) {
   )
 }
 
-export const ListenerPill = ({ listener }: { listener: NonNullable<AgentApp['listener']> }) => (
+const ListenerPill = ({ listener }: { listener: NonNullable<AgentApp['listener']> }) => (
   <Pill tone="agent">
     <Radio size={12} aria-hidden />
     {listener.user.name} listens since <Time at={listener.since} />

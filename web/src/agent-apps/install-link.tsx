@@ -2,10 +2,10 @@ import type { AgentApp } from '@baton/protocol'
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useMe } from '../login/me.ts'
+import { scopeWords } from '../oauth/scope-words.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Block, Copyable } from '../ui/copy.tsx'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
-import { scopes as words } from './manifest.ts'
 
 const base64url = (bytes: Uint8Array) =>
   btoa(String.fromCharCode(...bytes))
@@ -55,7 +55,7 @@ export function InstallLink({ app }: { app: AgentApp }) {
               key={scope}
               label={
                 <>
-                  {words[scope]} <span className="font-mono text-xs text-ink-3">{scope}</span>
+                  {scopeWords[scope].short} <span className="font-mono text-xs text-ink-3">{scope}</span>
                 </>
               }
               checked={scopes.includes(scope)}

@@ -2,15 +2,15 @@ import type { AgentApp, Installation } from '@baton/protocol'
 import { useState } from 'react'
 import { api, fieldErrors, messageOf } from '../api.ts'
 import { useMe } from '../login/me.ts'
+import { scopeWords } from '../oauth/scope-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople } from '../workspaces/queries.ts'
+import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
-import { scopes as words } from './manifest.ts'
 import { refreshApps } from './queries.ts'
 
 /** Where an installed app reaches, and how to change or end that. */
@@ -40,7 +40,7 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
             <ul>
               {installation.scopes.map((scope) => (
                 <li key={scope}>
-                  {words[scope]} <span className="font-mono text-xs text-ink-3">{scope}</span>
+                  {scopeWords[scope].short} <span className="font-mono text-xs text-ink-3">{scope}</span>
                 </li>
               ))}
             </ul>
@@ -99,6 +99,7 @@ export const WhatEnds = () => (
 )
 
 function Coverage({ installation, onDone }: { installation: Installation; onDone: () => void }) {
+  const teams = useTeams()
   const [coverage, setCoverage] = useState<TeamCoverage>({
     all_teams: installation.all_teams,
     team_ids: installation.team_ids,
@@ -136,6 +137,7 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
       <TeamCoverageField
         label="Teams that it reaches"
         name="coverage"
+        teams={teams}
         value={coverage}
         onChange={setCoverage}
         hints={{ all: 'Also those that are created later.', selected: 'Only these; it sees nothing of the others.' }}

@@ -1,8 +1,9 @@
 import { Plus, X } from 'lucide-react'
+import { scopeNames, scopeWords } from '../oauth/scope-words.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx'
 import type { Json } from './json.ts'
-import { listenUrl, resourceTypes, scopeNames, scopes, textAt, textsAt, valueAt, withValue } from './manifest.ts'
+import { listenUrl, resourceTypes, textAt, textsAt, valueAt, withValue } from './manifest.ts'
 
 interface Props {
   manifest: Json
@@ -54,7 +55,7 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         legend="What it may do"
         path="oauth.scopes"
         names={scopeNames}
-        words={scopes}
+        words={scopeWords}
         {...{ manifest, onChange, errors }}
       />
       <WebhookFields manifest={manifest} onChange={onChange} errors={errors} />
@@ -107,7 +108,7 @@ interface TickProps extends Props {
   hint?: string
   path: string
   names: readonly string[]
-  words?: Record<string, string>
+  words?: Record<string, { short: string }>
 }
 
 function Ticks({ legend, hint, path, names, words, manifest, onChange, errors }: TickProps) {
@@ -124,7 +125,7 @@ function Ticks({ legend, hint, path, names, words, manifest, onChange, errors }:
           key={name}
           label={
             <>
-              {words?.[name] ?? name} {words && <span className="font-mono text-xs text-ink-3">{name}</span>}
+              {words?.[name]?.short ?? name} {words && <span className="font-mono text-xs text-ink-3">{name}</span>}
             </>
           }
           checked={chosen.includes(name)}

@@ -1,17 +1,6 @@
 import type { AgentApp } from '@baton/protocol'
-import type { AppScope } from '@baton/protocol/routes'
 import type { Json } from './json.ts'
 
-/** What each scope lets an app do. */
-export const scopes: Record<AppScope, string> = {
-  read: 'Read what its teams can read',
-  write: 'Create, change and delete what its teams have',
-  'issues:create': 'Create issues',
-  'comments:create': 'Write comments',
-  'app:assignable': 'People can hand issues to it',
-  'app:mentionable': 'People can mention it in comments',
-}
-export const scopeNames = Object.keys(scopes) as AppScope[]
 export const resourceTypes = ['Issue', 'Comment', 'Project'] as const
 /** Such an app is delivered to whoever listens. */
 export const listenUrl = 'https://listen.invalid/'

@@ -10,7 +10,7 @@ import { Page } from '../ui/layout.tsx'
 import { blank, example, written } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
 import { refreshApps } from './queries.ts'
-import { type EnvFile, SecretsOnce } from './secrets.tsx'
+import { type EnvFile, SecretsOnce } from './secrets-once.tsx'
 
 interface Registered {
   app: AgentApp
@@ -78,7 +78,7 @@ function Done({ registered: { app, settings }, onLeave }: { registered: Register
         look="primary"
         autoFocus
         onClick={() => {
-          // Whoever says so needs not be asked again.
+          // Whoever says so need not be asked again.
           onLeave()
           void navigate({ to: '/settings/agent-apps/$appId', params: { appId: app.id }, hash: 'install' })
         }}

@@ -1,69 +1,76 @@
-import { Download } from 'lucide-react'
-import type { ReactNode } from 'react'
+import type { AgentApp } from '@baton/protocol'
+import { KeyRound } from 'lucide-react'
+import { useState } from 'react'
+import { api } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
-import { Notice } from '../ui/states.tsx'
-import { LeaveGuard } from './leave-guard.tsx'
+import { Confirm } from '../ui/dialog.tsx'
+import { Rows, Section } from '../ui/layout.tsx'
+import { type EnvFile, SecretsOnce } from './secrets-once.tsx'
 
-/** The names that the command line, the SDK's examples and `baton init` use. */
-export interface EnvFile {
-  APP_ID: string
-  CLIENT_ID: string
-  CLIENT_SECRET?: string
-  WEBHOOK_SECRET?: string
+type Which = 'client' | 'webhook'
+
+const words: Record<Which, { title: string; about: string; warning: string }> = {
+  client: {
+    title: 'Client secret',
+    about: 'The app proves with it who it is when it fetches tokens.',
+    warning:
+      'The old secret stops at once: the app can neither finish an installation nor refresh its tokens until it has the new one. Tokens that it holds live on for an hour at most.',
+  },
+  webhook: {
+    title: 'Webhook secret',
+    about: 'Deliveries are signed with it, so that the app knows that they come from here.',
+    warning:
+      'The old secret stops at once, also for retries: the app will refuse deliveries until it has the new one. What it refused can be delivered again.',
+  },
 }
 
-const envText = (settings: EnvFile) =>
-  Object.entries({ BATON_URL: location.origin, ...settings })
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join('')
-
-function download(name: string, text: string) {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  // Not before the browser has begun to read it.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
-}
-
-const Shown = ({ label, text }: { label: string; text: string }) => (
-  <div className="grid grid-cols-1 items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
-    <dt className="font-medium">{label}</dt>
-    <dd>
-      <Copyable text={text} label={label.toLowerCase()} />
-    </dd>
-  </div>
-)
-
-interface Props {
-  title: string
-  settings: EnvFile
-  /** Beside the download: the way on. */
-  children: ReactNode
-}
-
-/** Secrets that the server tells this once. Leaving asks first. */
-export function SecretsOnce({ title, settings, children }: Props) {
-  return (
-    <section aria-label={title} className="space-y-4">
-      <LeaveGuard />
-      <Notice tone="warn" title={title}>
-        Save this now: secrets are shown this once, and nobody can look them up later. A lost one is replaced by a new
-        one.
-      </Notice>
-      <dl className="space-y-2">
-        <Shown label="Client id" text={settings.CLIENT_ID} />
-        {settings.CLIENT_SECRET && <Shown label="Client secret" text={settings.CLIENT_SECRET} />}
-        {settings.WEBHOOK_SECRET && <Shown label="Webhook secret" text={settings.WEBHOOK_SECRET} />}
-      </dl>
-      <div className="flex flex-wrap gap-2">
-        <Button icon={Download} onClick={() => download('.env', envText(settings))}>
-          Download .env
+export function Secrets({ app }: { app: AgentApp }) {
+  const [asked, setAsked] = useState<Which | null>(null)
+  const [fresh, setFresh] = useState<EnvFile | null>(null)
+  const ids = { APP_ID: app.id, CLIENT_ID: app.client_id }
+  const rotate = async () => {
+    if (asked === 'client') {
+      setFresh({ ...ids, CLIENT_SECRET: (await api.rotateClientSecret({ app_id: app.id })).client_secret })
+    } else {
+      setFresh({ ...ids, WEBHOOK_SECRET: (await api.rotateAppWebhookSecret({ app_id: app.id })).webhook_secret })
+    }
+  }
+  if (fresh) {
+    return (
+      <SecretsOnce title="The new secret" settings={fresh}>
+        <Button look="primary" autoFocus onClick={() => setFresh(null)}>
+          I have saved it
         </Button>
-        {children}
-      </div>
-    </section>
+      </SecretsOnce>
+    )
+  }
+  return (
+    <Section title="Secrets" hint="They are never shown again; whoever lost one makes a new one.">
+      <Rows label="Secrets">
+        {(['client', 'webhook'] as const).map((which) => (
+          <li key={which} className="flex items-center gap-3 px-4 py-2.5 max-sm:flex-wrap">
+            <div className="min-w-0 flex-1">
+              <p className="font-medium">{words[which].title}</p>
+              <p className="text-xs text-ink-2">{words[which].about}</p>
+            </div>
+            <Button size="sm" icon={KeyRound} onClick={() => setAsked(which)}>
+              Rotate<span className="sr-only"> the {which} secret</span>
+            </Button>
+          </li>
+        ))}
+      </Rows>
+      {asked && (
+        <Confirm
+          open
+          onClose={() => setAsked(null)}
+          title={`Rotate the ${asked} secret of ${app.name}?`}
+          action={`Rotate the ${asked} secret`}
+          typed={app.name}
+          onConfirm={rotate}
+        >
+          <p>{words[asked].warning}</p>
+        </Confirm>
+      )}
+    </Section>
   )
 }

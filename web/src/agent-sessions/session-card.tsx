@@ -5,7 +5,7 @@ import { ChevronDown, ChevronUp, Maximize2 } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
-import { Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { Tip } from '../ui/tip.tsx'
 import { Activities } from './activities.tsx'
 import { conversationOf, isReplaced } from './conversation.ts'
@@ -21,8 +21,8 @@ const nothing: AgentActivity[] = []
 /** A session in the feed of what it is about: how it stands and its last word; everything when it is opened. */
 export function SessionCard({ session }: { session: AgentSession }) {
   const [open, setOpen] = useState(false)
-  const { data } = useQuery(activitiesQuery(session.id))
-  const activities = data ?? nothing
+  const query = useQuery(activitiesQuery(session.id))
+  const activities = query.data ?? nothing
   const agent = useAgent(session)
   const needsYou = session.state === 'awaitingInput' && !session.ended_at
   return (
@@ -56,13 +56,15 @@ export function SessionCard({ session }: { session: AgentSession }) {
         <Links urls={session.external_urls} />
       </div>
       <div className="border-t px-3 py-1.5">
-        {!data ? (
-          <Skeletons rows={2} />
-        ) : open ? (
-          <Activities session={session} activities={data} className="max-h-[min(36rem,65vh)]" />
-        ) : (
-          <LastWord session={session} activities={data} agent={agent.name} />
-        )}
+        <Loaded query={query} rows={2}>
+          {(activities) =>
+            open ? (
+              <Activities session={session} activities={activities} className="max-h-[min(36rem,65vh)]" />
+            ) : (
+              <LastWord session={session} activities={activities} agent={agent.name} />
+            )
+          }
+        </Loaded>
         {activities.length > 1 && (
           <Button
             look="quiet"

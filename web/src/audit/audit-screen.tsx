@@ -8,7 +8,8 @@ import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
-import { Empty, Failed, Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Empty } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { auditWords } from './words.ts'
@@ -24,14 +25,13 @@ export function AuditScreen() {
 
 function Log() {
   const [action, setAction] = useState<AuditAction | ''>('')
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: ['audit-log', action],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
       api.listAuditEntries({ limit: 50, ...(action && { action }), ...(pageParam && { cursor: pageParam }) }),
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
-  const entries = data?.pages.flatMap((page) => page.data)
   return (
     <Page
       title="Audit log"
@@ -51,33 +51,32 @@ function Log() {
         </Select>
       }
     >
-      {error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
-      ) : !entries ? (
-        <Skeletons rows={12} />
-      ) : entries.length === 0 ? (
-        <Empty icon={ScrollText} title="Nothing of this kind has happened">
-          Changes of access, secrets, apps, webhooks and teams are kept here.
-        </Empty>
-      ) : (
-        <>
-          <ul aria-label="Audit log" className="divide-y">
-            {entries.map((entry) => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          </ul>
-          {hasNextPage && (
-            <div className="p-4 text-center">
-              <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                Show earlier
-              </Button>
-            </div>
-          )}
-        </>
+      <Loaded query={query} rows={12}>
+        {({ pages }) => <Entries entries={pages.flatMap((page) => page.data)} />}
+      </Loaded>
+      {query.hasNextPage && (
+        <div className="p-4 text-center">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show earlier
+          </Button>
+        </div>
       )}
     </Page>
   )
 }
+
+const Entries = ({ entries }: { entries: AuditEntry[] }) =>
+  entries.length === 0 ? (
+    <Empty icon={ScrollText} title="Nothing of this kind has happened">
+      Changes of access, secrets, apps, webhooks and teams are kept here.
+    </Empty>
+  ) : (
+    <ul aria-label="Audit log" className="divide-y">
+      {entries.map((entry) => (
+        <Entry key={entry.id} entry={entry} />
+      ))}
+    </ul>
+  )
 
 /** Who and what it was about, by the names they have now. */
 function useNames({ actor, subject_id, details }: AuditEntry): string[] {

@@ -61,7 +61,7 @@ function NewComment({ target }: { target: Target }) {
     {
       id: 'comment.new',
       title: 'Comment',
-      section: 'Issue',
+      section: targetType === 'issue' ? 'Issue' : 'Project',
       keys: 'm',
       run: () => ref.current?.querySelector('textarea')?.focus(),
     },

@@ -5,8 +5,8 @@ import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { fold, type Named, stillNamed } from './mentions.ts'
-import { type Draft, useMention } from './naming.tsx'
 import { type Somebody, type Target, useMentionable } from './queries.ts'
+import { type Draft, useMention } from './use-mention.tsx'
 
 /** What was begun is there again when one comes back to it, for as long as the app is open. */
 const drafts = new Map<string, Draft>()
@@ -69,7 +69,7 @@ export function Composer(props: Props) {
     onCancel?.()
   }
   const pressed = (event: KeyboardEvent) => {
-    if (mention.pressed(event)) return
+    if (event.nativeEvent.isComposing || mention.pressed(event)) return
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send()
     // What was begun is kept; Cancel is what throws it away.
     else if (event.key === 'Escape') (onCancel ?? (() => ref.current?.blur()))()
@@ -92,6 +92,7 @@ export function Composer(props: Props) {
         placeholder={props.placeholder}
         value={draft.text}
         maxLength={20_000}
+        readOnly={busy}
         onFocus={() => setBegun(true)}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onSelect={mention.moved}

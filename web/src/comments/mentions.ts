@@ -38,12 +38,19 @@ export function fold(text: string, named: Named[]): string {
 /** Those whose name still stands in the text. */
 export const stillNamed = (text: string, named: Named[]) => named.filter(({ name }) => text.includes(`@${name}`))
 
-/** The name that is being typed at the caret, and where its @ stands. */
-export function beingNamed(text: string, caret: number, named: Named[]): { at: number; query: string } | null {
+/**
+ * The name that is being typed at the caret, and where its @ stands. After a name that stands for somebody the text goes
+ * on, unless what follows is more of somebody else's name.
+ */
+export function beingNamed(text: string, caret: number, named: readonly Named[], people: readonly Named[]) {
   const match = /(?:^|[\s(])@([^@\n]{0,40})$/.exec(text.slice(0, caret))
-  if (!match) return null
-  const query = match[1] ?? ''
-  if (query.startsWith(' ') || named.some(({ name }) => query.startsWith(name))) return null
+  const query = match?.[1] ?? ''
+  if (!match || query.startsWith(' ')) return null
+  const isNamed = named.some(({ name }) => query.startsWith(name) && !/^[\p{L}\p{N}]/u.test(query.slice(name.length)))
+  const isOthers = people.some(
+    ({ id, name }) => name.toLowerCase().startsWith(query.toLowerCase()) && !named.some((one) => one.id === id),
+  )
+  if (isNamed && (query.endsWith(' ') || !isOthers)) return null
   return { at: caret - query.length - 1, query }
 }
 

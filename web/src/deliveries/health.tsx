@@ -11,7 +11,7 @@ export const percent = (rate: number) => (rate === 1 ? '100%' : `${Math.min(99.9
 const sum = ({ days }: EndpointHealth, what: 'succeeded' | 'failed') =>
   days.reduce((total, day) => total + day[what], 0)
 
-export const HealthLine = ({ health }: { health: EndpointHealth }) => (
+const HealthLine = ({ health }: { health: EndpointHealth }) => (
   <Sparkline
     days={health.days}
     label={`Attempts of the last ${health.days.length} days: ${sum(health, 'succeeded')} succeeded, ${sum(health, 'failed')} failed`}

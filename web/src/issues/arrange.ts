@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { none } from '../ui/picker.tsx'
 import { filterFields, type IssueSearch, valuesOf } from './search.ts'
 import { byPriority, priorities, statuses } from './words.tsx'
 
@@ -16,9 +17,6 @@ export const groupingOf = ({ group, layout }: IssueSearch): Grouping => {
 /** A board is ordered by hand, a list by what matters most. */
 export const sortingOf = ({ sort, layout }: IssueSearch): Sorting =>
   sortings.find((one) => one === sort) ?? (layout === 'board' ? 'manual' : 'priority')
-
-/** What filters and headings call an empty field. */
-export const none = 'none'
 
 /** The values an issue has of a field by which it can be filtered or grouped. */
 export function valuesIn(issue: Issue, field: Exclude<Grouping, 'none'> | 'team' | 'type'): string[] {

@@ -5,16 +5,13 @@ import { useMe } from '../login/me.ts'
 import { cyclesQuery, milestonesQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
-import { type Option, type Question, usePicker } from '../ui/picker.tsx'
-import { dayOf } from '../ui/time.tsx'
+import { dayOf } from '../ui/day.ts'
+import { none, type Option, orNull, type Question, usePicker } from '../ui/picker.tsx'
 import { membersQuery, teamsQuery } from '../workspaces/queries.ts'
 import { daysFor, hoursFor } from './days-and-hours.ts'
-import { editIssues } from './edit.ts'
+import { editIssues, toProject, toTeam } from './edit.ts'
 import { labelOptions, matching, toggleLabel } from './label-choice.tsx'
 import { PriorityIcon, priorities, StatusIcon, statuses, types } from './words.tsx'
-
-const none = 'none'
-const orNull = (value: string) => (value === none ? null : value)
 
 /** Changes one field of an issue by the page's menu: at once, with a way back. */
 export function useChoices(issue: Issue) {
@@ -119,7 +116,7 @@ export function useChoices(issue: Issue) {
             const options = projects.map(({ id, title }) => ({ value: id, label: title }))
             return matching([{ value: none, label: 'No project' }, ...options], query)
           },
-          (project_id) => ({ project_id, milestone_id: null }),
+          (project_id) => toProject(issue, project_id),
           'Project changed.',
         ),
       ),
@@ -197,7 +194,7 @@ export function useChoices(issue: Issue) {
         },
         footer: `It gets a new code in that team; ${issue.code} still finds it. An agent that does not reach the team loses it.`,
         onPick: (team_id, { label }) => {
-          if (team_id !== issue.team_id) set({ team_id, personal: false, cycle_id: null }, `Moved to ${label}.`)
+          if (team_id !== issue.team_id) set(toTeam(issue, team_id), `Moved to ${label}.`)
         },
       }),
     visibility: (anchor: Element | null) =>
@@ -216,7 +213,11 @@ export function useChoices(issue: Issue) {
         onPick: (value) => {
           const personal = value === 'personal'
           if (personal === issue.personal) return
-          void editIssues([issue.id], personal ? { personal, team_id: null } : { personal }, 'Changed who sees it.')
+          void editIssues(
+            [issue.id],
+            personal ? { personal, team_id: null, cycle_id: null } : { personal },
+            'Changed who sees it.',
+          )
         },
       }),
   }

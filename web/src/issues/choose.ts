@@ -1,15 +1,13 @@
 import type { Issue, IssueChange } from '@baton/protocol'
-import { type Option, usePicker } from '../ui/picker.tsx'
-import { type Grouping, none } from './arrange.ts'
-import { editIssues } from './edit.ts'
+import { none, type Option, orNull, usePicker } from '../ui/picker.tsx'
+import type { Grouping } from './arrange.ts'
+import { editIssues, toProject, toTeam } from './edit.ts'
 import { fieldNames, type Known, useKnown } from './known.tsx'
 import { knownIssue } from './store.ts'
 
 /** "ENG-4" or "3 issues": what was changed, for the message that says so. */
 export const nameOfAll = (issues: readonly Issue[]) =>
   issues.length === 1 ? (issues[0]?.code ?? '') : `${issues.length} issues`
-
-const idOrNull = (value: string) => (value === none ? null : value)
 
 /** What picking a value of a field changes in an issue that stands under `from`. */
 export function changeTo(
@@ -24,12 +22,13 @@ export function changeTo(
     case 'type':
       return () => ({ [field]: value })
     case 'assignee':
-    case 'project':
     case 'cycle':
-      return () => ({ [`${field}_id`]: idOrNull(value) })
+      return () => ({ [`${field}_id`]: orNull(value) })
+    case 'project':
+      return (issue) => toProject(issue, orNull(value))
     case 'team': {
       const team = known.teams.find(({ key }) => key === value)
-      return team ? () => ({ team_id: team.id }) : null
+      return team ? (issue) => toTeam(issue, team.id) : null
     }
     case 'label':
       return ({ label_ids }) => ({
@@ -48,7 +47,7 @@ const doneWords: Record<string, (issues: string, value: string) => string> = {
   assignee: (issues, value) => (value === 'No assignee' ? `${issues} unassigned` : `${issues} assigned to ${value}`),
 }
 
-export function setField(issues: readonly Issue[], field: string, value: string, known: Known, from?: string) {
+function setField(issues: readonly Issue[], field: string, value: string, known: Known, from?: string) {
   const change = changeTo(field, value, known, from)
   if (!change) return
   const name = known.nameOf(field as 'status', value)
@@ -66,7 +65,7 @@ const common = (issues: readonly Issue[], read: (issue: Issue) => string | null)
   return values.size === 1 ? [...values] : []
 }
 
-export type ChooseField = 'status' | 'priority' | 'assignee' | 'label' | 'project' | 'move'
+type ChooseField = 'status' | 'priority' | 'assignee' | 'label' | 'project' | 'move'
 
 /** Asks for a new value of a field beside an element, and gives it to all of the issues. */
 export function useChoose() {

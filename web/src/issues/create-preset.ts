@@ -1,6 +1,6 @@
 import type { IssueStatus, IssueType, NewIssue, Priority } from '@baton/protocol'
 import { useEffect } from 'react'
-import { none } from './arrange.ts'
+import { none } from '../ui/picker.tsx'
 import type { Known } from './known.tsx'
 import { type IssueSearch, valuesOf } from './search.ts'
 import { priorities, statuses, types } from './words.tsx'

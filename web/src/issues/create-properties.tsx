@@ -4,8 +4,7 @@ import type { ReactNode } from 'react'
 import { all, api } from '../api.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
-import { type Option, usePicker } from '../ui/picker.tsx'
-import { none } from './arrange.ts'
+import { none, type Option, orNull, usePicker } from '../ui/picker.tsx'
 import { kindHint, reasonWords, sharedOnly } from './available-agents.ts'
 import type { Draft } from './draft.ts'
 import type { Known } from './known.tsx'
@@ -27,7 +26,6 @@ export function CreateProperties({ draft, change, known, problems }: Props) {
   const ask = usePicker()
   const agents = useAgentsFor(draft)
   const team = known.teams.find(({ id }) => id === draft.team_id)
-  const idOrNull = (value: string) => (value === none ? null : value)
   const property = (about: {
     name: string
     field: keyof Draft
@@ -126,7 +124,7 @@ export function CreateProperties({ draft, change, known, problems }: Props) {
             value: personName(draft.assignee_id),
             options: known.options.assignee,
             selected: [draft.assignee_id ?? none],
-            pick: (value) => change({ assignee_id: idOrNull(value) }),
+            pick: (value) => change({ assignee_id: orNull(value) }),
           })}
         {property({
           name: 'Delegate',
@@ -135,7 +133,7 @@ export function CreateProperties({ draft, change, known, problems }: Props) {
           value: agent?.label ?? null,
           options: [{ value: none, label: 'No agent', icon: quiet(Bot) }, ...agents],
           selected: [draft.delegate_id ?? none],
-          pick: (value) => change({ delegate_id: idOrNull(value) }),
+          pick: (value) => change({ delegate_id: orNull(value) }),
         })}
         {property({
           name: 'Labels',
@@ -154,7 +152,7 @@ export function CreateProperties({ draft, change, known, problems }: Props) {
           value: draft.project_id ? known.nameOf('project', draft.project_id) : null,
           options: known.options.project,
           selected: [draft.project_id ?? none],
-          pick: (value) => change({ project_id: idOrNull(value) }),
+          pick: (value) => change({ project_id: orNull(value) }),
         })}
         {cycles.length > 1 &&
           property({
@@ -164,7 +162,7 @@ export function CreateProperties({ draft, change, known, problems }: Props) {
             value: draft.cycle_id ? known.nameOf('cycle', draft.cycle_id) : null,
             options: cycles,
             selected: [draft.cycle_id ?? none],
-            pick: (value) => change({ cycle_id: idOrNull(value) }),
+            pick: (value) => change({ cycle_id: orNull(value) }),
           })}
         <label className={cx(pill, draft.due ? 'text-ink' : 'text-ink-3')}>
           Due

@@ -1,12 +1,12 @@
+import { momentOf } from '../ui/day.ts'
 import type { Option } from '../ui/picker.tsx'
 
 const named = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' })
 
-/** A day as a moment that is on that day nearly everywhere. */
-const noon = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day, 12))
+const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day))
 
 const optionOf = (date: Date, label: string, hint?: string): Option => ({
-  value: date.toISOString().replace('.000', ''),
+  value: momentOf(date.toISOString().slice(0, 10)),
   label,
   hint,
 })
@@ -17,10 +17,10 @@ export function daysFor(query: string, now: Date, none = 'No due date'): Option[
   const typed = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(wanted)
   if (typed) {
     const [year = 0, month = 1, day = 0] = typed.slice(1).map(Number)
-    const date = noon(year, month - 1, day)
+    const date = utc(year, month - 1, day)
     return date.getUTCDate() === day ? [optionOf(date, named.format(date), String(year))] : []
   }
-  const after = (days: number) => noon(now.getFullYear(), now.getMonth(), now.getDate() + days)
+  const after = (days: number) => utc(now.getFullYear(), now.getMonth(), now.getDate() + days)
   const usual: [string, number][] = [
     ['Today', 0],
     ['Tomorrow', 1],

@@ -1,17 +1,28 @@
 import type { Issue } from '@baton/protocol'
-import { api, isBatonError, messageOf } from '../api.ts'
+import { api, isBatonError } from '../api.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { say } from '../ui/toast.tsx'
 import { nameOfAll } from './choose.ts'
 import { removeIssue } from './store.ts'
 
+interface Props {
+  issues: readonly Issue[]
+  onClose: () => void
+  /** Leads away from what is about to be gone. */
+  onDeleted?: () => unknown
+}
+
 /** Asks once more; each is gone only when the server says so. */
-export function DeleteIssues({ issues, onClose }: { issues: readonly Issue[]; onClose: () => void }) {
+export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
   const [first] = issues
   const remove = async () => {
-    const outcomes = await Promise.allSettled(issues.map(removeOne))
+    const outcomes = await Promise.allSettled(issues.map(deleteOne))
     const refused = outcomes.find((outcome) => outcome.status === 'rejected')
-    if (refused) throw new Error(messageOf(refused.reason))
+    if (!refused) await onDeleted?.()
+    issues.forEach(({ id }, index) => {
+      if (outcomes[index]?.status === 'fulfilled') removeIssue(id)
+    })
+    if (refused) throw refused.reason
     say(`${nameOfAll(issues)} deleted`)
   }
   return (
@@ -32,12 +43,11 @@ export function DeleteIssues({ issues, onClose }: { issues: readonly Issue[]; on
   )
 }
 
-async function removeOne({ id }: Issue) {
+async function deleteOne({ id }: Issue) {
   try {
     await api.deleteIssue({ issue_id: id })
   } catch (error) {
     // Somebody else was faster.
     if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
   }
-  removeIssue(id)
 }

@@ -1,4 +1,5 @@
 import type { NewIssue } from '@baton/protocol'
+import { momentOf } from '../ui/day.ts'
 import { currentPreset, type Preset } from './create-preset.ts'
 
 /** An issue that is being written. What was begun and closed is there again. */
@@ -54,12 +55,12 @@ export function newDraft(asked: Record<string, unknown> | undefined, teamIds: re
   }
 }
 
-/** As the API takes it: a day ends at its end, and what is personal has no team and nobody else. */
+/** As the API takes it: what is personal has no team and nobody else. */
 export function issueOf({ due, team_id, assignee_id, cycle_id, ...fields }: Draft): NewIssue {
   return {
     ...fields,
     title: fields.title.trim(),
     ...(fields.personal ? {} : { team_id, assignee_id, cycle_id }),
-    ...(due && { due_date: new Date(`${due}T23:59:59`).toISOString() }),
+    ...(due && { due_date: momentOf(due) }),
   }
 }

@@ -163,6 +163,7 @@ function TextFilter({ search: { q = '' }, onSearch, onLeave }: Pick<Props, 'sear
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
+          if (event.nativeEvent.isComposing) return
           if (event.key === 'Escape' && text) setText('')
           else if (event.key === 'Escape' || event.key === 'Enter' || event.key === 'ArrowDown') onLeave()
           else return

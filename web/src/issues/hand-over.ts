@@ -1,8 +1,8 @@
 import type { Issue } from '@baton/protocol'
+import { useSyncExternalStore } from 'react'
 import { api, isBatonError, messageOf, queries } from '../api.ts'
 import { say } from '../ui/toast.tsx'
 import { teamMembersQuery } from '../workspaces/queries.ts'
-import { whileHandingOver } from './handing-over.ts'
 import { knownIssue, putIssue } from './store.ts'
 
 interface HandOver {
@@ -73,3 +73,34 @@ function sayRefused(asked: number, refused: number, problem: unknown) {
   const why = messageOf(problem)
   say(asked === 1 ? why : `${refused} of ${asked} stay as they were: ${why}`, { tone: 'bad' })
 }
+
+/** Issues on their way to an agent: not done before the server says so. By issue, what stands there meanwhile. */
+let underWay: ReadonlyMap<string, string> = new Map()
+const listeners = new Set<() => void>()
+const changed = (next: ReadonlyMap<string, string>) => {
+  underWay = next
+  for (const listener of listeners) listener()
+}
+
+async function whileHandingOver<T>(issueId: string, words: string, work: () => Promise<T>): Promise<T> {
+  changed(new Map(underWay).set(issueId, words))
+  try {
+    return await work()
+  } finally {
+    const rest = new Map(underWay)
+    rest.delete(issueId)
+    changed(rest)
+  }
+}
+
+/** "Handing over…" while the issue is on its way, else nothing. */
+export const useHandingOver = (issueId: string) =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    () => underWay.get(issueId),
+  )

@@ -2,9 +2,11 @@ import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { SecondClaim } from '../shortcuts.ts'
+import { dayOf } from '../ui/day.ts'
+import { Detail, DetailSkeleton } from '../ui/detail.tsx'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-list.tsx'
 import { Failed } from '../ui/states.tsx'
-import { dayOf, Time } from '../ui/time.tsx'
+import { Time } from '../ui/time.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { IssueFeed } from './issue-feed.tsx'
 import { IssueHeader } from './issue-header.tsx'
@@ -71,7 +73,7 @@ function Looked({ code, inPanel, onClose }: Props) {
     }
     return <Failed error={outcome.error} onRetry={again} />
   }
-  return <Waiting />
+  return <DetailSkeleton />
 }
 
 interface ShownProps {
@@ -84,28 +86,24 @@ function Shown({ issue, inPanel, onClose }: ShownProps) {
   const properties = useProperties(issue)
   const ref = usePropertyKeys('Issue', properties)
   return (
-    <div ref={ref} className="@container flex h-full min-w-0 flex-col">
-      <IssueHeader issue={issue} inPanel={inPanel} onClose={onClose} />
-      <div className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto grid min-h-full max-w-[1160px] @4xl:grid-cols-[minmax(0,1fr)_296px]">
-          <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">
-            <IssueTitle issue={issue} />
-            <div className="@4xl:hidden">
-              <PropertyChips of="Issue" properties={properties} />
-            </div>
-            <IssueDescription issue={issue} />
-            <Relations issue={issue} />
-            <IssueFeed issue={issue} />
-          </div>
-          <aside aria-label="Properties" className="hidden border-l px-4 pt-6 @4xl:block">
-            <div className="sticky top-6">
-              <PropertyRows of="Issue" properties={properties} />
-              <Origin issue={issue} />
-            </div>
-          </aside>
-        </div>
+    <Detail
+      ref={ref}
+      header={<IssueHeader issue={issue} inPanel={inPanel} onClose={onClose} />}
+      properties={
+        <>
+          <PropertyRows of="Issue" properties={properties} />
+          <Origin issue={issue} />
+        </>
+      }
+    >
+      <IssueTitle issue={issue} />
+      <div className="@4xl:hidden">
+        <PropertyChips of="Issue" properties={properties} />
       </div>
-    </div>
+      <IssueDescription issue={issue} />
+      <Relations issue={issue} />
+      <IssueFeed issue={issue} />
+    </Detail>
   )
 }
 
@@ -120,14 +118,3 @@ function Origin({ issue }: { issue: Issue }) {
     </p>
   )
 }
-
-const Waiting = () => (
-  <div aria-hidden className="h-full">
-    <div className="h-12 border-b" />
-    <div className="mx-auto max-w-[1160px] space-y-4 px-10 pt-8">
-      <div className="skeleton h-6 w-1/2" />
-      <div className="skeleton h-4 w-4/5" />
-      <div className="skeleton h-4 w-2/3" />
-    </div>
-  </div>
-)

@@ -32,7 +32,7 @@ export function IssueFeed({ issue }: { issue: Issue }) {
           }}
           className="h-6 rounded px-1.5 text-xs text-ink-3 hover:bg-hover hover:text-ink"
         >
-          {changes ? 'Hide changes' : `Show ${history.length} changes`}
+          {changes ? 'Hide changes' : `Show ${history.length === 1 ? '1 change' : `${history.length} changes`}`}
         </button>
       </div>
       <Comments targetType="issue" targetId={issue.id} others={changes ? [...cards, ...history] : cards} />

@@ -12,16 +12,15 @@ import {
   X,
 } from 'lucide-react'
 import { useState } from 'react'
-import { api } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
 import { IconButton } from '../ui/button.tsx'
 import { copy } from '../ui/copy.tsx'
-import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { say } from '../ui/toast.tsx'
 import { useTeams } from '../workspaces/queries.ts'
+import { DeleteIssues } from './delete-issues.tsx'
 import { neighboursOf } from './list-order.ts'
-import { knownIssue, removeIssue, useIssues } from './store.ts'
+import { knownIssue, useIssues } from './store.ts'
 
 interface Props {
   issue: Issue
@@ -30,7 +29,7 @@ interface Props {
 }
 
 /** `ENG-12 The door sticks` as the name of a branch. */
-export const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
+const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
   `${code} ${title}`
     .normalize('NFKD')
     .toLowerCase()
@@ -155,21 +154,11 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
           { label: 'Delete issue…', icon: Trash2, danger: true, onPick: () => setDeleting(true) },
         ]}
       />
-      <Confirm
-        open={deleting}
+      <DeleteIssues
+        issues={deleting ? [issue] : []}
         onClose={() => setDeleting(false)}
-        title={`Delete ${issue.code}?`}
-        action="Delete issue"
-        onConfirm={async () => {
-          await api.deleteIssue({ issue_id: issue.id })
-          if (inPanel) onClose?.()
-          else await navigate({ to: '/issues' })
-          removeIssue(issue.id)
-          say(`${issue.code} is deleted.`)
-        }}
-      >
-        <p>Its comments go with it, and agents that work on it stop. It cannot be brought back.</p>
-      </Confirm>
+        onDeleted={() => (inPanel ? onClose?.() : navigate({ to: '/issues' }))}
+      />
     </>
   )
 }

@@ -3,8 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLatestSessions } from '../agent-sessions/queries.ts'
 import { showOverlay } from '../shell/overlay.ts'
+import { none } from '../ui/picker.tsx'
 import { Skeletons } from '../ui/states.tsx'
-import { arrange, filterOf, groupingOf, none, sortingOf } from './arrange.ts'
+import { arrange, filterOf, groupingOf, sortingOf } from './arrange.ts'
 import type { Drop } from './board-drag.ts'
 import { useChoose } from './choose.ts'
 import { presetFor, usePreset } from './create-preset.ts'
@@ -12,6 +13,7 @@ import { useDelegate } from './delegate.tsx'
 import { handOver } from './hand-over.ts'
 import { type Known, useKnown } from './known.tsx'
 import { List } from './list.tsx'
+import { ListOrEmpty } from './list-or-empty.tsx'
 import { rememberList } from './list-order.ts'
 import { dropCards } from './move.ts'
 import { Peek } from './peek.tsx'
@@ -22,7 +24,6 @@ import type { IssueSearch } from './search.ts'
 import { type Deed, SelectionBar } from './selection-bar.tsx'
 import { useIssues } from './store.ts'
 import { Toolbar } from './toolbar.tsx'
-import { Whole } from './whole.tsx'
 
 const DeleteIssues = lazy(() => import('./delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
 const Board = lazy(() => import('./board.tsx').then((module) => ({ default: module.Board })))
@@ -163,7 +164,7 @@ export function IssuesScreen() {
       <div className="relative flex min-w-0 flex-1 flex-col">
         <Toolbar search={search} known={known} count={count} onSearch={onSearch} onLeave={focus} />
         <div className="min-h-0 flex-1">
-          <Whole shown={count} search={search} onSearch={onSearch}>
+          <ListOrEmpty shown={count} search={search} onSearch={onSearch}>
             {board ? (
               <Suspense fallback={<Skeletons />}>
                 <Board {...layout} onDrop={drop} />
@@ -171,7 +172,7 @@ export function IssuesScreen() {
             ) : (
               <List {...layout} folded={folded} onFold={fold} />
             )}
-          </Whole>
+          </ListOrEmpty>
         </div>
         <SelectionBar issues={selection.issues} onDo={doIt} onClear={selection.clear} />
       </div>

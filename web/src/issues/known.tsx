@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Box, CircleUser, RefreshCw, Tag } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import { useMe } from '../login/me.ts'
+import { LabelDot } from '../planning/label-dot.tsx'
 import { cyclesQuery, labelsQuery } from '../planning/queries.ts'
 import { projectsQuery } from '../projects/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
-import type { Option } from '../ui/picker.tsx'
+import { none, type Option } from '../ui/picker.tsx'
 import { peopleQuery, teamsQuery } from '../workspaces/queries.ts'
-import { type Grouping, none } from './arrange.ts'
+import type { Grouping } from './arrange.ts'
 import type { FilterField } from './search.ts'
 import { PriorityIcon, priorities, StatusIcon, statuses, types } from './words.tsx'
 
@@ -29,14 +30,6 @@ export interface Known {
 
 const nothing: never[] = []
 const byId = <Item extends { id: string }>(items: readonly Item[]) => new Map(items.map((item) => [item.id, item]))
-
-export const LabelDot = ({ color }: { color: string | null | undefined }) => (
-  <span
-    aria-hidden
-    className="inline-block size-2 shrink-0 rounded-full bg-ink-3"
-    style={color ? { background: color } : undefined}
-  />
-)
 
 const withNone = (label: string, icon: ReactNode, options: Option[]): Option[] => [
   { value: none, label, icon },

@@ -1,5 +1,6 @@
 import { Plus } from 'lucide-react'
 import { api, atHand, messageOf, queries } from '../api.ts'
+import { LabelDot } from '../planning/label-dot.tsx'
 import { labelsQuery } from '../planning/queries.ts'
 import type { Option } from '../ui/picker.tsx'
 import { say } from '../ui/toast.tsx'
@@ -10,14 +11,6 @@ export const matching = (options: Option[], query: string) => {
   const wanted = query.trim().toLowerCase()
   return options.filter(({ label }) => label.toLowerCase().includes(wanted))
 }
-
-export const LabelDot = ({ color }: { color: string | null }) => (
-  <span
-    aria-hidden
-    className="inline-block size-2.5 shrink-0 rounded-full border border-line-strong"
-    style={{ background: color ?? 'var(--ink-3)' }}
-  />
-)
 
 export async function labelOptions(query: string): Promise<Option[]> {
   const labels = await atHand(labelsQuery)

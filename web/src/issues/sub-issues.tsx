@@ -36,7 +36,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
   if (issues.length === 0 && !adding) return null
   return (
     <Group title="Sub-issues" count={issues.length > 0 && <Progress done={done} of={issues.length} />}>
-      {[...issues].reverse().map(({ id }) => (
+      {[...issues].sort(byAge).map(({ id }) => (
         <IssueLine key={id} id={id} />
       ))}
       {adding && (
@@ -47,6 +47,8 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
     </Group>
   )
 }
+
+const byAge = (a: Issue, b: Issue) => a.created_at.localeCompare(b.created_at)
 
 const Progress = ({ done, of }: { done: number; of: number }) => (
   <span className="tabular flex items-center gap-2 text-xs text-ink-3">
@@ -71,6 +73,7 @@ function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promi
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => !title.trim() && onClose()}
       onKeyDown={async (event) => {
+        if (event.nativeEvent.isComposing) return
         if (event.key === 'Escape') {
           event.preventDefault()
           onClose()

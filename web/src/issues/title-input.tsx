@@ -25,7 +25,7 @@ export function TitleInput({ issue, onDone }: { issue: Issue; onDone: () => void
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => leave(true)}
       onKeyDown={(event) => {
-        if (event.key !== 'Enter' && event.key !== 'Escape') return
+        if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
         event.preventDefault()
         event.stopPropagation()
         leave(event.key === 'Enter')

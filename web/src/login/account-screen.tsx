@@ -8,7 +8,8 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Choices, Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
-import { Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { useMe } from './me.ts'
@@ -83,45 +84,46 @@ function Password() {
 
 /** What acts for the person, and the way to end it. */
 function Programs() {
-  const { data, error, refetch } = useQuery({
+  const programs = useQuery({
     queryKey: ['programs'],
     queryFn: () => all((cursor) => api.listPrograms({ limit: 100, ...(cursor && { cursor }) })),
   })
   const [ending, setEnding] = useState<{ id: string; name: string } | null>(null)
   return (
     <Section title="Connected programs" hint="Programs that act as you, such as MCP clients.">
-      {error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Skeletons rows={2} />
-      ) : data.length === 0 ? (
-        <p className="text-ink-3">
-          None. Point an MCP client at <code className="font-mono text-xs">{location.origin}/mcp</code> to connect one.
-        </p>
-      ) : (
-        <Rows label="Connected programs">
-          {data.map(({ id, client_name, workspace, scopes, created_at, last_used_at }) => (
-            <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
-              <div className="min-w-0 flex-1">
-                <p className="truncate font-medium">{client_name}</p>
-                <p className="text-xs text-ink-2">
-                  {workspace.name} · {scopes.join(', ')} · connected <Time at={created_at} />
-                  {last_used_at ? (
-                    <>
-                      , last used <Time at={last_used_at} />
-                    </>
-                  ) : (
-                    ', never used'
-                  )}
-                </p>
-              </div>
-              <Button size="sm" onClick={() => setEnding({ id, name: client_name })}>
-                Disconnect
-              </Button>
-            </li>
-          ))}
-        </Rows>
-      )}
+      <Loaded query={programs} rows={2}>
+        {(programs) =>
+          programs.length === 0 ? (
+            <p className="text-ink-3">
+              None. Point an MCP client at <code className="font-mono text-xs">{location.origin}/mcp</code> to connect
+              one.
+            </p>
+          ) : (
+            <Rows label="Connected programs">
+              {programs.map(({ id, client_name, workspace, scopes, created_at, last_used_at }) => (
+                <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
+                  <div className="min-w-0 flex-1">
+                    <p className="truncate font-medium">{client_name}</p>
+                    <p className="text-xs text-ink-2">
+                      {workspace.name} · {scopes.join(', ')} · connected <Time at={created_at} />
+                      {last_used_at ? (
+                        <>
+                          , last used <Time at={last_used_at} />
+                        </>
+                      ) : (
+                        ', never used'
+                      )}
+                    </p>
+                  </div>
+                  <Button size="sm" onClick={() => setEnding({ id, name: client_name })}>
+                    Disconnect
+                  </Button>
+                </li>
+              ))}
+            </Rows>
+          )
+        }
+      </Loaded>
       <Confirm
         open={ending !== null}
         onClose={() => setEnding(null)}

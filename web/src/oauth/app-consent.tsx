@@ -3,19 +3,18 @@ import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { api, inWorkspace } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { Checkbox, Choices } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
+import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
 import { Asking } from './consent-screen.tsx'
-import { eventWords, neverAllowed, scopeWords } from './scope-words.ts'
+import { eventWords, missingFrom, neverAllowed, scopeNames, scopeWords } from './scope-words.ts'
 
 /** An agent app asks to be installed. */
 export function AppConsent({ request }: { request: ConsentRequest }) {
   const { app, scopes, webhook, workspaces, installed, can_approve, redirect_host } = request
   const name = app?.name ?? request.client_name
   const workspace = workspaces[0]?.name ?? 'your workspace'
-  const missing = Object.keys(scopeWords).filter((scope) => !scopes.includes(scope))
   return (
     <div className="space-y-5">
       <Asking
@@ -28,14 +27,16 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
       {!can_approve && <Refused request={request} name={name} />}
       <Card className="divide-y">
         <Part title="It can">
-          {scopes.map((scope) => (
-            <Line key={scope} can>
-              {scopeWords[scope]?.can ?? scope}
-            </Line>
-          ))}
+          {scopeNames
+            .filter((scope) => scopes.includes(scope))
+            .map((scope) => (
+              <Line key={scope} can>
+                {scopeWords[scope].can}
+              </Line>
+            ))}
         </Part>
         <Part title="It cannot">
-          {[...missing.map((scope) => scopeWords[scope]?.cannot ?? scope), ...neverAllowed].map((words) => (
+          {[...missingFrom(scopes).map((scope) => scopeWords[scope].cannot), ...neverAllowed].map((words) => (
             <Line key={words}>{words}</Line>
           ))}
         </Part>
@@ -84,49 +85,27 @@ const Line = ({ can, children }: { can?: boolean; children: ReactNode }) => (
 /** Which teams, and yes or no. */
 function Decision({ request, name }: { request: ConsentRequest; name: string }) {
   const { teams, installed } = request
-  const [which, setWhich] = useState<'all' | 'some'>(installed && !installed.all_teams ? 'some' : 'all')
-  const [chosen, setChosen] = useState<string[]>(installed?.team_ids ?? [])
+  const [coverage, setCoverage] = useState<TeamCoverage>(installed ?? { all_teams: true, team_ids: [] })
+  const { all_teams, team_ids } = coverage
   const form = useForm(async () => {
-    const teamIds = which === 'all' ? { all_teams: true as const } : { team_ids: chosen }
-    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...teamIds })
+    const chosen = all_teams ? { all_teams } : { team_ids }
+    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...chosen })
     location.assign(redirect_to)
   })
   return (
     <form onSubmit={form.submit} className="space-y-4">
-      <Choices
+      <TeamCoverageField
         label="Teams it reaches"
         name="teams"
-        value={which}
-        onChange={setWhich}
-        choices={[
-          { value: 'all', label: 'All teams', hint: 'Those that come later too' },
-          { value: 'some', label: 'Selected teams', hint: 'You can change this at any time in the settings' },
-        ]}
+        teams={teams}
+        value={coverage}
+        onChange={setCoverage}
+        hints={{ all: 'Those that come later too', selected: 'You can change this at any time in the settings' }}
       />
-      {which === 'some' && (
-        <fieldset className="space-y-1.5 rounded-lg border bg-surface px-4 py-3">
-          <legend className="sr-only">Selected teams</legend>
-          {teams.map(({ id, key, name }) => (
-            <Checkbox
-              key={id}
-              checked={chosen.includes(id)}
-              onChange={(event) =>
-                setChosen(event.target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
-              }
-              label={
-                <>
-                  {name} <span className="ml-1 font-mono text-xs text-ink-3">{key}</span>
-                </>
-              }
-            />
-          ))}
-          {teams.length === 0 && <p className="text-ink-2">This workspace has no teams yet.</p>}
-        </fieldset>
-      )}
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
         <Leave request={request}>Cancel</Leave>
-        <Button type="submit" look="primary" busy={form.busy} disabled={which === 'some' && chosen.length === 0}>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!all_teams && team_ids.length === 0}>
           {installed ? `Update ${name}` : `Install ${name}`}
         </Button>
       </div>

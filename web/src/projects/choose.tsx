@@ -7,15 +7,13 @@ import { PriorityIcon, priorities } from '../issues/words.tsx'
 import { useMe } from '../login/me.ts'
 import { initiativesQuery } from '../planning/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
-import { type Option, type Question, usePicker } from '../ui/picker.tsx'
-import { dayOf } from '../ui/time.tsx'
+import { dayOf } from '../ui/day.ts'
+import { none, type Option, orNull, type Question, usePicker } from '../ui/picker.tsx'
 import { say } from '../ui/toast.tsx'
 import { membersQuery, teamsQuery } from '../workspaces/queries.ts'
 import { editProject, knownProject } from './edit.ts'
 import { HealthDot, healths, ProjectStatusIcon, projectStatuses } from './words.tsx'
 
-const none = 'none'
-const orNull = (value: string) => (value === none ? null : value)
 type Anchor = Element | null
 
 /** Changes one field of a project by the page's menu: at once, with a way back. */

@@ -4,11 +4,11 @@ import { type KeyboardEvent, useState } from 'react'
 import { api, queries } from '../api.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { dayOf, isPast, momentOf } from '../ui/day.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Menu } from '../ui/menu.tsx'
-import { dayOf } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { projectMilestonesQuery } from './queries.ts'
 
@@ -25,7 +25,7 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
   const [doing, setDoing] = useState<'edit' | 'delete' | null>(null)
   const { name, target_date } = milestone
   const done = issues.filter(({ status }) => status === 'done').length
-  const late = target_date !== null && done < issues.length && Date.parse(target_date) < Date.now()
+  const late = target_date !== null && done < issues.length && isPast(target_date)
   if (doing === 'edit') {
     return <MilestoneForm projectId={milestone.project_id} milestone={milestone} onDone={() => setDoing(null)} />
   }
@@ -76,14 +76,11 @@ interface FormProps {
   onDone: () => void
 }
 
-/** A day as a moment that is on that day nearly everywhere. */
-const noonOf = (day: string) => (day ? `${day}T12:00:00Z` : null)
-
 export function MilestoneForm({ projectId, milestone, onDone }: FormProps) {
   const [name, setName] = useState(milestone?.name ?? '')
   const [day, setDay] = useState(milestone?.target_date?.slice(0, 10) ?? '')
   const form = useForm(async () => {
-    const fields = { name: name.trim(), target_date: noonOf(day) }
+    const fields = { name: name.trim(), target_date: day ? momentOf(day) : null }
     const saved = milestone
       ? await api.updateMilestone({ milestone_id: milestone.id, ...fields })
       : await api.createMilestone({ project_id: projectId, ...fields })

@@ -7,6 +7,7 @@ import { loadIssues } from '../issues/store.ts'
 import { useCommands } from '../shortcuts.ts'
 import { IconButton } from '../ui/button.tsx'
 import { copy } from '../ui/copy.tsx'
+import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { say } from '../ui/toast.tsx'
@@ -38,14 +39,16 @@ export function ProjectHeader({ project }: { project: Project }) {
   ])
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-b px-4 max-md:pl-13">
-      <h1 className="flex min-w-0 flex-1 items-baseline gap-1.5 text-sm">
-        <Link to="/projects" className="text-ink-2 hover:text-ink">
-          Projects
-        </Link>
-        <span aria-hidden className="text-ink-3">
-          /
-        </span>
-        <span className="min-w-0 truncate font-semibold">{project.title}</span>
+      <h1 className="min-w-0 flex-1 text-sm font-semibold">
+        <Crumbs
+          above={[
+            <Link key="projects" to="/projects">
+              Projects
+            </Link>,
+          ]}
+        >
+          {project.title}
+        </Crumbs>
       </h1>
       <IconButton label="Copy link" icon={LinkIcon} command="project.copy-link" onClick={() => void copyLink()} />
       <Menu

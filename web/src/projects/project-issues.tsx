@@ -9,7 +9,7 @@ import { showOverlay } from '../shell/overlay.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, buttonClass, IconButton } from '../ui/button.tsx'
-import { usePicker } from '../ui/picker.tsx'
+import { none, orNull, usePicker } from '../ui/picker.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { usePeople } from '../workspaces/queries.ts'
 import { issuesWord } from './arrange.ts'
@@ -125,13 +125,13 @@ function IssueRow({ issue, milestones }: { issue: Issue; milestones: Milestone[]
   const move = (anchor: Element) =>
     ask(anchor, {
       title: 'Milestone',
-      selected: [issue.milestone_id ?? 'none'],
+      selected: [issue.milestone_id ?? none],
       options: [
-        { value: 'none', label: 'No milestone' },
+        { value: none, label: 'No milestone' },
         ...milestones.map(({ id, name }) => ({ value: id, label: name })),
       ],
       onPick: (value, { label }) =>
-        void editIssues([issue.id], { milestone_id: value === 'none' ? null : value }, `${issue.code}: ${label}.`),
+        void editIssues([issue.id], { milestone_id: orNull(value) }, `${issue.code}: ${label}.`),
     })
   return (
     <li className="group/row flex h-8 items-center gap-1 rounded hover:bg-hover">

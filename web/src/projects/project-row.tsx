@@ -4,7 +4,7 @@ import { CalendarCheck, Lock } from 'lucide-react'
 import { PriorityIcon, priorityLabel } from '../issues/words.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
-import { dayOf } from '../ui/time.tsx'
+import { dayOf, isPast } from '../ui/day.ts'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { type Count, issuesWord } from './arrange.ts'
 import { Progress } from './progress.tsx'
@@ -91,7 +91,7 @@ export function ProjectRow({ project, count, withStatus, active, onPoint }: Prop
 }
 
 function TargetDay({ project: { target_date, status } }: { project: Project }) {
-  const late = target_date !== null && !isOver(status) && Date.parse(target_date) < Date.now()
+  const late = target_date !== null && !isOver(status) && isPast(target_date)
   return (
     <span
       className={cx(

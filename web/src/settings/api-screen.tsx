@@ -12,7 +12,11 @@ export function ApiScreen() {
   const { data, error, refetch } = useQuery({
     queryKey: ['openapi'],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => (await fetch('/api/v1/openapi.json')).json() as Promise<OpenApi>,
+    queryFn: async () => {
+      const response = await fetch('/api/v1/openapi.json')
+      if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+      return response.json() as Promise<OpenApi>
+    },
   })
   const [wanted, setWanted] = useState('')
   return (

@@ -92,6 +92,7 @@ function Finding() {
     setTimeout(entry.run)
   }
   const pressed = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(1, entries.length))
     else if (event.key === 'ArrowUp') setAt((at - 1 + entries.length) % Math.max(1, entries.length))
     else if (event.key === 'Enter') run(active)

@@ -24,7 +24,7 @@ function useCopied(text: string) {
   return { copied, run }
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const { copied, run } = useCopied(text)
   return <IconButton label={copied ? 'Copied' : label} icon={copied ? Check : Copy} onClick={() => void run()} />
 }

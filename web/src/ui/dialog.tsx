@@ -1,5 +1,6 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
+import { messageOf } from '../api.ts'
 import { Button, IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { Field, Input } from './field.tsx'
@@ -83,7 +84,7 @@ export function Confirm({ open, onClose, title, children, action, typed, danger 
       await onConfirm()
       close()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'Something went wrong.')
+      setProblem(messageOf(error))
     } finally {
       setBusy(false)
     }

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Failed, Skeletons } from './states.tsx'
 
@@ -8,7 +7,7 @@ export function Loaded<Data>({
   rows,
   children,
 }: {
-  query: UseQueryResult<Data>
+  query: { data: Data | undefined; isError: boolean; error: unknown; refetch: () => unknown }
   rows?: number
   children: (data: Data) => ReactNode
 }) {

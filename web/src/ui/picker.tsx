@@ -10,6 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { messageOf } from '../api.ts'
 import { cx } from './class-names.ts'
 import { Layer } from './layer.tsx'
 
@@ -39,6 +40,10 @@ export interface Question {
   footer?: ReactNode | ((close: () => void) => ReactNode)
 }
 
+/** What an empty field is called, in menus as in filters and headings. */
+export const none = 'none'
+export const orNull = (value: string) => (value === none ? null : value)
+
 type Ask = (anchor: Element | null, question: Question) => void
 const PickerContext = createContext<Ask>(() => {})
 
@@ -64,17 +69,20 @@ export function PickerHost({ children }: { children: ReactNode }) {
   )
 }
 
-/** Options that match, at once if they are at hand. */
-function useOptions({ options }: Question, query: string): Option[] | null {
-  const [found, setFound] = useState<Option[] | null>(null)
+type Answer = { query: string; options: Option[]; problem?: string }
+
+/** Options that match, at once if they are at hand. Those of an earlier query stay until the answer comes. */
+function useOptions({ options }: Question, query: string) {
+  const [answer, setAnswer] = useState<Answer | null>(null)
   useEffect(() => {
     if (typeof options !== 'function') return
     let current = true
+    const tell = (answer: Answer) => current && setAnswer(answer)
     const timer = setTimeout(
       () =>
         options(query).then(
-          (answer) => current && setFound(answer),
-          () => current && setFound([]),
+          (options) => tell({ query, options }),
+          (error) => tell({ query, options: [], problem: messageOf(error) }),
         ),
       query ? 120 : 0,
     )
@@ -83,16 +91,22 @@ function useOptions({ options }: Question, query: string): Option[] | null {
       clearTimeout(timer)
     }
   }, [options, query])
-  if (typeof options === 'function') return found
+  if (typeof options === 'function') {
+    const pending = answer?.query !== query
+    return { options: answer?.options ?? null, pending, problem: pending ? undefined : answer?.problem }
+  }
   const wanted = query.trim().toLowerCase()
-  return wanted ? options.filter(({ label }) => label.toLowerCase().includes(wanted)) : options
+  const found = wanted ? options.filter(({ label }) => label.toLowerCase().includes(wanted)) : options
+  return { options: found, pending: false, problem: undefined }
 }
 
 function Choosing({ question, close }: { question: Question; close: () => void }) {
   const { title, multiple, onPick, empty = 'Nothing matches.', footer } = question
   const [query, setQuery] = useState('')
   const [selected, setSelected] = useState(question.selected ?? [])
-  const options = useOptions(question, query)
+  const { options, pending, problem } = useOptions(question, query)
+  /** Enter was pressed before the answer to what had been typed was here. */
+  const [entered, setEntered] = useState(false)
   const [at, setAt] = useState(() =>
     Array.isArray(question.options)
       ? Math.max(
@@ -105,7 +119,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
   const listRef = useRef<HTMLDivElement>(null)
   const inputRef = useRef<HTMLInputElement>(null)
   useEffect(() => inputRef.current?.focus(), [])
-  const active = options?.[Math.min(at, options.length - 1)]
+  const active = pending ? undefined : options?.[Math.min(at, options.length - 1)]
 
   useEffect(() => {
     if (active) listRef.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
@@ -121,14 +135,20 @@ function Choosing({ question, close }: { question: Question; close: () => void }
       now.includes(option.value) ? now.filter((value) => value !== option.value) : [...now, option.value],
     )
   }
+  useEffect(() => {
+    if (!entered || pending) return
+    setEntered(false)
+    pick(active)
+  })
   const pressed = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     const last = (options?.length ?? 1) - 1
     const moves: Record<string, () => void> = {
       ArrowDown: () => setAt(at >= last ? 0 : at + 1),
       ArrowUp: () => setAt(at <= 0 ? last : at - 1),
       Home: () => setAt(0),
       End: () => setAt(last),
-      Enter: () => pick(active),
+      Enter: () => (pending ? setEntered(true) : pick(active)),
     }
     const move = moves[event.key]
     if (!move) return
@@ -143,17 +163,23 @@ function Choosing({ question, close }: { question: Question; close: () => void }
         role="combobox"
         aria-expanded
         aria-controls={listId}
-        aria-activedescendant={active ? `${listId}-${options.indexOf(active)}` : undefined}
+        aria-activedescendant={active ? `${listId}-${options?.indexOf(active)}` : undefined}
         aria-label={title}
         placeholder={`${title}…`}
         value={query}
         onChange={(event) => {
           setQuery(event.target.value)
           setAt(0)
+          setEntered(false)
         }}
         onKeyDown={pressed}
         className="h-9 shrink-0 border-b bg-transparent px-3 outline-none placeholder:text-ink-3"
       />
+      {problem && (
+        <p role="alert" className="px-3 py-1.5 text-bad-ink">
+          {problem}
+        </p>
+      )}
       <div
         ref={listRef}
         id={listId}
@@ -163,7 +189,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
         className="min-h-0 flex-1 overflow-y-auto p-1"
       >
         {options === null && <div className="m-2 skeleton h-4 w-40" />}
-        {options?.length === 0 && <p className="px-2 py-1.5 text-ink-3">{empty}</p>}
+        {options?.length === 0 && !problem && <p className="px-2 py-1.5 text-ink-3">{empty}</p>}
         {options?.map((option, index) => (
           <div key={option.value} role="presentation">
             {option.group && option.group !== options[index - 1]?.group && (

@@ -31,7 +31,7 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
     left.current = false
   }
   const pressed = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' && event.key !== 'Escape') return
+    if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
     left.current = event.key === 'Escape'
     ref.current?.blur()
@@ -115,6 +115,7 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
     if (draft.text !== text && !(await onSave(draft.text))) change(draft)
   }
   const pressed = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void save()
     else if (event.key === 'Escape') leave()
     else return

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { dayOf } from './day.ts'
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
@@ -7,8 +8,6 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
-const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
-const dayWithYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric' })
 
 /** A week later, the day says more. */
 export function ago(moment: string, now = Date.now()): string {
@@ -19,11 +18,6 @@ export function ago(moment: string, now = Date.now()): string {
 }
 
 export const exactly = (moment: string) => exact.format(new Date(moment))
-
-export const dayOf = (moment: string) => {
-  const date = new Date(moment)
-  return (date.getFullYear() === new Date().getFullYear() ? day : dayWithYear).format(date)
-}
 
 /** 95 s is "1m 35s". */
 export function lasted(ms: number): string {

@@ -2,7 +2,7 @@ import type { View } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { all, api, queries } from '../api.ts'
 
-export const viewsQuery = queryOptions({
+const viewsQuery = queryOptions({
   queryKey: ['views'],
   queryFn: async () => {
     const views = await all((cursor) => api.listViews({ limit: 100, ...(cursor && { cursor }) }))

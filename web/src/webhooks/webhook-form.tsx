@@ -4,6 +4,7 @@ import { fieldErrors, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox, Field, Input } from '../ui/field.tsx'
 import { Notice } from '../ui/states.tsx'
+import { useTeams } from '../workspaces/queries.ts'
 import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
 
 export type WebhookFields = Pick<Webhook, 'label' | 'url' | 'all_teams' | 'team_ids' | 'resource_types'>
@@ -33,6 +34,7 @@ interface Props {
 const sentence = (text: string | undefined) => text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 export function WebhookForm({ initial, action, onSubmit, children }: Props) {
+  const teams = useTeams()
   const [fields, setFields] = useState(initial)
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [problem, setProblem] = useState<string | null>(null)
@@ -108,6 +110,7 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
       <TeamCoverageField
         label="Teams"
         name="webhook-teams"
+        teams={teams}
         value={fields}
         onChange={({ all_teams, team_ids }) => change({ all_teams, team_ids })}
         hints={{

@@ -6,12 +6,13 @@ import { all, api, messageOf, queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
+import { dayOf } from '../ui/day.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Select } from '../ui/field.tsx'
 import { Page, Rows, Section } from '../ui/layout.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { Failed, Skeletons } from '../ui/states.tsx'
-import { dayOf, Time } from '../ui/time.tsx'
+import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 import { membersQuery } from './queries.ts'
@@ -21,7 +22,7 @@ type Role = keyof typeof roles
 
 export function MembersScreen() {
   const { isManager } = useMe()
-  const { data, error, refetch } = useQuery(membersQuery)
+  const members = useQuery(membersQuery)
   const [inviting, setInviting] = useState(false)
   return (
     <Page
@@ -35,13 +36,7 @@ export function MembersScreen() {
         )
       }
     >
-      {data ? (
-        <Members members={data} />
-      ) : error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Skeletons />
-      )}
+      <Loaded query={members}>{(members) => <Members members={members} />}</Loaded>
       {isManager && <Invitations />}
       <Invite open={inviting} onClose={() => setInviting(false)} />
     </Page>

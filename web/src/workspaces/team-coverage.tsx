@@ -1,3 +1,4 @@
+import type { Team } from '@baton/protocol'
 import { Checkbox, Choices } from '../ui/field.tsx'
 import { useTeams } from './queries.ts'
 
@@ -9,6 +10,7 @@ export interface TeamCoverage {
 interface Props {
   label: string
   name: string
+  teams: readonly Pick<Team, 'id' | 'key' | 'name'>[]
   value: TeamCoverage
   onChange: (value: TeamCoverage) => void
   /** What is meant by all and by some, here. */
@@ -17,8 +19,7 @@ interface Props {
 }
 
 /** All teams, or those that are ticked. */
-export function TeamCoverageField({ label, name, value, onChange, hints, error }: Props) {
-  const teams = useTeams()
+export function TeamCoverageField({ label, name, teams, value, onChange, hints, error }: Props) {
   return (
     <div className="space-y-2">
       <Choices

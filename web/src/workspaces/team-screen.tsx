@@ -6,11 +6,13 @@ import { api, queries } from '../api.ts'
 import { useMe } from '../login/me.ts'
 import { NotFound } from '../shell/not-found.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
+import { Crumbs } from '../ui/crumbs.tsx'
 import { useDraft } from '../ui/draft.ts'
 import { Field, Input, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
-import { Failed, Notice, Overtaken, Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Notice, Overtaken } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { teamsQuery } from './queries.ts'
@@ -19,34 +21,32 @@ import { TeamMembers } from './team-members.tsx'
 export function TeamScreen() {
   const { teamId } = useParams({ from: '/person/inside/settings/teams/$teamId' })
   const { isManager } = useMe()
-  const { data, error, refetch } = useQuery(teamsQuery)
-  const team = data?.find(({ id }) => id === teamId)
-  if (data && !team) return <NotFound />
+  const teams = useQuery(teamsQuery)
+  const team = teams.data?.find(({ id }) => id === teamId)
+  if (teams.data && !team) return <NotFound />
   return (
     <Page
       title={
-        <>
-          <Link to="/settings/teams" className="font-normal text-ink-2 hover:text-ink">
-            Teams
-          </Link>
-          <span className="px-1.5 text-ink-3">/</span>
+        <Crumbs
+          above={[
+            <Link key="teams" to="/settings/teams">
+              Teams
+            </Link>,
+          ]}
+        >
           {team?.name}
-        </>
+        </Crumbs>
       }
       width="reading"
     >
-      {!team ? (
-        error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeletons />
-        )
-      ) : (
-        <>
-          {isManager ? <Editing key={team.id} team={team} /> : <Reading team={team} />}
-          <TeamMembers team={team} />
-        </>
-      )}
+      <Loaded query={{ ...teams, data: team }}>
+        {(team) => (
+          <>
+            {isManager ? <Editing key={team.id} team={team} /> : <Reading team={team} />}
+            <TeamMembers team={team} />
+          </>
+        )}
+      </Loaded>
     </Page>
   )
 }

@@ -1,3 +1,4 @@
+import type { Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ChevronRight, Plus, Users } from 'lucide-react'
@@ -9,12 +10,13 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Rows } from '../ui/layout.tsx'
-import { Empty, Failed, Notice, Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Empty, Notice } from '../ui/states.tsx'
 import { teamsQuery } from './queries.ts'
 
 export function TeamsScreen() {
   const { isManager } = useMe()
-  const { data, error, refetch } = useQuery(teamsQuery)
+  const teams = useQuery(teamsQuery)
   const [creating, setCreating] = useState(false)
   const create = isManager && (
     <Button look="primary" icon={Plus} onClick={() => setCreating(true)}>
@@ -23,39 +25,38 @@ export function TeamsScreen() {
   )
   return (
     <Page title="Teams" width="reading" actions={create}>
-      {error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Skeletons />
-      ) : data.length === 0 ? (
-        <Empty icon={Users} title="No teams yet">
-          A team has its own issues, with codes such as ENG-12, and its own guidance for agents.
-        </Empty>
-      ) : (
-        <Rows label="Teams">
-          {data.map(({ id, key, name, guidance, repositories }) => (
-            <li key={id}>
-              <Link
-                to="/settings/teams/$teamId"
-                params={{ teamId: id }}
-                className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover"
-              >
-                <span className="w-14 shrink-0 font-mono text-xs text-ink-2">{key}</span>
-                <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                <span className="text-xs text-ink-3 max-sm:hidden">
-                  {guidance ? 'has guidance' : 'no guidance'} ·{' '}
-                  {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}
-                </span>
-                <ChevronRight size={14} aria-hidden className="text-ink-3" />
-              </Link>
-            </li>
-          ))}
-        </Rows>
-      )}
+      <Loaded query={teams}>{(teams) => <Teams teams={teams} />}</Loaded>
       <NewTeam open={creating} onClose={() => setCreating(false)} />
     </Page>
   )
 }
+
+const Teams = ({ teams }: { teams: Team[] }) =>
+  teams.length === 0 ? (
+    <Empty icon={Users} title="No teams yet">
+      A team has its own issues, with codes such as ENG-12, and its own guidance for agents.
+    </Empty>
+  ) : (
+    <Rows label="Teams">
+      {teams.map(({ id, key, name, guidance, repositories }) => (
+        <li key={id}>
+          <Link
+            to="/settings/teams/$teamId"
+            params={{ teamId: id }}
+            className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover"
+          >
+            <span className="w-14 shrink-0 font-mono text-xs text-ink-2">{key}</span>
+            <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+            <span className="text-xs text-ink-3 max-sm:hidden">
+              {guidance ? 'has guidance' : 'no guidance'} ·{' '}
+              {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}
+            </span>
+            <ChevronRight size={14} aria-hidden className="text-ink-3" />
+          </Link>
+        </li>
+      ))}
+    </Rows>
+  )
 
 function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()

@@ -9,23 +9,18 @@ import { useDraft } from '../ui/draft.ts'
 import { Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
-import { Failed, Notice, Overtaken, Skeletons } from '../ui/states.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Notice, Overtaken } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { useTeams, workspaceQuery } from './queries.ts'
 
 export function WorkspaceScreen() {
-  const { data, error, refetch } = useQuery(workspaceQuery)
+  const workspace = useQuery(workspaceQuery)
   return (
     <ManagersOnly title="Workspace">
       <Page title="Workspace" width="reading">
-        {data ? (
-          <Editing workspace={data} />
-        ) : error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeletons />
-        )}
+        <Loaded query={workspace}>{(workspace) => <Editing workspace={workspace} />}</Loaded>
       </Page>
     </ManagersOnly>
   )
@@ -97,7 +92,7 @@ function Preview({ guidance }: { guidance: string }) {
         </Select>
       }
     >
-      <GuidancePreview teamId={team.id} draft={{ workspace_guidance: guidance }} />
+      <GuidancePreview key={team.id} teamId={team.id} draft={{ workspace_guidance: guidance }} />
     </Section>
   )
 }

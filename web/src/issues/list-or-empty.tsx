@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The list, or what stands there in its place. What was read before stays usable when the rest cannot be read. */
-export function Whole({ shown, search, onSearch, children }: Props) {
+export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
   const { issues, complete, error } = useIssues()
   if (issues.length === 0 && error) return <Failed error={error} onRetry={() => void loadIssues()} />
   if (shown === 0 && !complete && !error) return <Skeletons rows={14} />

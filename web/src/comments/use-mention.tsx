@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { MentionMenu, optionId } from './mention-menu.tsx'
 import { beingNamed, type Named } from './mentions.ts'
 import type { Somebody } from './queries.ts'
@@ -23,7 +24,7 @@ export function useMention({ ref, draft, change, people }: Writing) {
   const [at, setAt] = useState(0)
   /** Where an @ stands that is meant as it is. */
   const [refused, setRefused] = useState<number | null>(null)
-  const naming = caret === null ? null : beingNamed(draft.text, caret, draft.named)
+  const naming = caret === null ? null : beingNamed(draft.text, caret, draft.named, people)
   const wanted = naming?.query.toLowerCase() ?? ''
   const found = naming && naming.at !== refused ? people.filter(({ name }) => matches(name, wanted)).slice(0, 8) : []
   const active = found[Math.min(at, found.length - 1)]
@@ -35,12 +36,15 @@ export function useMention({ ref, draft, change, people }: Writing) {
     const isSecond = others.some(({ name }) => name === somebody.name)
     const words = isSecond ? `@[${somebody.name}](${somebody.id}) ` : `@${somebody.name} `
     const end = naming.at + words.length
-    change({
-      text: draft.text.slice(0, naming.at) + words + draft.text.slice(naming.at + 1 + naming.query.length),
-      named: isSecond ? draft.named : [...others, { id: somebody.id, name: somebody.name }],
-    })
+    // At once: the next letter belongs behind the name.
+    flushSync(() =>
+      change({
+        text: draft.text.slice(0, naming.at) + words + draft.text.slice(naming.at + 1 + naming.query.length),
+        named: isSecond ? draft.named : [...others, { id: somebody.id, name: somebody.name }],
+      }),
+    )
+    ref.current?.setSelectionRange(end, end)
     setCaret(null)
-    requestAnimationFrame(() => ref.current?.setSelectionRange(end, end))
   }
   const pressed = (event: KeyboardEvent) => {
     if (!active || event.metaKey || event.ctrlKey) return false
