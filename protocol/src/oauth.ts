@@ -14,7 +14,6 @@ const Parameter = Type.Optional(
     'x-message': `must be sent once, with at most ${limits.oauthParameter} characters`,
   }),
 )
-const Ignored = Type.Object({}, open)
 const OAuthProblem = Type.Object({ error: Type.String(), error_description: Type.String() }, { title: 'OAuthError' })
 
 export const AuthorizeQuery = Type.Object(
@@ -144,13 +143,13 @@ export const oauth = {
   authorize: operation(routes.authorize, {
     summary: 'Begin an authorization; leads to sign-in, to consent, or back with an error',
     query: AuthorizeQuery,
-    queryCheckedByVerb: true,
+    anyQuery: true,
     produces: 'text/html',
     returns: { 302: null, 400: Type.String() },
   }),
   issueToken: operation(routes.issueToken, {
     summary: 'Exchange a code or a refresh token for tokens',
-    query: Ignored,
+    anyQuery: true,
     body: Type.Object(
       {
         grant_type: Parameter,
@@ -168,7 +167,7 @@ export const oauth = {
   }),
   revokeToken: operation(routes.revokeToken, {
     summary: 'End the grant of a refresh token',
-    query: Ignored,
+    anyQuery: true,
     body: Type.Object(
       { token: Parameter, token_type_hint: Parameter, client_id: Parameter, client_secret: Parameter },
       open,
@@ -178,7 +177,7 @@ export const oauth = {
   }),
   registerClient: operation(routes.registerClient, {
     summary: 'Register a public client, such as an MCP client',
-    query: Ignored,
+    anyQuery: true,
     body: Type.Object({}, open),
     errorFormat: 'oauth',
     returns: { 201: RegisteredClient, 400: OAuthProblem },

@@ -18,8 +18,8 @@ export interface Shape {
   idempotent?: boolean
   /** Its verb holds the body against the schema, together with what a schema cannot say. */
   bodyCheckedByVerb?: boolean
-  /** Its verb reads the query: what is wrong with it is told in a way of its own. */
-  queryCheckedByVerb?: boolean
+  /** Whatever stands in the query is let through: the verb tells in its own way what is wrong with it, or ignores it. */
+  anyQuery?: boolean
   /** What an app may not send at all, whatever its value, and how it is refused. */
   notFromApps?: { readonly [field: string]: ErrorCode }
   returns: { readonly [status: number]: TSchema | null }

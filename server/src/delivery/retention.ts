@@ -2,6 +2,7 @@ import { limits } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
+import { canceled } from './stages.ts'
 
 const eventsAtOnce = 1000
 const heldAtOnce = 5000
@@ -33,7 +34,7 @@ const sweepDays = (db: Db, before: Date) =>
 
 const cancelHeld = (db: Db, before: Date, now: Date) =>
   db.run(sql`
-    update deliveries set status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}
+    update deliveries set ${canceled(now)}
     where status = 'pending' and claim_id is null and (endpoint_id, id) in (
       select d.endpoint_id, d.id from endpoints e join deliveries d on d.endpoint_id = e.id
       where (e.state <> 'enabled' and e.state_since <= ${before} or e.deleted_at is not null)

@@ -5,7 +5,7 @@ import { sendNow } from '../delivery/send-now.ts'
 import { found } from '../http/errors.ts'
 import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
-import type { EventActor as Actor } from './record.ts'
+import type { EventActor } from './record.ts'
 
 interface Pinged {
   url: string
@@ -20,7 +20,12 @@ interface Pinged {
 const allowance = { limit: limits.testsPerMinute, periodMs: 60_000 }
 
 /** 3.3, 4.6: one signed Ping, never retried, in whatever state the endpoint is. It is listed like any delivery. */
-export async function ping(ctx: Context, workspaceId: string, endpointId: string, actor: Actor): Promise<PingResult> {
+export async function ping(
+  ctx: Context,
+  workspaceId: string,
+  endpointId: string,
+  actor: EventActor,
+): Promise<PingResult> {
   const { db, clock, keys } = ctx
   const eventId = newId('evt')
   const now = clock.now()

@@ -40,7 +40,7 @@ export class Door {
         operation,
         {
           handler,
-          checkQuery: operation.queryCheckedByVerb ? () => {} : queryCheck(operation.query ?? Nothing),
+          checkQuery: operation.anyQuery ? () => {} : queryCheck(operation.query ?? Nothing),
           checkBody: operation.bodyCheckedByVerb ? () => {} : bodyCheck(operation.body ?? Nothing),
         },
       ]),

@@ -6,6 +6,7 @@ import { found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { route } from '../http/route.ts'
 import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { nameOfUser } from '../login/names.ts'
 
 export const inboxRoutes = [
   route(api.listInbox, ({ ctx, caller, query }) =>
@@ -51,7 +52,7 @@ const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member,
       ${config.appUrl}::text || coalesce('/issue/' || i.code, '/project/' || p.id, '/settings/agent-apps/' || w.app_id, '/settings/webhooks/' || w.id,
           '/settings/agent-apps/' || a.id)
         || coalesce('#comment-' || e.comment_id, '') as url,
-      case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name) end as actor,
+      ${nameOfUser} as actor,
       e.read_at, e.created_at
     from inbox_entries e
     left join issues i on i.id = e.issue_id

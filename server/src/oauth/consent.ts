@@ -6,12 +6,13 @@ import {
   limits,
   type ResourceType,
 } from '@baton/protocol'
+import { iconUrl } from '../addresses.ts'
 import { chosenTeams, install } from '../agent-apps/install.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
@@ -30,7 +31,7 @@ interface Request {
 }
 
 /** Only for the person who began it, once, and for ten minutes. */
-async function findRequest({ clock }: Context, db: Queryable, person: Person, id: string, lock = sql``) {
+async function findRequest({ clock }: Context, db: Queryable, person: Person, id: string, lock = none) {
   const request = found(
     await db.row<Request>(sql`
       select id, client_id, redirect_uri, scopes, state, code_challenge from oauth_requests
@@ -50,7 +51,7 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
   const { app } = client
   const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
     select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
-    where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : sql``} order by w.id`)
+    where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : none} order by w.id`)
   // Nothing is said about a workspace to people who are not in it.
   const theirs = workspaces.length > 0 ? app : null
   const teams = theirs
@@ -64,7 +65,7 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
       id: app.id,
       name: client.name,
       description: app.description,
-      icon: `${ctx.config.baseUrl}/agent-apps/${app.id}/icon`,
+      icon: iconUrl(ctx.config, app.id),
     },
     client_name: client.name,
     developer: app?.developer ?? null,
