@@ -104,12 +104,16 @@ test('a project is planned by milestones, and deleted without its issues', async
 })
 
 test('projects by the keyboard alone', async ({ page, company }) => {
+  await company.owner.api.createProject({ title: 'Summer release', team_ids: [company.engineering.id] })
   await signedIn(page, company.member)
-  await page.goto('/projects')
-  await expect(page.getByText('Spring release')).toBeVisible()
+  await page.goto('/inbox')
+  await page.getByRole('link', { name: 'Projects' }).click()
+  const spring = page.getByRole('link', { name: /Spring release/ })
+  await expect(spring).toBeVisible()
   keyboardOnly(page)
   const type = page.keyboard
   await type.press('j')
+  await expect(spring).toBeFocused()
   await type.press('h')
   await type.type('risk')
   await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
@@ -118,6 +122,15 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await expect(said(page, 'Health: At risk.')).toBeVisible()
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
+  // It goes to another group, and the keyboard with it.
+  await type.press('s')
+  await type.type('paused')
+  await expect(menu(page).getByRole('option')).toHaveCount(1)
+  await type.press('Enter')
+  await expect(page.getByRole('region', { name: 'Paused' })).toContainText('Spring release')
+  await expect(spring).toBeFocused()
+  await type.press('Enter')
+  await expect(page).toHaveURL(new RegExp(`/project/${company.project.id}$`))
 
   await type.press('n')
   await type.press('p')

@@ -29,7 +29,7 @@ export async function editIssues(ids: readonly string[], change: Change, done?: 
     say(messageOf(refused), { tone: 'bad' })
     return false
   }
-  if (done) say(done, { action: { label: 'Undo', run: () => void undo(edits) } })
+  if (done) say(done, { undo: () => void undo(edits) })
   return true
 }
 
