@@ -34,8 +34,23 @@ test('an issue is created, found, changed and renamed with the mouse', async ({ 
 
   await page.getByRole('button', { name: /^Grouped by/ }).click()
   await page.getByRole('option', { name: 'Assignee' }).click()
-  await expect(page.getByRole('button', { name: /^Olive Owner 1$/ })).toBeVisible()
+  const olive = page.getByRole('button', { name: /^Olive Owner 1$/ })
+  await expect(olive).toBeVisible()
   await checkAxe(page)
+
+  keyboardOnly(page)
+  const current = page.locator('[aria-current="true"]')
+  for (const key of ['Home', 'j', 'ArrowLeft']) await page.keyboard.press(key)
+  await expect(rowOf(page, 'The door sticks')).toHaveCount(0)
+  await expect(olive).toHaveAttribute('aria-expanded', 'false')
+  await expect(current).toContainText('Paint the door green')
+  await page.keyboard.press('ArrowRight')
+  await expect(current).toContainText('The door sticks')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('unfold')
+  await page.keyboard.press('Enter')
+  await expect(rowOf(page, 'The door sticks')).toBeVisible()
 })
 
 test('everything works from the keyboard alone', async ({ page, company }) => {
@@ -209,8 +224,14 @@ test('many are changed at once, and undone', async ({ page, company }) => {
     return data.map(({ priority }) => priority).reverse()
   }
   await expect.poll(priorities).toEqual(['high', 'urgent', 'urgent', 'urgent'])
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await expect.poll(priorities).toEqual(['high', 'no_priority', 'low', 'no_priority'])
+  // What was created since has a message too, but nothing to undo.
+  await page.keyboard.press('c')
+  await page.keyboard.type('Later')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('ENG-5 created')).toBeVisible()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await page.keyboard.press('Control+z')
+  await expect.poll(priorities).toEqual(['high', 'no_priority', 'low', 'no_priority', 'no_priority'])
 
   await bar.getByRole('button', { name: 'Labels' }).click()
   await page.getByRole('option', { name: 'wood' }).click()
@@ -262,8 +283,10 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
   await expect.poll(order).toEqual({ status: 'in_progress', above: true })
   await checkAxe(page)
 
+  await page.getByRole('button', { name: 'Board', exact: true }).click()
   keyboardOnly(page)
-  await page.keyboard.press('j')
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('group', { name: 'Board' })).toBeFocused()
   await page.keyboard.press('ArrowRight')
   await expect(page.locator('[aria-current="true"]')).toContainText('The door sticks')
   await page.keyboard.press('m')
@@ -303,6 +326,10 @@ test('another browser’s edit shows at once, and the row that is current stays 
   await session.select('Which oil?', ['olive', 'engine'])
   await expect(row.getByRole('link', { name: 'Robot: Needs you' })).toBeVisible()
   await expect(rowOf(other, 'Oil the hinges').getByText('Needs you')).toBeVisible()
+
+  await other.goto('/issues?group=delegate')
+  await other.getByRole('button', { name: 'New issue in Robot' }).click()
+  await expect(other.getByRole('dialog').getByRole('button', { name: 'Delegate: Robot' })).toBeVisible()
 
   await owner.api.createIssue({ title: 'From elsewhere', team_id: company.engineering.id })
   await expect(rowOf(page, 'From elsewhere')).toBeVisible()
