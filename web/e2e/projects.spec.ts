@@ -134,7 +134,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
 
   await type.press('n')
   await type.press('p')
-  await expect(page.getByLabel('Title')).toBeFocused()
+  await expect(menu(page).getByLabel('Title')).toBeFocused()
   await type.type('Autumn release')
   await type.press('Control+Enter')
   await expect(page).toHaveURL(/\/project\/prj_/)
