@@ -183,6 +183,8 @@ test(
     const { data } = await company.member.api.listAgentSessions({ project_id: company.project.id })
     expect(data).toMatchObject([{ state: 'complete', issue: null }])
     await checkAxe(page)
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await expect(page.getByRole('link', { name: /What is left, @Robot Done/ })).toBeVisible()
   },
 )
 

@@ -124,7 +124,7 @@ function Row({ entry }: { entry: InboxEntry }) {
         label={isRead ? 'Mark as unread' : 'Mark as read'}
         icon={isRead ? Mail : MailOpen}
         command="inbox.toggle"
-        className="ml-1 md:opacity-0 md:group-focus-within:opacity-100 md:group-hover:opacity-100 md:focus-visible:opacity-100"
+        className="ml-1 md:opacity-0 md:group-focus-within:opacity-100 md:group-hover:opacity-100"
         onClick={() => void markRead(entry, !isRead)}
       />
     </li>

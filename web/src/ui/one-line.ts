@@ -3,7 +3,7 @@ export const inOneLine = (markdown: string) =>
   markdown
     .slice(0, 300)
     .replace(/!?\[([^\]]*)\]\([^)]*\)?/g, '$1')
-    .replace(/^\s*(#+|>)\s*/gm, '')
+    .replace(/^[\s>]*(#+\s)?/gm, ' ')
     .replace(/[*`]+|(?<!\w)_+|_+(?!\w)/g, '')
     .replace(/\s+/g, ' ')
     .trim()

@@ -24,7 +24,7 @@ export function useRows(noun: string) {
     all[next]?.focus()
   }
   useEffect(() => {
-    // Its row went to another group, or went away: then the next one takes its place.
+    // Its row is another one now, in another group; or it went, and the next one takes its place.
     if (!at || document.activeElement !== document.body) return
     const all = rows()
     const row = all[indexOf(at)] ?? all[Math.min(index.current, all.length - 1)]
@@ -45,7 +45,7 @@ export function useRows(noun: string) {
         index.current = indexOf(id)
         setAt(id)
       },
-      // What has only gone comes back, and so does who opened a menu.
+      // Going elsewhere is leaving; a row that is taken away is not, nor a menu over the list.
       onBlur: ({ relatedTarget }: FocusEvent) => {
         if (relatedTarget && !relatedTarget.closest('dialog')) setAt(null)
       },
