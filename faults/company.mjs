@@ -8,8 +8,10 @@ import { listAll, reasonOf, send } from './api.mjs'
 /** With so many unanswered, those who write would have gone home. */
 const mostUnderWay = 400
 const webhooks = 3
-const sessions = 4
+/** More than one would expect at this pace, because a session is limited to ten activities a minute. */
+const sessions = 16
 const delegateEvery = 60
+const atWork = ['pending', 'active', 'stale']
 const settledWithinMs = 75_000
 const redirectUri = 'https://robots.example.com/callback'
 
@@ -162,7 +164,7 @@ export class Company {
 
   /** Whoever posts with a key posts again until it is answered. */
   async #say(service, number) {
-    const id = this.#sessionIds[number % this.#sessionIds.length]
+    const id = this.#sessionIds[(number / 2) % this.#sessionIds.length]
     const key = `said-${number}`
     for (let tookMs = 0; this.#ticking; ) {
       const began = performance.now()
@@ -243,7 +245,7 @@ export class Company {
     }
     for (const id of this.#delegated) {
       const { data } = await this.call('GET', `/agent-sessions?issue_id=${id}`)
-      if (data.some(({ ended_at }) => ended_at === null)) return false
+      if (data.some(({ state }) => atWork.includes(state))) return false
     }
     return true
   }

@@ -153,11 +153,6 @@ const oversizedAndMalformed = (lines: string[]): [name: string, bytes: string | 
       ).replace('close', 'upgrade'),
       /^HTTP\/1.1 401/,
     ],
-    [
-      '200 at once',
-      `${'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(199)}${get()}`,
-      /^(HTTP\/1.1 200[\s\S]*){200}$/,
-    ],
   ]
 }
 
@@ -176,6 +171,9 @@ test('what is too large or no HTTP is refused in our words, and costs nothing', 
         expect({ name, answer }).toEqual({ name, answer: expect.stringMatching(/\{"(code|error)":"/) })
       }
     }
+    const many = new Line(service.url)
+    many.say(`${'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(199)}${head('GET /healthz HTTP/1.1')}`)
+    expect((await many.ending(3000)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(200)
     // Whatever a browser or proxy claims about the host, addresses in answers are those we were configured with.
     for (const path of [
       '/',

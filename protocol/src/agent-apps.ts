@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TStringOptions, Type } from 'typebox'
 import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
 import {
   AppDeliveryQuery,
@@ -13,25 +13,29 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { type AppScope, appScopes, routes } from './routes.ts'
 
-const Url = (message: string) => Type.String({ minLength: 1, maxLength: limits.url, 'x-message': message })
-const named = (what: string) =>
+const Url = (message: string, more: TStringOptions = {}) =>
+  Type.String({ minLength: 1, maxLength: limits.url, 'x-message': message, ...more })
+const named = (what: string, more: TStringOptions & { not?: object } = {}) =>
   Type.String({
     minLength: limits.appNameMin,
     maxLength: limits.name,
     pattern: '\\S',
     'x-message': `must be ${what} of ${limits.appNameMin} to ${limits.name} characters`,
+    ...more,
   })
 const scopes: AppScope[] = [...appScopes]
 
 /**
  * 2.2: what a third party registers. This object is served at its address and is what manifests are held against;
- * what a schema cannot say (public hosts, our own name) is checked with it, so that one answer names every bad field.
+ * what a schema cannot say, such as which hosts are public, is checked with it, so that one answer names every bad field.
  */
 export const Manifest = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: 'The address of this schema' })),
     schemaVersion: Type.Literal('1.0.0', { 'x-message': 'must be "1.0.0"' }),
-    name: named('a name'),
+    name: named('a name', {
+      not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service' },
+    }),
     description: Type.Optional(Type.String({ maxLength: limits.appDescription })),
     icon_url: Type.Optional(Url('must be the https address of a square picture')),
     developer: Type.Object(
@@ -43,7 +47,7 @@ export const Manifest = Type.Object(
     ),
     oauth: Type.Object(
       {
-        redirect_uris: Type.Array(Url('must be an https address'), {
+        redirect_uris: Type.Array(Url('must be an https address', { pattern: '^[Hh][Tt][Tt][Pp][Ss]://' }), {
           minItems: 1,
           maxItems: limits.redirectUris,
           uniqueItems: true,

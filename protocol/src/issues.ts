@@ -119,6 +119,7 @@ export const issues = {
   createIssue: operation(routes.createIssue, {
     summary: 'Create an issue',
     body: NewIssue,
+    notFromApps: { delegate_id: 'INVALID_DELEGATE' },
     returns: { 201: Issue },
     errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN', 'DELEGATE_UNAVAILABLE', 'DELEGATION_REQUIRES_ASSIGNEE'],
   }),
@@ -148,6 +149,7 @@ export const issues = {
   updateIssue: operation(routes.updateIssue, {
     summary: 'Change the fields that are sent and no other',
     body: IssueChange,
+    notFromApps: { delegate_id: 'INVALID_DELEGATE' },
     returns: { 200: Issue },
     errors: [
       'FORBIDDEN',

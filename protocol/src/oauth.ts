@@ -8,7 +8,13 @@ import { Refs } from './tracker.ts'
 
 /** RFC 6749 and its kin: parameters nobody knows are ignored, errors have their own shape. */
 const open = { additionalProperties: true } as const
-const Parameter = Type.Optional(Type.String({ maxLength: limits.oauthParameter }))
+const Parameter = Type.Optional(
+  Type.String({
+    maxLength: limits.oauthParameter,
+    'x-message': `must be sent once, with at most ${limits.oauthParameter} characters`,
+  }),
+)
+const Ignored = Type.Object({}, open)
 const OAuthProblem = Type.Object({ error: Type.String(), error_description: Type.String() }, { title: 'OAuthError' })
 
 export const AuthorizeQuery = Type.Object(
@@ -138,23 +144,41 @@ export const oauth = {
   authorize: operation(routes.authorize, {
     summary: 'Begin an authorization; leads to sign-in, to consent, or back with an error',
     query: AuthorizeQuery,
+    queryCheckedByVerb: true,
     produces: 'text/html',
     returns: { 302: null, 400: Type.String() },
   }),
   issueToken: operation(routes.issueToken, {
     summary: 'Exchange a code or a refresh token for tokens',
-    body: Type.Object({}, open),
+    query: Ignored,
+    body: Type.Object(
+      {
+        grant_type: Parameter,
+        code: Parameter,
+        redirect_uri: Parameter,
+        code_verifier: Parameter,
+        refresh_token: Parameter,
+        client_id: Parameter,
+        client_secret: Parameter,
+      },
+      open,
+    ),
     ...form,
     returns: { 200: TokenResponse, 400: OAuthProblem, 401: OAuthProblem },
   }),
   revokeToken: operation(routes.revokeToken, {
     summary: 'End the grant of a refresh token',
-    body: Type.Object({}, open),
+    query: Ignored,
+    body: Type.Object(
+      { token: Parameter, token_type_hint: Parameter, client_id: Parameter, client_secret: Parameter },
+      open,
+    ),
     ...form,
     returns: { 200: Type.Object({}, closed), 400: OAuthProblem, 401: OAuthProblem },
   }),
   registerClient: operation(routes.registerClient, {
     summary: 'Register a public client, such as an MCP client',
+    query: Ignored,
     body: Type.Object({}, open),
     errorFormat: 'oauth',
     returns: { 201: RegisteredClient, 400: OAuthProblem },

@@ -18,6 +18,10 @@ export interface Shape {
   idempotent?: boolean
   /** Its verb holds the body against the schema, together with what a schema cannot say. */
   bodyCheckedByVerb?: boolean
+  /** Its verb reads the query: what is wrong with it is told in a way of its own. */
+  queryCheckedByVerb?: boolean
+  /** What an app may not send at all, whatever its value, and how it is refused. */
+  notFromApps?: { readonly [field: string]: ErrorCode }
   returns: { readonly [status: number]: TSchema | null }
   /** Media type of the answer where it is not JSON. */
   produces?: string

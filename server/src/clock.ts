@@ -13,6 +13,26 @@ export const systemClock: Clock = {
   },
 }
 
+/** Does it again that long after it was done. The function it returns waits for what is being done. */
+export function repeat(clock: Clock, everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  let stopped = false
+  let cancel = () => {}
+  let working = Promise.resolve()
+  const wait = () => {
+    cancel = clock.after(everyMs, () => {
+      working = work().then(() => {
+        if (!stopped) wait()
+      })
+    })
+  }
+  wait()
+  return async () => {
+    stopped = true
+    cancel()
+    await working
+  }
+}
+
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
 export const days = (count: number) => count * 24 * 60 * 60 * 1000
 

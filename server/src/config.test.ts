@@ -91,11 +91,13 @@ describe('accepted', () => {
   })
 
   test('targets that webhooks may reach', () => {
-    const text = 'Internal.example, 10.1.2.3:8080, [fd00::1]:9000, 192.168.0.0/16, fd00::/8'
+    const text = 'Internal.example, my_receiver:4000, 10.1.2.3:8080, [fd00::1]:9000, ::1, 192.168.0.0/16, fd00::/8'
     expect(readConfig({ BATON_WEBHOOK_ALLOW: text }).webhookAllow).toEqual([
       { host: 'internal.example', port: null },
+      { host: 'my_receiver', port: 4000 },
       { host: '10.1.2.3', port: 8080 },
       { host: '[fd00::1]', port: 9000 },
+      { host: '[::1]', port: null },
       { range: '192.168.0.0/16' },
       { range: 'fd00::/8' },
     ])

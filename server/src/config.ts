@@ -179,7 +179,8 @@ function isRange(text: string) {
 
 function allowedTarget(text: string): AllowedTarget {
   if (isRange(text)) return { range: text }
-  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
+  if (ipaddr.IPv6.isValid(text)) return { host: `[${text.toLowerCase()}]`, port: null }
+  const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
   const bare = host?.replace(/^\[|\]$/g, '')
   if (!host || !bare || (host.startsWith('[') && !ipaddr.IPv6.isValid(bare)) || Number(port ?? 1) > 65_535) {
     throw new BadValue('must hold entries of the form host, host:port or CIDR range')

@@ -1,4 +1,5 @@
 import { sweepListeners } from './agent-apps/listeners.ts'
+import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
@@ -23,9 +24,7 @@ export async function sweep({ db, clock }: Context) {
   await sweepRelayed(db, now)
 }
 
-export function startHousekeeping(ctx: Context): () => void {
-  const timer = setInterval(() => {
-    sweep(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'housekeeping failed'))
-  }, everyMs)
-  return () => clearInterval(timer)
-}
+export const startHousekeeping = (ctx: Context) =>
+  repeat(ctx.clock, everyMs, () =>
+    sweep(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'housekeeping failed')),
+  )

@@ -116,9 +116,7 @@ function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, met
   worker.start()
   agents.start()
   return async () => {
-    stopHousekeeping()
-    stopTimers()
-    await Promise.all([worker.stop(), agents.stop()])
+    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), agents.stop()])
   }
 }
 

@@ -226,6 +226,8 @@ describe('the webhook of an app', () => {
     for (const rest of ['', '/secret', '/deliveries']) {
       expect((await owner.get(`/webhooks/${ping.body.webhook_id}${rest}`)).status).toBe(404)
     }
+    const tested = await app.unchanged(() => owner.post(`/webhooks/${ping.body.webhook_id}/test`))
+    expect([tested.status, receiver.take()]).toEqual([404, []])
     await owner.post('/issues', { title: 'Not for the app: it is not installed' })
     await app.deliver()
     expect(receiver.take()).toEqual([])

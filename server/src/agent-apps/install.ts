@@ -13,7 +13,7 @@ import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import { type Deciding, releaseUncovered } from '../issues/delegation.ts'
 import { effectiveScopes } from '../login/tokens.ts'
-import { confirmRole } from '../workspaces/members.ts'
+import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 
 interface Stored extends Omit<Installation, 'scopes'> {
   approved: AppScope[]
@@ -88,7 +88,6 @@ interface Approval {
  */
 export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approver }: Approval) {
   const now = ctx.clock.now()
-  await tx.row(sql`select 1 from workspaces where id = ${app.workspaceId} for no key update`)
   // It may have been deleted since consent was asked for.
   found(await tx.row(sql`select 1 from agent_apps where id = ${app.id} and deleted_at is null for no key update`))
   const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
@@ -123,7 +122,8 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
       await tx.rows<{ name: string }>(sql`
         select u.display_name as name from users u where u.id <> ${userId} and u.display_name like ${`${name.replace(/[\\%_]/g, '\\$&')}%`} and (
           u.id in (select user_id from memberships where workspace_id = ${workspaceId})
-          or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null))`)
+          or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null)
+          or u.id in (select user_id from inside_agents where workspace_id = ${workspaceId} and deleted_at is null))`)
     ).map((user) => user.name),
   )
   let free = name
@@ -145,6 +145,7 @@ export async function renameAppUser(
   tx: Tx,
   { id, name, workspaceId }: { id: string; name: string; workspaceId: string },
 ) {
+  await lockWorkspace(tx, workspaceId)
   const installation = await lockInstallation(tx, sql`i.app_id = ${id} and i.revoked_at is null`)
   if (!installation) return
   const userId = installation.app_user_id

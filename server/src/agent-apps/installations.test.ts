@@ -321,13 +321,14 @@ describe('uninstalling', () => {
     verifies('installation.reinstall-is-new', 'installation.app-user-name-suffix'),
     async ({ app, receiver }) => {
       const { owner, path, tokens, approve, manifest } = await scene(app, receiver)
+      await owner.post('/agents/personal', { name: 'Robot 2', instructions: '' })
       const second = (await owner.post('/agent-apps', manifest)).body
       const third = (await owner.post('/agent-apps', manifest)).body
       const nameOf = async (installationId: string) =>
         (await owner.get(`/installations/${installationId}`)).body.app_user.display_name
       for (const [client, name] of [
-        [second, 'Robot 2'],
-        [third, 'Robot 3'],
+        [second, 'Robot 3'],
+        [third, 'Robot 4'],
       ] as const) {
         await consent(owner, client.client_id, { all_teams: true })
         const [newest] = (await owner.get('/installations')).body.data
@@ -418,6 +419,9 @@ describe('events to an app', () => {
       expect((await owner.put(appPath, manifest)).body.webhook).toMatchObject({ enabled: true, state: 'enabled' })
       receiver.answer = 200
       expect(await heard(() => owner.post('/issues', { title: 'Heard', team_id: a.id }))).toHaveLength(1)
+      expect((await owner.get('/inbox')).body.data).toHaveLength(1)
+      await owner.delete(appPath)
+      expect((await owner.get('/inbox')).body.data).toEqual([])
     },
   )
 

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 
@@ -305,5 +306,15 @@ test('the schema is served where manifests name it', verifies('manifest.schema-i
   const { status, body } = await app.nobody.getRoot('/.well-known/agent-app-manifest.schema.json')
   expect(status).toBe(200)
   expect(body).toMatchObject({ $id: schemaAddress(app), type: 'object', additionalProperties: false })
-  expect(Object.keys(body.properties)).toContain('oauth')
+  // Strict: it knows no keyword of ours.
+  const fits = new Ajv2020().compile(body)
+  expect(fits({ $schema: schemaAddress(app), ...minimal })).toBe(true)
+  for (const [path, value] of [
+    ['$schema', 'https://elsewhere.example/schema.json'],
+    ['name', 'My BATON'],
+    ['oauth.redirect_uris', ['http://robots.example.com/callback']],
+    ['surprise', 1],
+  ] as const) {
+    expect(fits(having(path, value)), path).toBe(false)
+  }
 })

@@ -1,17 +1,23 @@
 import { Manifest } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { invalid } from '../http/errors.ts'
+import { plain } from '../http/plain-schema.ts'
 import { bodyProblems } from '../http/validate.ts'
 import { judgeUrl } from '../outbound/target.ts'
 
 export const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
 
-/** The object that manifests are held against, under its address. */
-export const servedSchema = (config: Config) => ({
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  $id: schemaUrl(config),
-  ...Manifest,
-})
+/** What manifests are held against, under its address, for any validator. */
+export function servedSchema(config: Config) {
+  const { properties, ...rest } = plain(Manifest) as { properties: object }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: schemaUrl(config),
+    title: 'AgentAppManifest',
+    ...rest,
+    properties: { ...properties, $schema: { const: schemaUrl(config) } },
+  }
+}
 
 const schemaProblems = bodyProblems(Manifest)
 
@@ -27,7 +33,6 @@ function* ruleProblems(config: Config, value: unknown): Generator<[string, strin
   const at = (path: string) => path.split('.').reduce((part: unknown, key) => (part as Loose)?.[key], value)
   const rules: (readonly [path: string, problem: (text: string) => string | undefined])[] = [
     ['$schema', (text) => (text === schemaUrl(config) ? undefined : `must be ${schemaUrl(config)}`)],
-    ['name', (text) => (/baton/i.test(text) ? 'must not contain the name of this service' : undefined)],
     ['icon_url', (text) => urlProblem(text, config)],
     ['developer.url', (text) => (isWebAddress(text) ? undefined : 'must be an http or https address')],
     ['webhook.url', (text) => urlProblem(text, config)],

@@ -1,3 +1,4 @@
+import { repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -38,18 +39,7 @@ async function settleBatch(tx: Tx, ctx: Context): Promise<number> {
 const looksDifferent = ({ standing, openedByAgent }: Session, row: SessionRow) =>
   standing.state !== row.state || (!openedByAgent && !standing.answeredAt)
 
-export function startTimers(ctx: Context): () => void {
-  let stopped = false
-  let cancel = () => {}
-  const wait = () => {
-    cancel = ctx.clock.after(everyMs, async () => {
-      await settleDue(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'timers failed'))
-      if (!stopped) wait()
-    })
-  }
-  wait()
-  return () => {
-    stopped = true
-    cancel()
-  }
-}
+export const startTimers = (ctx: Context) =>
+  repeat(ctx.clock, everyMs, async () => {
+    await settleDue(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'timers failed'))
+  })

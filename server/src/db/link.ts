@@ -6,6 +6,6 @@ export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 
 const goodbyeMs = 2_000
 
 /** Waits for a connection to end, but not for a server that answers no more. */
-export const goodbye = async (ended: Promise<void> | undefined) => {
+export const goodbye = async (ended: Promise<unknown> | undefined) => {
   await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })])
 }

@@ -41,10 +41,23 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
 
   test('waits neither for locks nor for statements or transactions without end', async () => {
     const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
-    const settings = await own.rows<{ setting: string }>(
-      sql`select setting from pg_settings where name = any(${names}) order by name`,
-    )
-    expect(settings.map(({ setting }) => Number(setting))).toEqual([20_000, 5_000, 25_000])
+    const settings = sql`select setting from pg_settings where name = any(${names}) order by name`
+    const of = (rows: { setting?: string }[]) => rows.map(({ setting }) => Number(setting))
+    expect(of(await own.rows(settings))).toEqual([20_000, 2_000, 25_000])
+    expect(of(await own.tx((tx) => tx.rows(settings)))).toEqual([20_000, 5_000, 25_000])
+  })
+
+  test('leaves connections to others while many transactions wait', async () => {
+    const { db } = await broken('lock_timeout=20000')
+    let waiting: Promise<number>[] = []
+    await own.tx(async (tx) => {
+      await tx.row(sql`select 1 from notes where id = 1 for update`)
+      waiting = Array.from({ length: 40 }, () =>
+        db.tx((other) => other.run(sql`update notes set text = text where id = 1`)),
+      )
+      for (let reads = 0; reads < 40; reads++) expect(await db.row(one)).toEqual({ text: 'one' })
+    })
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1))
   })
 
   test('says so when somebody holds a row for too long, and goes on when they have let go', async () => {
@@ -72,7 +85,6 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
 
   test('that is silently gone is given up once, and another one is made', async () => {
     const { middleman, db } = await broken('query_timeout=400')
-    await db.rows(one)
     const failing = db.tx(async (tx) => {
       await tx.rows(one)
       middleman.silence()

@@ -16,8 +16,6 @@ const types = {
 
 /** No statement of ours takes nearly so long. Whoever knows better sets them in DATABASE_URL, in milliseconds. */
 const patience = {
-  // Somebody holds what a request wants to change: it is told so while a person still waits for it.
-  lock_timeout: 5_000,
   statement_timeout: 25_000,
   // Of a process that froze, or whose link died, within a transaction: what it held is free again.
   idle_in_transaction_session_timeout: 20_000,
@@ -25,28 +23,38 @@ const patience = {
   query_timeout: 30_000,
 }
 
+/**
+ * Two pools, so that those who wait for a lock within a transaction leave connections to those who only read or change
+ * one thing. Somebody holds what a request wants to change: it is told so while a person still waits for it.
+ */
+const statements = { max: 10, lock_timeout: 2_000 }
+const transactions = { max: 10, lock_timeout: 5_000 }
+
 /** A migration may take its time. */
 const migrationMs = 24 * 60 * 60 * 1000
 
 export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
-  const pool = new pg.Pool({
-    connectionString: url,
-    types,
-    max: 20,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 30_000,
-    application_name: 'baton',
-    ...patience,
-    ...keepAlive,
-  })
-  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-  pool.on('error', onError)
+  const poolOf = (share: typeof statements) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      types,
+      connectionTimeoutMillis: 10_000,
+      idleTimeoutMillis: 30_000,
+      application_name: 'baton',
+      ...share,
+      ...patience,
+      ...keepAlive,
+    })
+    // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+    return pool.on('error', onError)
+  }
+  const [single, several] = [poolOf(statements), poolOf(transactions)]
 
   return {
     kind: 'postgres',
-    query: (statement) => send(pool, statement),
+    query: (statement) => send(single, statement),
     async transaction(work) {
-      const client = await pool.connect()
+      const client = await several.connect()
       let broken: Error | undefined
       client.on('error', onError)
       try {
@@ -71,7 +79,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
       }
     },
     listen: (channel, heard) => listen(url, channel, heard, onError),
-    close: () => goodbye(pool.end()),
+    close: () => goodbye(Promise.all([single.end(), several.end()])),
   }
 }
 

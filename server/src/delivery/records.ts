@@ -8,7 +8,10 @@ import { bodyOf, headersOf } from './message.ts'
 import type { ForApp } from './stages.ts'
 
 type Row = Omit<Delivery, 'attempts'>
-const columns = sql`d.id, d.event_id, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
+/** As its receiver reads it: some kinds of event name themselves. */
+const eventId = sql`case when d.type in ('AgentSessionEvent', 'PermissionChange', 'OAuthApp')
+  then (select v.body->'data'->>'event_id' from events v where v.id = d.event_id) else d.event_id end as event_id`
+const columns = sql`d.id, ${eventId}, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
 
 /** As text, so that the indexes for some of them can be used; those that are pending are in one of two. */
 const withStatus = {

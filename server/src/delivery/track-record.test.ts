@@ -238,6 +238,13 @@ describe('deliveries', () => {
         delivery.type,
         delivery.action,
       ])
+    const { data } = await done(owner.get(`${path}?agent_session_id=${one.id}`))
+    // As the receiver reads it.
+    expect(data.map(({ event_id }: { event_id: string }) => event_id)).toEqual([
+      `ase_${one.id}_act_1`,
+      `ase_${one.id}_created`,
+    ])
+    expect((await done(owner.get(`${path}/${data[1].id}`))).event_id).toBe(data[1].event_id)
     expect(await told(`agent_session_id=${one.id}`)).toEqual([
       ['AgentSessionEvent', 'prompted'],
       ['AgentSessionEvent', 'created'],

@@ -40,7 +40,7 @@ export class Door {
         operation,
         {
           handler,
-          checkQuery: queryCheck(operation.query ?? Nothing),
+          checkQuery: operation.queryCheckedByVerb ? () => {} : queryCheck(operation.query ?? Nothing),
           checkBody: operation.bodyCheckedByVerb ? () => {} : bodyCheck(operation.body ?? Nothing),
         },
       ]),
@@ -57,11 +57,20 @@ export class Door {
     if (body === undefined && operation.body) {
       throw new ApiError('INVALID_JSON', {}, { message: 'The request needs a JSON body.' })
     }
+    if (caller.kind === 'app') refuseForApps(operation, body)
     mounted.checkBody(body === undefined ? {} : body)
     const call = { ctx: this.#ctx, caller, ...input } as never
     const result = await mounted.handler(call)
     const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
     return { status: status ?? successStatus(operation), headers, body: answer }
+  }
+}
+
+/** Before its type is looked at: what an app may not send is not for it to get right. */
+function refuseForApps({ notFromApps = {} }: Operation, body: unknown) {
+  if (typeof body !== 'object' || body === null) return
+  for (const [field, code] of Object.entries(notFromApps)) {
+    if (Object.hasOwn(body, field)) throw new ApiError(code, { reason: 'app_actor' })
   }
 }
 

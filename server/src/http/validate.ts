@@ -64,7 +64,10 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
       if (fields.size >= fieldsReported) break
     }
   }
-  for (const [path, message] of badText(value, '')) if (!fields.has(path)) fields.set(path, message)
+  for (const [path, message] of badText(value, '')) {
+    if (fields.size >= fieldsReported) break
+    if (!fields.has(path)) fields.set(path, message)
+  }
   return fields
 }
 
@@ -81,10 +84,10 @@ function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
   return path || 'body'
 }
 
-function messageOf({ keyword, params, parentSchema, message = 'is not valid' }: ErrorObject): string {
+function messageOf({ keyword, params, schema, parentSchema, message = 'is not valid' }: ErrorObject): string {
   if (keyword === 'required') return 'is required'
   if (keyword === 'additionalProperties') return 'is not a known field'
-  const written = (parentSchema as { 'x-message'?: string } | undefined)?.['x-message']
+  const written = ((keyword === 'not' ? schema : parentSchema) as { 'x-message'?: string } | undefined)?.['x-message']
   if (written) return written
   switch (keyword) {
     case 'enum':

@@ -57,7 +57,7 @@ const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member,
     left join issues i on i.id = e.issue_id
     left join projects p on p.id = e.project_id
     left join endpoints w on w.id = e.endpoint_id
-    left join agent_apps a on a.id = e.app_id
+    left join agent_apps a on a.id = coalesce(e.app_id, w.app_id)
     left join users u on u.id = e.actor_id
     where e.workspace_id = ${workspaceId} and e.user_id = ${id}
       and coalesce(

@@ -186,23 +186,26 @@ describe('issues', () => {
     async ({ app }) => {
       const { robot, everywhere, issues, team, member } = await scene(app)
       const answer = { status: 400, body: { code: 'INVALID_DELEGATE', details: { reason: 'app_actor' } } }
-      const values = [null, robot.userId, everywhere.userId, member.user.id, 'nobody']
+      const odd = ['', 5, {}, [], 'x'.repeat(101)]
+      const values = [null, robot.userId, everywhere.userId, member.user.id, 'nobody', ...odd]
       const tryAll = () =>
         refused(
           app,
           Object.fromEntries(
             values.flatMap((delegate_id) => [
               [
-                `post ${delegate_id}`,
+                `post ${JSON.stringify(delegate_id)}`,
                 [() => robot.post('/issues', { title: 'A', team_id: team, delegate_id }), answer],
               ],
               [
-                `put ${delegate_id}`,
+                `put ${JSON.stringify(delegate_id)}`,
                 [() => robot.put(`/issues/${issues.covered}`, { title: 'A', delegate_id }), answer],
               ],
             ]),
           ),
         )
+      // Nor beside what is wrong already.
+      await refused(app, { untitled: [() => robot.post('/issues', { delegate_id: null, unknown: 1 }), answer] })
       await tryAll()
       await app.ctx.db.run(sql`update issues set delegate_id = ${robot.userId} where id = ${issues.covered}`)
       await tryAll()

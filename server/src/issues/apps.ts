@@ -7,7 +7,6 @@ const statusesOfNew: IssueStatus[] = ['backlog', 'todo', 'in_progress', 'qa']
 const statusesToMoveTo: IssueStatus[] = ['in_progress', 'qa']
 
 export function checkNewFromApp(body: NewIssue) {
-  refuseDelegate(body)
   const bad = {
     ...(body.personal && { personal: 'must be false for an app' }),
     ...(!body.team_id && { team_id: 'is required from an app' }),
@@ -19,11 +18,6 @@ export function checkNewFromApp(body: NewIssue) {
 export function checkChangeFromApp(change: IssueChange) {
   if (change.personal) throw invalid({ personal: 'must be false for an app' })
   checkStatus(change.status, statusesToMoveTo)
-}
-
-/** Delegation is between people and agents: no app has a say in it, not even to send what is there already. */
-export function refuseDelegate(change: IssueChange) {
-  if ('delegate_id' in change) throw new ApiError('INVALID_DELEGATE', { reason: 'app_actor' })
 }
 
 /** 5.7: a block is written on both sides, so an app takes away none with an issue that it does not reach. */

@@ -13,7 +13,7 @@ import { notify } from '../inbox/notify.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { covers, outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
-import { checkChangeFromApp, droppedBlocks, refuseDelegate } from './apps.ts'
+import { checkChangeFromApp, droppedBlocks } from './apps.ts'
 import { changeBlocks, happened, heardOf, recordHistory, teamsOf, tellWatchers } from './changes.ts'
 import { holdDelegate, partFromAgents, settleDelegate, tellAgents } from './delegation.ts'
 import {
@@ -33,7 +33,6 @@ import { findIssueId, withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
 export function updateIssue(ctx: Context, caller: Actor, key: string, change: IssueChange) {
-  if (caller.kind === 'app') refuseDelegate(change)
   return ctx.db.tx(async (tx) => {
     const now = ctx.clock.now()
     const delegate = await holdDelegate(tx, caller, change)

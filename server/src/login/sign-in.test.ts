@@ -23,7 +23,9 @@ describe('sign in', () => {
     verifies('login.sign-in-wrong-password-401', 'login.sign-in-unknown-email-same-text'),
     async ({ app }) => {
       const { user } = await app.person()
-      const wrong = await app.nobody.post('/auth/sign-in', { email: user.email, password: 'something else' })
+      const signIn = (password: string) => app.nobody.post('/auth/sign-in', { email: user.email, password })
+      const wrong = await signIn('something else')
+      for (const impossible of ['', 'x'.repeat(201)]) expect((await signIn(impossible)).body).toEqual(wrong.body)
       const unknown = await app.nobody.post('/auth/sign-in', {
         email: 'nobody@example.com',
         password: 'something else',

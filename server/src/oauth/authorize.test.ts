@@ -77,6 +77,29 @@ describe('authorize', () => {
     },
   )
 
+  test('tells what cannot be read in the way of the rest, and ignores what it does not know', async ({ app }) => {
+    const { owner, client } = await scene(app)
+    const asked = (more: string) =>
+      owner.get(
+        `/oauth/authorize?${new URLSearchParams({ redirect_uri: redirectUri, client_id: client.client_id })}&${more}`,
+      )
+    for (const more of [`redirect_uri=${redirectUri}`, `client_id=${client.client_id}`]) {
+      const page = await app.unchanged(() => asked(more))
+      expect([page.status, page.headers.get('location')], more).toEqual([400, null])
+    }
+    for (const client_id of ['\0', 'x'.repeat(5000)]) {
+      const page = await app.unchanged(() => authorize(owner, client_id))
+      expect(page.body).toContain('cannot be completed')
+    }
+    for (const more of ['state=a&state=b', 'state=%00', `state=${'x'.repeat(5000)}`, 'scope=a&scope=b']) {
+      const back = new URL((await app.unchanged(() => asked(more))).headers.get('location') ?? '')
+      expect([back.origin + back.pathname, back.searchParams.get('error')]).toEqual([redirectUri, 'invalid_request'])
+      expect(back.searchParams.get('state')).toBeNull()
+    }
+    const { headers } = await authorize(owner, client.client_id, { resource: 'a' })
+    expect(headers.get('location')).toContain('/oauth/consent')
+  })
+
   test(
     'refuses a scope outside the manifest, and keeps a query of the redirect address',
     verifies('oauth.scope-outside-manifest-is-invalid-scope'),

@@ -1,11 +1,14 @@
-import { type AppScope, type AuthorizeQuery, appScopes, limits } from '@baton/protocol'
+import { type AppScope, type AuthorizeQuery, api, appScopes, limits } from '@baton/protocol'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { Nobody, Person } from '../http/caller.ts'
 import { Reply } from '../http/route.ts'
+import { textProblem } from '../http/validate.ts'
 import { newId } from '../ids.ts'
 import { findClient, type OAuthClient } from './clients.ts'
+
+const parameters = Object.keys(api.authorize.query.properties) as (keyof AuthorizeQuery)[]
 
 /** What has been established so far; each check adds to it or refuses. */
 interface Asked {
@@ -13,6 +16,8 @@ interface Asked {
   client: OAuthClient
   redirectUri: string
   scopes: AppScope[]
+  /** Parameters that are no text, or stand twice. */
+  unreadable: string[]
 }
 
 class Refusal {
@@ -27,17 +32,20 @@ class Refusal {
 const refuse = (error: string, description: string) => new Refusal(error, description)
 
 /** 4.2, decisions 5, in this order. Failures go back to the app by redirect. */
-const checks: ((asked: Asked) => Refusal | undefined)[] = [codeResponse, pkceS256, actorFits, scopesAllowed]
+const checks: ((asked: Asked) => Refusal | undefined)[] = [readable, codeResponse, pkceS256, actorFits, scopesAllowed]
 
 /** Before client and address are known there is nowhere safe to send anybody: these failures show a page. */
-export async function authorize(ctx: Context, caller: Nobody | Person, query: AuthorizeQuery, url: string) {
+export async function authorize(ctx: Context, caller: Nobody | Person, sent: AuthorizeQuery, url: string) {
+  const unreadable = parameters.filter((name) => sent[name] !== undefined && !isReadable(sent[name]))
+  const query: AuthorizeQuery = { ...sent }
+  for (const name of unreadable) delete query[name]
   const client = query.client_id ? await findClient(ctx.db, query.client_id) : undefined
   if (!client) return page('The app that sent you here is not known to this service.')
   const redirectUri = query.redirect_uri
   if (!redirectUri || !isRegistered(client, redirectUri)) {
     return page('The address to return to is not one that the app has registered.')
   }
-  const asked = { query, client, redirectUri, scopes: scopesOf(query.scope) }
+  const asked = { query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
   for (const check of checks) {
     const refusal = check(asked)
     if (refusal) return backTo(ctx, asked, { error: refusal.error, error_description: refusal.description })
@@ -59,6 +67,13 @@ export function isRegistered({ app, redirectUris }: OAuthClient, uri: string) {
 }
 
 const scopesOf = (scope = '') => [...new Set(scope.split(/[\s,]+/).filter(Boolean))] as AppScope[]
+
+const isReadable = (value: unknown) =>
+  typeof value === 'string' && value.length <= limits.oauthParameter && !textProblem(value)
+
+function readable({ unreadable: [name] }: Asked) {
+  return name ? refuse('invalid_request', `${name} must be sent once, as text.`) : undefined
+}
 
 function codeResponse({ query }: Asked) {
   return query.response_type === 'code' ? undefined : refuse('unsupported_response_type', 'response_type must be code.')

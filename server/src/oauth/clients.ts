@@ -63,7 +63,7 @@ const refused = () => new OAuthError('invalid_client', 'The client is not known,
 export async function authenticate(
   db: Queryable,
   authorization: string | undefined,
-  form: Record<string, string>,
+  form: Record<string, string | undefined>,
   { needsSecret = true } = {},
 ): Promise<OAuthClient> {
   const presented = presentedBy(authorization, form)
@@ -75,7 +75,7 @@ export async function authenticate(
   return client
 }
 
-function presentedBy(authorization: string | undefined, form: Record<string, string>): Presented {
+function presentedBy(authorization: string | undefined, form: Record<string, string | undefined>): Presented {
   if (authorization === undefined) {
     if (!form.client_id) throw refused()
     return { id: form.client_id, secret: form.client_secret ?? null }

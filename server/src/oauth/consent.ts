@@ -16,7 +16,7 @@ import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { effectiveScopes } from '../login/tokens.ts'
-import { confirmRole } from '../workspaces/members.ts'
+import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 import { isRegistered, returnAddress } from './authorize.ts'
 import { findClient, type OAuthClient } from './clients.ts'
 
@@ -137,6 +137,7 @@ async function approveApp(
   consent: Consent,
 ): Promise<Granted> {
   const { workspaceId } = app
+  await lockWorkspace(tx, workspaceId)
   await asManager(tx, person, workspaceId)
   if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
   const teams = await chosenTeams(tx, workspaceId, consent)

@@ -15,15 +15,17 @@ const authorizationOf = (headers: Record<string, string | string[] | undefined>)
 export const oauthRoutes = [
   route(api.authorize, ({ ctx, caller, query }) => {
     const asked = new URLSearchParams(
-      Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+      Object.entries(query).flatMap(([name, values]) =>
+        [values].flat().map((value): [string, string] => [name, String(value)]),
+      ),
     )
     return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${asked}`)
   }),
   route(api.issueToken, async ({ ctx, headers, body }) =>
-    unkept(await issueToken(ctx, authorizationOf(headers), body as Record<string, string>)),
+    unkept(await issueToken(ctx, authorizationOf(headers), body)),
   ),
   route(api.revokeToken, async ({ ctx, headers, body }) =>
-    unkept(await revokeToken(ctx, authorizationOf(headers), body as Record<string, string>)),
+    unkept(await revokeToken(ctx, authorizationOf(headers), body)),
   ),
   route(api.registerClient, ({ ctx, address, body }) => registerClient(ctx, address, body as Record<string, unknown>)),
 

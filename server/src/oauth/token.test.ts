@@ -87,7 +87,10 @@ describe('a code', () => {
         status: 400,
         body: { error: 'invalid_grant' },
       })
-      expect((await asApp(app, at.id, first.body.access_token).get('/workspaces/me')).status).toBe(401)
+      const stolen = () => asApp(app, at.id, first.body.access_token).get('/workspaces/me')
+      expect(await stolen()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+      await at.owner.delete(`/installations/${first.body.installation_id}`)
+      expect(await stolen()).toMatchObject({ status: 401, body: { code: 'INSTALLATION_REVOKED' } })
     },
   )
 
@@ -378,6 +381,36 @@ test(
       expect(stored).not.toContain(secret)
     }
     expect(stored).not.toMatch(/svc_(at|sk|ac)_|prt_[\w-]{43}|pwhsec_/)
+  },
+)
+
+test(
+  'parameters that nobody knows are ignored, those that are known stand once',
+  verifies('oauth.unknown-parameters-ignored'),
+  async ({ app }) => {
+    const { tokens, ...at } = await installed(app)
+    const post = (path: string, fields: [string, string][]) =>
+      app.nobody.post(path, undefined, {
+        raw: new URLSearchParams([...Object.entries(secretOf(at)), ...fields]).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+    const known: [string, string][] = [
+      ['grant_type', 'refresh_token'],
+      ['refresh_token', tokens.refresh_token],
+    ]
+    const twice = await app.unchanged(() => post('/oauth/token', [...known, ['grant_type', 'refresh_token']]))
+    expect(twice).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    const unknown: [string, string][] = [
+      ['resource', 'a'],
+      ['resource', 'b'],
+    ]
+    const { status, body } = await post('/oauth/token?resource=c', [...known, ...unknown])
+    expect(status).toBe(200)
+    const revoked = await post('/oauth/revoke?resource=c', [['token', body.refresh_token], ...unknown])
+    expect(revoked.status).toBe(200)
+    expect((await refresh(app, at, body.refresh_token)).status).toBe(400)
+    const program = { redirect_uris: ['http://127.0.0.1/cb'] }
+    expect((await app.nobody.post('/oauth/register?resource=c', program)).status).toBe(201)
   },
 )
 

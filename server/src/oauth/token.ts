@@ -8,7 +8,7 @@ import { OAuthError } from '../http/errors.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { authenticate, type OAuthClient } from './clients.ts'
 
-type Form = Record<string, string>
+type Form = Record<string, string | undefined>
 
 /** One answer for everything that is wrong with a code or token: who guesses learns nothing. */
 const invalidGrant = () => new OAuthError('invalid_grant', 'The code or token is not valid, or not any more.')
@@ -65,10 +65,10 @@ async function endReplayed(tx: Tx, code: string, client: OAuthClient, now: Date)
   if (replayed) await endGrant(tx, replayed.grantId, now)
 }
 
-/** At once: its access tokens go too. */
+/** At once: its access tokens too. They stay, so that those of an app that is uninstalled later are told that. */
 export async function endGrant(tx: Tx, grantId: string, now: Date) {
   await tx.run(sql`update grants set ended_at = ${now} where id = ${grantId} and ended_at is null`)
-  await tx.run(sql`delete from access_tokens where grant_id = ${grantId}`)
+  await tx.run(sql`update access_tokens set expires_at = ${now} where grant_id = ${grantId} and expires_at > ${now}`)
 }
 
 /** 5.2: every refresh answers a new token, and exactly one of those who present the old one gets it. */

@@ -1,5 +1,6 @@
 import { limits, pathParams } from '@baton/protocol'
 import type { TSchema } from 'typebox'
+import { plain } from '../http/plain-schema.ts'
 import { fieldHints, paramHints } from './fields.ts'
 import type { Tool } from './tool.ts'
 
@@ -59,18 +60,3 @@ function merged(variants: Fields[]): Fields {
   const required = names.filter((name) => variants.every((variant) => variant.required?.includes(name)))
   return { properties: Object.fromEntries(properties), required }
 }
-
-/** Keywords of ours mean nothing to others; what a refusal would say is told beforehand. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, item]) => {
-      if (key === 'x-message') return [['description', sentence(item)]]
-      // Names a component of the OpenAPI document; a field may be called so too.
-      return key === 'title' && typeof item === 'string' ? [] : [[key, plain(item)]]
-    }),
-  )
-}
-
-const sentence = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)

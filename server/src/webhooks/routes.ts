@@ -27,9 +27,10 @@ export const webhookRoutes = [
   route(api.rotateWebhookSecret, async ({ ctx, caller, params }) =>
     unkept(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
   ),
-  route(api.testWebhook, ({ ctx, caller, params }) =>
-    ping(ctx, caller.workspaceId, params.webhook_id, actorOf(caller)),
-  ),
+  route(api.testWebhook, async ({ ctx, caller, params }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return ping(ctx, caller.workspaceId, params.webhook_id, actorOf(caller))
+  }),
   route(api.enableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'enabled')),
   route(api.disableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'disabled')),
 

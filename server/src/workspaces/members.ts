@@ -47,7 +47,7 @@ export async function confirmRole(tx: Tx, caller: Member, needed: 'member' | 'ma
 
 export const changeRole = (ctx: Context, admitted: Member, userId: string, role: Role) =>
   ctx.db.tx(async (tx) => {
-    await lockMembers(tx, admitted.workspaceId)
+    await lockWorkspace(tx, admitted.workspaceId)
     const caller = await confirmRole(tx, admitted, 'manager')
     const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, role)
@@ -72,7 +72,7 @@ export const removeMember = (
   alsoGone: (tx: Tx, caller: Member) => Promise<void>,
 ) =>
   ctx.db.tx(async (tx) => {
-    await lockMembers(tx, admitted.workspaceId)
+    await lockWorkspace(tx, admitted.workspaceId)
     const caller = await confirmRole(tx, admitted, 'member')
     if (userId !== caller.id && !isManager(caller)) throw new ApiError('FORBIDDEN')
     const member = await findMember(tx, caller.workspaceId, userId)
@@ -91,8 +91,8 @@ export const removeMember = (
     })
   })
 
-/** Changes of members take turns by the workspace's row, so that two owners cannot both be the one that stays. */
-const lockMembers = (tx: Tx, workspaceId: string) =>
+/** Who changes members, or gives out names, takes turns: two owners cannot both be the one that stays. */
+export const lockWorkspace = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
 
 /** Nobody comes back by an invitation of their own making: what somebody in this role could not issue is withdrawn. */
