@@ -116,6 +116,38 @@ test('questions are answered by number, by choices and in words, without a mouse
   await expect(page.getByText('Waiting for the agent')).toBeVisible()
 })
 
+test('where two agents ask, a number answers the one that has the focus, and without focus neither', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const [fixer, painter] = [await agent({ name: 'Fixer' }), await agent({ name: 'Painter' })]
+  const [issue] = company.issues
+  const { api } = company.owner
+  await api.updateIssue({ issue_id: issue.id, delegate_id: fixer.userId })
+  const text = `@[Painter](${painter.userId}) as well, please`
+  await api.createComment({ target_type: 'issue', target_id: issue.id, text })
+  const sessions = [await fixer.session(), await painter.session()] as const
+  await signedIn(page, company.member)
+  await page.goto(`/issue/${issue.code}`)
+  await sessions[0].select('Which door?', ['front', 'back'])
+  await expect(page.getByRole('button', { name: 'front' })).toBeFocused()
+  await sessions[1].select('Which colour?', ['red', 'green'])
+  await expect(page.getByRole('button', { name: 'red' })).toBeVisible()
+  await page.getByRole('heading', { name: 'Activity' }).click()
+  await page.keyboard.press('2')
+  await expect(page.getByText('More than one agent asks here.')).toBeVisible()
+  for (const { id } of sessions) expect((await api.listActivities({ session_id: id })).data).toHaveLength(1)
+
+  await page.getByRole('button', { name: 'front' }).focus()
+  await page.keyboard.press('2')
+  expect((await fixer.prompt()).selected).toEqual(['back'])
+  // Now there is only one to answer.
+  await expect(page.getByRole('button', { name: 'front' })).toHaveCount(0)
+  await page.keyboard.press('2')
+  expect((await painter.prompt()).selected).toEqual(['green'])
+})
+
 test('a request to connect names its host and whom it is for; who types elsewhere keeps the focus', async ({
   page,
   company,

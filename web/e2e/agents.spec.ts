@@ -44,7 +44,8 @@ test('J, K and Enter open a session', async ({ page, company, agent }) => {
   const sessions = [await robot.session(), await robot.session()]
   for (const session of sessions) await session.thought('On it.')
   await signedIn(page, company.member)
-  await page.goto('/agents')
+  await page.goto('/projects')
+  await page.getByRole('link', { name: 'Agents' }).click()
   for (const { title } of [first, second]) await expect(page.getByText(title)).toBeVisible()
   keyboardOnly(page)
   for (const key of ['j', 'j', 'k', 'j', 'Enter']) await page.keyboard.press(key)

@@ -38,6 +38,25 @@ test('an issue is created, found, changed and renamed with the mouse', async ({ 
   await checkAxe(page)
 })
 
+test('groups fold and unfold by keyboard', async ({ page, company }) => {
+  await signedIn(page, company.owner)
+  await page.goto('/issues?team=ENG&group=assignee')
+  const door = rowOf(page, 'The door sticks')
+  const current = page.locator('[aria-current="true"]')
+  await expect(door).toBeVisible()
+  keyboardOnly(page)
+  for (const key of ['j', 'j', 'ArrowLeft']) await page.keyboard.press(key)
+  await expect(door).toHaveCount(0)
+  await expect(page.getByRole('button', { name: /^Olive Owner 1$/ })).toHaveAttribute('aria-expanded', 'false')
+  await expect(current).toContainText('Measure the frame')
+  await page.keyboard.press('ArrowRight')
+  await expect(current).toContainText('The door sticks')
+  for (const key of ['ArrowLeft', 'Control+k']) await page.keyboard.press(key)
+  await page.keyboard.type('unfold')
+  await page.keyboard.press('Enter')
+  await expect(door).toBeVisible()
+})
+
 test('everything works from the keyboard alone', async ({ page, company }) => {
   const { owner, issues } = company
   await signedIn(page, owner)
@@ -204,13 +223,24 @@ test('many are changed at once, and undone', async ({ page, company }) => {
   await bar.getByRole('button', { name: 'Priority' }).click()
   await page.getByRole('option', { name: 'Urgent' }).click()
   await expect(page.getByText('3 issues: urgent priority')).toBeVisible()
-  const priorities = async () => {
+  await page.keyboard.press('s')
+  await page.keyboard.type('qa')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('3 issues moved to QA')).toBeVisible()
+  const values = async () => {
     const { data } = await owner.api.listIssues({ team_id: company.engineering.id, limit: 50 })
-    return data.map(({ priority }) => priority).reverse()
+    return data.map(({ status, priority }) => `${status} ${priority}`).reverse()
   }
-  await expect.poll(priorities).toEqual(['high', 'urgent', 'urgent', 'urgent'])
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await expect.poll(priorities).toEqual(['high', 'no_priority', 'low', 'no_priority'])
+  const [first, ...others] = ['todo high', 'in_progress no_priority', 'backlog low', 'done no_priority']
+  expect(await values()).toEqual([first, 'qa urgent', 'qa urgent', 'qa urgent'])
+  // What was created since has a message too, but nothing to undo. The key undoes one after the other.
+  await page.keyboard.press('c')
+  await page.keyboard.type('Later')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('ENG-5 created')).toBeVisible()
+  await page.keyboard.press('Control+z')
+  await page.keyboard.press('Control+z')
+  await expect.poll(values).toEqual([first, ...others, 'backlog no_priority'])
 
   await bar.getByRole('button', { name: 'Labels' }).click()
   await page.getByRole('option', { name: 'wood' }).click()
@@ -301,8 +331,10 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
   await expect.poll(order).toEqual({ status: 'in_progress', above: true })
   await checkAxe(page)
 
+  await page.getByRole('button', { name: 'Board', exact: true }).click()
   keyboardOnly(page)
-  await page.keyboard.press('j')
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('group', { name: 'Board' })).toBeFocused()
   await page.keyboard.press('ArrowRight')
   await expect(page.locator('[aria-current="true"]')).toContainText('The door sticks')
   await page.keyboard.press('m')
@@ -342,6 +374,10 @@ test('another browser’s edit shows at once, and the row that is current stays 
   await session.select('Which oil?', ['olive', 'engine'])
   await expect(row.getByRole('link', { name: 'Robot: Needs you' })).toBeVisible()
   await expect(rowOf(other, 'Oil the hinges').getByText('Needs you')).toBeVisible()
+
+  await other.goto('/issues?group=delegate')
+  await other.getByRole('button', { name: 'New issue in Robot' }).click()
+  await expect(other.getByRole('dialog').getByRole('button', { name: 'Delegate: Robot' })).toBeVisible()
 
   await owner.api.createIssue({ title: 'From elsewhere', team_id: company.engineering.id })
   await expect(rowOf(page, 'From elsewhere')).toBeVisible()

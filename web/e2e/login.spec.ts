@@ -12,6 +12,18 @@ test('whoever is not signed in comes back to where they wanted to go', async ({ 
   await page.getByLabel('Password').fill(company.member.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page).toHaveURL('/inbox')
+
+  const signOut = async () => {
+    await page.getByRole('button', { name: company.name }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  }
+  faults.expect(/ERR_FAILED/)
+  await page.route('**/auth/sign-out', (route) => route.abort())
+  await signOut()
+  await expect(page.getByRole('alert')).toContainText('You are still signed in.')
+  await page.unroute('**/auth/sign-out')
+  await signOut()
+  await expect(page).toHaveURL('/sign-in')
 })
 
 test('an address elsewhere is not gone to after signing in', async ({ page, company }) => {

@@ -104,12 +104,16 @@ test('a project is planned by milestones, and deleted without its issues', async
 })
 
 test('projects by the keyboard alone', async ({ page, company }) => {
+  await company.owner.api.createProject({ title: 'Summer release', team_ids: [company.engineering.id] })
   await signedIn(page, company.member)
-  await page.goto('/projects')
-  await expect(page.getByText('Spring release')).toBeVisible()
+  await page.goto('/inbox')
+  await page.getByRole('link', { name: 'Projects' }).click()
+  const spring = page.getByRole('link', { name: /Spring release/ })
+  await expect(spring).toBeVisible()
   keyboardOnly(page)
   const type = page.keyboard
   await type.press('j')
+  await expect(spring).toBeFocused()
   await type.press('h')
   await type.type('risk')
   await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
@@ -118,10 +122,19 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await expect(said(page, 'Health: At risk.')).toBeVisible()
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
+  // It goes to another group, and the keyboard with it.
+  await type.press('s')
+  await type.type('paused')
+  await expect(menu(page).getByRole('option')).toHaveCount(1)
+  await type.press('Enter')
+  await expect(page.getByRole('region', { name: 'Paused' })).toContainText('Spring release')
+  await expect(spring).toBeFocused()
+  await type.press('Enter')
+  await expect(page).toHaveURL(new RegExp(`/project/${company.project.id}$`))
 
   await type.press('n')
   await type.press('p')
-  await expect(page.getByLabel('Title')).toBeFocused()
+  await expect(menu(page).getByLabel('Title')).toBeFocused()
   await type.type('Autumn release')
   await type.press('Control+Enter')
   await expect(page).toHaveURL(/\/project\/prj_/)
@@ -170,6 +183,8 @@ test(
     const { data } = await company.member.api.listAgentSessions({ project_id: company.project.id })
     expect(data).toMatchObject([{ state: 'complete', issue: null }])
     await checkAxe(page)
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await expect(page.getByRole('link', { name: /What is left, @Robot Done/ })).toBeVisible()
   },
 )
 

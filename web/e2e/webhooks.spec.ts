@@ -195,6 +195,7 @@ test('without a mouse: a webhook is made and tested, and its delivery found', as
   await page.keyboard.press('w')
   await expect(page.getByText('No webhooks yet')).toBeVisible()
   await page.keyboard.press('n')
+  await page.keyboard.press('w')
   await expect(page.getByLabel('Label')).toBeFocused()
   await page.keyboard.type('Warehouse')
   await page.keyboard.press('Tab')

@@ -10,6 +10,8 @@ export interface Command {
   run: () => void
   /** Also while typing, such as mod+enter. */
   evenWhileTyping?: boolean
+  /** Where several have its key, the one that has the focus is meant. */
+  hasFocus?: () => boolean
   /** Has a key, but would be odd in the palette. */
   hidden?: boolean
 }
@@ -64,6 +66,8 @@ const words: Record<string, string> = {
   space: 'Space',
   arrowup: '↑',
   arrowdown: '↓',
+  arrowleft: '←',
+  arrowright: '→',
   backspace: '⌫',
 }
 /** How keys are written on a key cap: `g i` is two, `mod+k` is two pressed together. */
@@ -78,7 +82,8 @@ function chordOf(event: KeyboardEvent): string {
   return mod + shift + key
 }
 
-const isTyping = (target: EventTarget | null) =>
+/** Keys belong to what is typed into. */
+export const isTyping = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type))
@@ -91,6 +96,11 @@ const isPressed = (target: EventTarget | null, chord: string) =>
 
 /** A menu or dialog has the keyboard to itself. */
 const isInPopup = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('dialog') !== null
+
+const meant = (commands: Command[], pressed: string) => {
+  const claims = commands.filter(({ keys }) => keys === pressed)
+  return claims.find(({ hasFocus }) => hasFocus?.()) ?? claims[0]
+}
 
 /** The one listener for keys. Returns how to end it. */
 export function listenForKeys(): () => void {
@@ -105,7 +115,7 @@ export function listenForKeys(): () => void {
     const sequence = begun ? `${begun} ${chord}` : chord
     clearTimeout(forget)
     begun = ''
-    const command = open.find(({ keys }) => keys === sequence) ?? open.find(({ keys }) => keys === chord)
+    const command = meant(open, sequence) ?? meant(open, chord)
     if (command) {
       event.preventDefault()
       command.run()

@@ -8,7 +8,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { useRowFocus } from '../ui/row-focus.ts'
+import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
@@ -18,7 +18,7 @@ export function AgentAppsScreen() {
   const apps = useQuery({ ...appsQuery, refetchInterval: 15_000 })
   const navigate = useNavigate()
   const register = () => void navigate({ to: '/settings/agent-apps/new' })
-  useCommands([{ id: 'app.register', title: 'Register an app', section: 'Create', keys: 'n', run: register }])
+  useCommands([{ id: 'app.register', title: 'Register an app', section: 'Create', keys: 'n r', run: register }])
   const button = (
     <Button look="primary" icon={Plus} command="app.register" onClick={register}>
       Register an app
@@ -44,11 +44,11 @@ export function AgentAppsScreen() {
 
 function List({ apps }: { apps: AgentApp[] }) {
   const { data: installations } = useQuery(installationsQuery)
-  const list = useRowFocus<HTMLUListElement>()
+  const { list } = useRows('app')
   return (
-    <ul ref={list} aria-label="Agent apps" className="divide-y border-b">
+    <ul {...list} aria-label="Agent apps" className="divide-y border-b">
       {apps.map((app) => (
-        <li key={app.id}>
+        <li key={app.id} className={rowItem}>
           <Row app={app} installation={installations?.find(({ app_id }) => app_id === app.id)} />
         </li>
       ))}
@@ -60,10 +60,10 @@ function Row({ app, installation }: { app: AgentApp; installation: Installation 
   const inWords = useCoverageInWords()
   return (
     <Link
-      data-row
+      data-row={app.id}
       to="/settings/agent-apps/$appId"
       params={{ appId: app.id }}
-      className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+      className="flex h-9 items-center gap-3 px-4 outline-hidden"
     >
       <Avatar name={app.name} agent size={20} src={`/api/v1/agent-apps/${app.id}/icon`} />
       <span className="min-w-0 flex-1 truncate">

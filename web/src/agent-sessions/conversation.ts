@@ -54,15 +54,6 @@ export function standingChoice({ state, ended_at }: AgentSession, activities: Ag
 /** The text of what was said; an action has none. */
 export const bodyOf = ({ content }: AgentActivity) => ('body' in content ? content.body : '')
 
-/** Markdown in one line: without what marks it up. */
-export const inOneLine = (body: string) =>
-  body
-    .slice(0, 300)
-    .replace(/[*_`#>]+/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/\s+/g, ' ')
-    .trim()
-
 /** When the person asked whose asking the agent works on, or worked on last. */
 export function askedAt({ created_at }: AgentSession, activities: AgentActivity[]): string {
   const again = activities.findLast(

@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Square } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useAgents } from '../agents/queries.ts'
 import { messageOf } from '../api.ts'
 import { type Command, useCommands } from '../shortcuts.ts'
@@ -10,6 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
+import { useMeant } from './focus.ts'
 import { activitiesQuery } from './queries.ts'
 import { stopSession } from './send.ts'
 import { agentName, isOthers, StatePill, wordsOf } from './words.tsx'
@@ -74,20 +75,10 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
   )
 }
 
-/** Those on the screen that could be stopped: a key must not stop one that nobody meant. */
-const stoppable = new Set<string>()
-
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
   const [busy, setBusy] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
   const can = !session.ended_at && session.state !== 'stopping'
-  useEffect(() => {
-    if (!can) return
-    stoppable.add(session.id)
-    return () => {
-      stoppable.delete(session.id)
-    }
-  }, [can, session.id])
+  const { hasFocus, isMeant } = useMeant('stop', session.id, can)
   const stop = async () => {
     setBusy(true)
     try {
@@ -99,8 +90,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
     }
   }
   const byKey = () => {
-    const meant = button.current?.closest('[data-session]')?.contains(document.activeElement)
-    if (stoppable.size === 1 || meant) void stop()
+    if (isMeant()) void stop()
     else say('More than one agent works here. Use the Stop button of the one you mean.')
   }
   const commands: Command[] = [
@@ -110,6 +100,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
       section: 'Agent session',
       keys: 'mod+.',
       evenWhileTyping: true,
+      hasFocus,
       run: byKey,
     },
   ]
@@ -118,7 +109,6 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   const rests = session.state === 'complete' || session.state === 'error'
   return (
     <Button
-      ref={button}
       size="sm"
       look={rests ? 'quiet' : 'plain'}
       icon={Square}

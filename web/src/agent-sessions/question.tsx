@@ -8,10 +8,12 @@ import { Button, buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Markdown } from '../ui/markdown.tsx'
+import { inOneLine } from '../ui/one-line.ts'
 import { Time } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
 import { usePeople } from '../workspaces/queries.ts'
-import { bodyOf, type Choice, choicesOf, connectionOf, inOneLine, labelOf } from './conversation.ts'
-import { mayTakeFocus } from './focus.ts'
+import { bodyOf, type Choice, choicesOf, connectionOf, labelOf } from './conversation.ts'
+import { mayTakeFocus, useMeant } from './focus.ts'
 import { useSend } from './send.ts'
 
 /** What the agent asks, and what it was answered. The open one is answered below it. */
@@ -135,14 +137,20 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
     else
       setChosen((now) => (now.includes(option.value) ? now.filter((v) => v !== option.value) : [...now, option.value]))
   }
+  const { hasFocus, isMeant } = useMeant('answer', session.id, true)
+  const byKey = (option: Choice) => {
+    if (isMeant()) pick(option)
+    else say('More than one agent asks here. Press the answer that you mean.')
+  }
   useCommands(
     options.slice(0, 9).map(
       (option, index): Command => ({
-        id: `session.answer.${index + 1}`,
+        id: `session.answer.${question.id}.${index + 1}`,
         title: `${several ? 'Choose' : 'Answer'} “${labelOf(option)}”`,
         section: 'Agent session',
         keys: String(index + 1),
-        run: () => pick(option),
+        hasFocus,
+        run: () => byKey(option),
       }),
     ),
   )

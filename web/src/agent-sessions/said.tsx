@@ -4,8 +4,9 @@ import { memo, type ReactNode, useState } from 'react'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Markdown } from '../ui/markdown.tsx'
+import { inOneLine } from '../ui/one-line.ts'
 import { exactly, Time } from '../ui/time.tsx'
-import { type Entry, inOneLine, isReplaced } from './conversation.ts'
+import { type Entry, isReplaced } from './conversation.ts'
 import { Question } from './question.tsx'
 
 /** One thing that was said in a session, as its kind is shown. */

@@ -2,6 +2,7 @@ import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { cx } from '../ui/class-names.ts'
+import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { exactly } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
@@ -80,7 +81,7 @@ const About = ({ session }: { session: AgentSession }) => (
     {session.comment && (
       <>
         <dt>Comment</dt>
-        <dd className="line-clamp-3 wrap-anywhere">{session.comment.body.replace(/@\[([^\]]*)\]\([^)]*\)/g, '@$1')}</dd>
+        <dd className="line-clamp-3 wrap-anywhere">{inOneLine(session.comment.body)}</dd>
       </>
     )}
     <dt>Asked by</dt>

@@ -1,5 +1,5 @@
 import type { AgentSession } from '@baton/protocol'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { Elapsed, useAgent } from '../agent-sessions/header.tsx'
 import { progressOf } from '../agent-sessions/plan.tsx'
@@ -7,7 +7,8 @@ import { StatePill } from '../agent-sessions/words.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
-import { useRowKeys } from '../ui/row-keys.ts'
+import { inOneLine } from '../ui/one-line.ts'
+import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type AgentSearch, type Standing, standingOf, standings, standingWords } from './search.ts'
@@ -23,7 +24,6 @@ interface Props {
 
 /** Sessions by what a person has to do about them. */
 export function SessionRows({ sessions, filters, me }: Props) {
-  const navigate = useNavigate()
   const [most, setMost] = useState(doneAtFirst)
   const groups = useMemo(() => {
     const wanted = sessions.filter(
@@ -37,21 +37,16 @@ export function SessionRows({ sessions, filters, me }: Props) {
       .filter(({ all }) => all.length > 0)
       .map(({ standing, all }) => ({ standing, all, shown: standing === 'done' ? all.slice(0, most) : all }))
   }, [sessions, filters, me, most])
-  const rows = groups.flatMap(({ shown }) => shown)
-  const { at, setAt } = useRowKeys({
-    ids: rows.map(({ id }) => id),
-    noun: 'session',
-    onOpen: (sessionId) => void navigate({ to: '/agent-session/$sessionId', params: { sessionId } }),
-  })
-  if (rows.length === 0) return <Empty title="No session is like that">Change the filters above to see others.</Empty>
+  const { list } = useRows('session')
+  if (groups.length === 0) return <Empty title="No session is like that">Change the filters above to see others.</Empty>
   return (
-    <>
+    <div {...list}>
       {groups.map(({ standing, all, shown }) => (
         <section key={standing} aria-label={standingWords[standing]}>
           <GroupTitle standing={standing} count={all.length} />
           <ul>
             {shown.map((session) => (
-              <Row key={session.id} session={session} active={session.id === at} onPoint={() => setAt(session.id)} />
+              <Row key={session.id} session={session} />
             ))}
           </ul>
           {all.length > shown.length && (
@@ -61,7 +56,7 @@ export function SessionRows({ sessions, filters, me }: Props) {
           )}
         </section>
       ))}
-    </>
+    </div>
   )
 }
 
@@ -77,15 +72,16 @@ const GroupTitle = ({ standing, count }: { standing: Standing; count: number }) 
   </h2>
 )
 
-function Row({ session, active, onPoint }: { session: AgentSession; active: boolean; onPoint: () => void }) {
+function Row({ session }: { session: AgentSession }) {
   const agent = useAgent(session)
   const { done, total } = progressOf(session.plan)
   return (
-    <li data-row={session.id} onPointerMove={onPoint} className={cx('border-b', active && 'bg-hover')}>
+    <li className={cx('border-b', rowItem)}>
       <Link
+        data-row={session.id}
         to="/agent-session/$sessionId"
         params={{ sessionId: session.id }}
-        className="flex min-h-9 items-center gap-2.5 px-4 py-1 max-sm:flex-wrap max-sm:gap-y-0.5"
+        className="flex min-h-9 items-center scroll-mt-8 gap-2.5 px-4 py-1 outline-hidden max-sm:flex-wrap max-sm:gap-y-0.5"
       >
         <Avatar agent name={agent.name} src={agent.avatarUrl} size={20} />
         <span className="w-32 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
@@ -96,7 +92,9 @@ function Row({ session, active, onPoint }: { session: AgentSession; active: bool
               <span className="truncate">{session.issue.title}</span>
             </>
           ) : (
-            <span className="truncate text-ink-2">{session.comment?.body ?? 'On a project'}</span>
+            <span className="truncate text-ink-2">
+              {session.comment ? inOneLine(session.comment.body) : 'On a project'}
+            </span>
           )}
         </span>
         {total > 0 && (

@@ -15,23 +15,14 @@ export const DeliveryLink = ({
   deliveryId: string
   children: ReactNode
   className?: string
+  'data-row'?: string
 }) =>
   of.kind === 'agent-apps' ? (
-    <Link
-      {...rest}
-      data-row
-      to="/settings/agent-apps/$appId/deliveries/$deliveryId"
-      params={{ appId: of.id, deliveryId }}
-    >
+    <Link {...rest} to="/settings/agent-apps/$appId/deliveries/$deliveryId" params={{ appId: of.id, deliveryId }}>
       {children}
     </Link>
   ) : (
-    <Link
-      {...rest}
-      data-row
-      to="/settings/webhooks/$webhookId/deliveries/$deliveryId"
-      params={{ webhookId: of.id, deliveryId }}
-    >
+    <Link {...rest} to="/settings/webhooks/$webhookId/deliveries/$deliveryId" params={{ webhookId: of.id, deliveryId }}>
       {children}
     </Link>
   )

@@ -7,7 +7,7 @@ import { messageOf } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/field.tsx'
-import { useRowFocus } from '../ui/row-focus.ts'
+import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
@@ -83,15 +83,15 @@ export function DeliveryList({ endpoint, search, held }: Props) {
   const { data, error, isError, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     deliveriesQuery(endpoint, search),
   )
-  const list = useRowFocus<HTMLUListElement>()
+  const { list } = useRows('delivery')
   if (!data) return isError ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons />
   const deliveries = data.pages.flatMap((page) => page.data)
   if (deliveries.length === 0) return <NoDeliveries endpoint={endpoint} filtered={Object.keys(search).length > 0} />
   return (
     <>
-      <ul ref={list} aria-label="Deliveries" className="divide-y border-b">
+      <ul {...list} aria-label="Deliveries" className="divide-y border-b">
         {deliveries.map((delivery) => (
-          <li key={delivery.id}>
+          <li key={delivery.id} className={rowItem}>
             <Row endpoint={endpoint} delivery={delivery} held={held} />
           </li>
         ))}
@@ -151,7 +151,8 @@ function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Deliv
     <DeliveryLink
       of={endpoint}
       deliveryId={id}
-      className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+      data-row={id}
+      className="flex h-9 items-center gap-3 px-4 outline-hidden"
     >
       <span className="w-24 shrink-0">
         <DeliveryPill status={status} attempts={attempts} held={held} />

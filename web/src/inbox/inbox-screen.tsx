@@ -6,7 +6,7 @@ import { useCommands } from '../shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Page } from '../ui/layout.tsx'
-import { useRowKeys } from '../ui/row-keys.ts'
+import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { inboxQuery } from './queries.ts'
@@ -59,17 +59,7 @@ export function InboxScreen() {
 }
 
 function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: InboxEntry[]; unreadOnly: boolean }) {
-  const navigate = useNavigate()
-  const { at, setAt } = useRowKeys({
-    ids: entries.map(({ id }) => id),
-    noun: 'entry',
-    onOpen: (id) => {
-      const entry = entries.find((one) => one.id === id)
-      if (!entry) return
-      opened(entry)
-      void navigate(placeOf(entry))
-    },
-  })
+  const { list, at } = useRows('entry')
   const active = entries.find(({ id }) => id === at)
   useCommands([
     {
@@ -97,9 +87,9 @@ function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: Inb
     )
   }
   return (
-    <ul aria-label="Inbox">
+    <ul {...list} aria-label="Inbox">
       {entries.map((entry) => (
-        <Row key={entry.id} entry={entry} active={entry === active} onPoint={() => setAt(entry.id)} />
+        <Row key={entry.id} entry={entry} />
       ))}
     </ul>
   )
@@ -109,19 +99,16 @@ const opened = (entry: InboxEntry) => {
   if (!entry.read_at) void markRead(entry, true)
 }
 
-function Row({ entry, active, onPoint }: { entry: InboxEntry; active: boolean; onPoint: () => void }) {
+function Row({ entry }: { entry: InboxEntry }) {
   const { icon: Icon, color } = wordsOf(entry)
   const isRead = entry.read_at !== null
   return (
-    <li
-      data-row={entry.id}
-      onPointerMove={onPoint}
-      className={cx('group relative flex items-center border-b pr-3', active && 'bg-hover')}
-    >
+    <li className={cx('group relative flex items-center border-b pr-3', rowItem)}>
       <Link
         {...placeOf(entry)}
+        data-row={entry.id}
         onClick={() => opened(entry)}
-        className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 py-1.5 pl-4"
+        className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 py-1.5 pl-4 outline-hidden"
       >
         <span className={cx('size-1.5 shrink-0 rounded-full', isRead ? 'bg-transparent' : 'bg-accent')}>
           {!isRead && <span className="sr-only">Unread.</span>}
@@ -137,7 +124,7 @@ function Row({ entry, active, onPoint }: { entry: InboxEntry; active: boolean; o
         label={isRead ? 'Mark as unread' : 'Mark as read'}
         icon={isRead ? Mail : MailOpen}
         command="inbox.toggle"
-        className="ml-1 md:opacity-0 md:group-hover:opacity-100 md:focus-visible:opacity-100"
+        className="ml-1 md:opacity-0 md:group-focus-within:opacity-100 md:group-hover:opacity-100"
         onClick={() => void markRead(entry, !isRead)}
       />
     </li>

@@ -38,6 +38,6 @@ export async function markAllRead(entries: InboxEntry[]) {
   const back = () =>
     change(ids, false, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read: false }))))
   say(ids.length === 1 ? 'Marked one as read.' : `Marked ${ids.length} as read.`, {
-    action: { label: 'Undo', run: () => void back() },
+    undo: () => void back(),
   })
 }

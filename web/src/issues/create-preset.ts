@@ -9,7 +9,16 @@ import { priorities, statuses, types } from './words.tsx'
 export type Preset = Partial<
   Pick<
     NewIssue,
-    'team_id' | 'status' | 'priority' | 'type' | 'assignee_id' | 'project_id' | 'cycle_id' | 'label_ids' | 'personal'
+    | 'team_id'
+    | 'status'
+    | 'priority'
+    | 'type'
+    | 'assignee_id'
+    | 'delegate_id'
+    | 'project_id'
+    | 'cycle_id'
+    | 'label_ids'
+    | 'personal'
   >
 >
 
@@ -20,7 +29,7 @@ export function presetFor(search: IssueSearch, known: Known): Preset {
   }
   const assignee = only('assignee')
   const team = known.teams.find(({ key }) => key === only('team'))
-  const [label, project, cycle] = [only('label'), only('project'), only('cycle')]
+  const [delegate, label, project, cycle] = [only('delegate'), only('label'), only('project'), only('cycle')]
   const status: IssueStatus | undefined = statuses.find(({ value }) => value === only('status'))?.value
   const priority: Priority | undefined = priorities.find(({ value }) => value === only('priority'))?.value
   const type: IssueType | undefined = types.find(({ value }) => value === only('type'))?.value
@@ -30,6 +39,7 @@ export function presetFor(search: IssueSearch, known: Known): Preset {
     ...(priority && { priority }),
     ...(type && { type }),
     ...(assignee && { assignee_id: assignee === 'me' ? known.me : assignee }),
+    ...(delegate && { delegate_id: delegate }),
     ...(label && { label_ids: [label] }),
     ...(project && { project_id: project }),
     ...(cycle && { cycle_id: cycle }),

@@ -47,7 +47,7 @@ export function newDraft(asked: Record<string, unknown> | undefined, teamIds: re
     type: preset.type ?? 'task',
     label_ids: preset.label_ids ?? [],
     assignee_id: preset.assignee_id ?? null,
-    delegate_id: null,
+    delegate_id: preset.delegate_id ?? null,
     project_id: preset.project_id ?? null,
     milestone_id: textIn(preset.milestone_id),
     cycle_id: preset.cycle_id ?? null,

@@ -33,12 +33,13 @@ export async function editIssues(ids: readonly string[], change: Change, done?: 
   )
   const taken = edits.filter((_, index) => outcomes[index]?.status === 'fulfilled')
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  const run = () => void undo(taken)
+  const undoTaken = () => void undo(taken)
   if (refused.length > 0) {
     const why = messageOf(refused[0])
     const words = edits.length === 1 ? why : `${refused.length} of ${edits.length} stay as they were: ${why}`
-    say(words, { tone: 'bad', action: done && taken.length > 0 ? { label: 'Undo the others', run } : undefined })
-  } else if (done) say(done, { action: { label: 'Undo', run } })
+    const others = { undo: undoTaken, action: { label: 'Undo the others', run: undoTaken } }
+    say(words, { tone: 'bad', ...(done && taken.length > 0 ? others : {}) })
+  } else if (done) say(done, { undo: undoTaken })
   return refused.length === 0
 }
 

@@ -1,9 +1,9 @@
 import { type Command, useCommands } from '../shortcuts.ts'
-import type { useCurrentRow, useSelection } from './rows.ts'
+import type { CurrentRow, useSelection } from './rows.ts'
 import type { Deed } from './selection-bar.tsx'
 
 interface Props {
-  current: ReturnType<typeof useCurrentRow>
+  current: CurrentRow
   selection: ReturnType<typeof useSelection>
   /** How many rows a page has. */
   page: () => number
@@ -14,13 +14,15 @@ interface Props {
   rename: () => void
   escape: () => void
   doIt: (deed: Deed) => void
-  /** On a board, to the column beside. */
-  sideways?: (by: 1 | -1) => void
+  /** What the arrows to the left and right do, and its names. */
+  sideways?: { left: string; right: string; go: (by: 1 | -1) => void }
+  /** While any is folded. */
+  unfoldAll?: () => void
 }
 
 /** The keys of the list and the board. */
 export function useRowCommands(props: Props) {
-  const { current, selection, page, focus, doIt, sideways } = props
+  const { current, selection, page, focus, doIt, sideways, unfoldAll } = props
   const { latest } = current
   const to = (index: number) => {
     current.goTo(index)
@@ -28,6 +30,10 @@ export function useRowCommands(props: Props) {
   }
   const by = (rows: number) => {
     current.move(rows)
+    focus()
+  }
+  const aside = (by: 1 | -1) => {
+    sideways?.go(by)
     focus()
   }
   const rowNow = () => latest.current.rows[latest.current.index]
@@ -57,9 +63,12 @@ export function useRowCommands(props: Props) {
     hidden('issues.last', 'Last issue', 'end', () => to(latest.current.rows.length - 1)),
     ...(sideways
       ? [
-          hidden('issues.left', 'Column to the left', 'arrowleft', () => sideways(-1)),
-          hidden('issues.right', 'Column to the right', 'arrowright', () => sideways(1)),
+          hidden('issues.left', sideways.left, 'arrowleft', () => aside(-1)),
+          hidden('issues.right', sideways.right, 'arrowright', () => aside(1)),
         ]
+      : []),
+    ...(unfoldAll
+      ? [{ id: 'issues.unfold-all', title: 'Unfold all groups', section: 'View' as const, run: unfoldAll }]
       : []),
     hidden('issues.select', 'Select', 'x', () => {
       const row = rowNow()

@@ -1,5 +1,5 @@
 import type { Issue } from '@baton/protocol'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import type { Group } from './arrange.ts'
 
 /** An issue where it stands: with several labels it stands under each of them. */
@@ -9,10 +9,12 @@ export interface Row {
   group: string
 }
 
+export const rowIn = (group: string, issue: Issue): Row => ({ key: `${group}/${issue.id}`, issue, group })
+
 export const rowsOf = (groups: readonly Group[], folded: ReadonlySet<string>): Row[] =>
   groups
     .filter(({ value }) => !folded.has(value))
-    .flatMap(({ value, issues }) => issues.map((issue) => ({ key: `${value}/${issue.id}`, issue, group: value })))
+    .flatMap(({ value, issues }) => issues.map((issue) => rowIn(value, issue)))
 
 interface Place {
   key: string
@@ -49,8 +51,11 @@ export function useCurrentRow(rows: readonly Row[]) {
     [goTo],
   )
   const goToKey = useCallback((key: string) => goTo(latest.current.rows.findIndex((row) => row.key === key)), [goTo])
-  return { index, row: rows[index], goTo, goToKey, move, latest }
+  /** To a row that will be there once the screen is drawn again. */
+  const expect = useCallback(({ key, issue }: Row) => setPlace({ key, issueId: issue.id, index: 0 }), [])
+  return { index, row: rows[index], goTo, goToKey, expect, move, latest }
 }
+export type CurrentRow = ReturnType<typeof useCurrentRow>
 
 function indexOf(rows: readonly Row[], place: Place | null): number {
   if (!place) return -1
@@ -95,34 +100,15 @@ export function useSelection(rows: readonly Row[]) {
   return { ids, issues, toggle, extendTo, all, clear }
 }
 
-const remembered = 'baton.folded'
-
-/** Groups that are folded away, remembered for each way of grouping. */
-export function useFolded(grouping: string) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(read()))
-  useEffect(() => localStorage.setItem(remembered, JSON.stringify([...folded].slice(-200))), [folded])
-  const own = useMemo(() => {
-    const prefix = `${grouping}:`
-    return new Set([...folded].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)))
-  }, [folded, grouping])
-  const fold = useCallback(
-    (value: string) =>
-      setFolded((before) => {
-        const after = new Set(before)
-        const key = `${grouping}:${value}`
-        if (!after.delete(key)) after.add(key)
-        return after
-      }),
-    [grouping],
-  )
-  return { folded: own, fold }
-}
-
-function read(): string[] {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(remembered) ?? '[]')
-    return Array.isArray(value) ? value.filter((key) => typeof key === 'string') : []
-  } catch {
-    return []
-  }
+/** The same height in the next column that has anything. */
+export function toColumn(by: 1 | -1, rows: readonly Row[], current: CurrentRow) {
+  const { row } = current
+  if (!row) return current.goTo(0)
+  const columns = [...new Set(rows.map(({ group }) => group))]
+  const next = columns[columns.indexOf(row.group) + by]
+  if (!next) return row
+  const height = rows.slice(0, current.index).filter(({ group }) => group === row.group).length
+  const first = rows.findIndex(({ group }) => group === next)
+  const length = rows.filter(({ group }) => group === next).length
+  return current.goTo(first + Math.min(height, length - 1))
 }

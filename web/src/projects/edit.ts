@@ -73,7 +73,7 @@ export async function editProject(id: string, change: ProjectChange, done?: stri
     say(messageOf(refused), { tone: 'bad' })
     return false
   }
-  if (done) say(done, { action: { label: 'Undo', run: () => void editProject(id, asBefore(before, change)) } })
+  if (done) say(done, { undo: () => void editProject(id, asBefore(before, change)) })
   return true
 }
 

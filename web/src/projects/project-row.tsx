@@ -5,6 +5,8 @@ import { PriorityIcon, priorityLabel } from '../issues/words.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { dayOf, isPast } from '../ui/day.ts'
+import { inOneLine } from '../ui/one-line.ts'
+import { rowItem } from '../ui/rows.ts'
 import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { type Count, issuesWord } from './arrange.ts'
 import { Progress } from './progress.tsx'
@@ -16,33 +18,18 @@ interface Props {
   count: Count | undefined
   /** Its group does not say it. */
   withStatus: boolean
-  active: boolean
-  onPoint: () => void
 }
 
-/** The first words of Markdown, without its signs. */
-const plain = (markdown: string) =>
-  markdown
-    .slice(0, 300)
-    .replace(/\]\([^)]*\)|[*_`#>[\]]/g, '')
-    .replace(/\s+/g, ' ')
-
 /** A project on one line; on two where there is little room. */
-export function ProjectRow({ project, count, withStatus, active, onPoint }: Props) {
+export function ProjectRow({ project, count, withStatus }: Props) {
   const teams = useTeams().filter(({ id }) => project.team_ids.includes(id))
   return (
-    <li
-      data-row={project.id}
-      onPointerMove={onPoint}
-      className={cx(
-        'border-b [contain-intrinsic-size:auto_36px] [content-visibility:auto]',
-        active && 'bg-hover shadow-[inset_2px_0_var(--accent)]',
-      )}
-    >
+    <li className={cx('border-b [contain-intrinsic-size:auto_36px] [content-visibility:auto]', rowItem)}>
       <Link
+        data-row={project.id}
         to="/project/$projectId"
         params={{ projectId: project.id }}
-        className="flex min-h-9 items-center gap-x-3 px-4 -outline-offset-2 max-md:flex-wrap max-md:gap-y-0.5 max-md:py-1.5"
+        className="flex min-h-9 items-center gap-x-3 scroll-mt-8 px-4 outline-hidden max-md:flex-wrap max-md:gap-y-0.5 max-md:py-1.5"
       >
         <span title={priorityLabel(project.priority)} className="flex">
           <PriorityIcon priority={project.priority} />
@@ -62,7 +49,7 @@ export function ProjectRow({ project, count, withStatus, active, onPoint }: Prop
               <span className="sr-only">only you see it</span>
             </span>
           )}
-          <span className="min-w-0 truncate pl-1.5 text-ink-3 max-lg:hidden">{plain(project.description)}</span>
+          <span className="min-w-0 truncate pl-1.5 text-ink-3 max-lg:hidden">{inOneLine(project.description)}</span>
         </span>
         <span aria-hidden className="hidden h-0 basis-full max-md:order-1 max-md:block" />
         <span className="flex w-20 shrink-0 text-xs max-md:order-1 max-md:w-auto">

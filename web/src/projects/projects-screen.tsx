@@ -1,3 +1,4 @@
+import type { Project } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { FolderKanban, Plus } from 'lucide-react'
@@ -8,7 +9,7 @@ import { showOverlay } from '../shell/overlay.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
-import { useRowKeys } from '../ui/row-keys.ts'
+import { useRows } from '../ui/rows.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { countsOf, type Group, groupsOf, noInitiative } from './arrange.ts'
 import { useChooseProject } from './choose.tsx'
@@ -98,28 +99,30 @@ function Groups() {
       : key === noInitiative
         ? 'No initiative'
         : (initiatives.find(({ id }) => id === key)?.name ?? key)
-  const { at, setAt } = useListKeys(groups)
-  return groups.map((one) => (
-    <section key={one.key} aria-label={nameOf(one)}>
-      <h2 className="sticky top-0 z-10 flex h-8 items-center gap-2 border-b bg-sunken px-4 text-xs font-medium text-ink-2">
-        <GroupIcon by={group} group={one} />
-        {nameOf(one)}
-        <span className="tabular text-ink-3">{one.projects.length}</span>
-      </h2>
-      <ul>
-        {one.projects.map((project) => (
-          <ProjectRow
-            key={project.id}
-            project={project}
-            count={complete ? (counts.get(project.id) ?? { total: 0, done: 0 }) : counts.get(project.id)}
-            withStatus={group !== 'status'}
-            active={project.id === at}
-            onPoint={() => setAt(project.id)}
-          />
-        ))}
-      </ul>
-    </section>
-  ))
+  const list = useListKeys(projects)
+  return (
+    <div {...list}>
+      {groups.map((one) => (
+        <section key={one.key} aria-label={nameOf(one)}>
+          <h2 className="sticky top-0 z-10 flex h-8 items-center gap-2 border-b bg-sunken px-4 text-xs font-medium text-ink-2">
+            <GroupIcon by={group} group={one} />
+            {nameOf(one)}
+            <span className="tabular text-ink-3">{one.projects.length}</span>
+          </h2>
+          <ul>
+            {one.projects.map((project) => (
+              <ProjectRow
+                key={project.id}
+                project={project}
+                count={complete ? (counts.get(project.id) ?? { total: 0, done: 0 }) : counts.get(project.id)}
+                withStatus={group !== 'status'}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
 }
 
 const GroupIcon = ({ by, group }: { by: 'status' | 'initiative'; group: Group }) => {
@@ -127,17 +130,11 @@ const GroupIcon = ({ by, group }: { by: 'status' | 'initiative'; group: Group })
   return by === 'status' && first ? <ProjectStatusIcon status={first.status} /> : null
 }
 
-/** J, K and Enter, and the keys that change the one that is pointed at. */
-function useListKeys(groups: Group[]) {
-  const navigate = useNavigate()
+/** From row to row, and the keys that change the project one is at. */
+function useListKeys(projects: Project[]) {
   const choose = useChooseProject()
-  const projects = groups.flatMap((group) => group.projects)
-  const keys = useRowKeys({
-    ids: projects.map(({ id }) => id),
-    noun: 'project',
-    onOpen: (projectId) => void navigate({ to: '/project/$projectId', params: { projectId } }),
-  })
-  const current = projects.find(({ id }) => id === keys.at)
+  const { list, at } = useRows('project')
+  const current = projects.find(({ id }) => id === at)
   const ask = (question: 'status' | 'health' | 'priority' | 'lead') => () => {
     if (current) choose[question](document.querySelector(`[data-row="${current.id}"]`), current)
   }
@@ -158,5 +155,5 @@ function useListKeys(groups: Group[]) {
       run: ask(question),
     })),
   )
-  return keys
+  return list
 }

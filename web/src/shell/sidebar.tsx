@@ -15,9 +15,10 @@ import {
   SquarePen,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { api, enterWorkspace } from '../api.ts'
+import { enterWorkspace } from '../api.ts'
 import { useUnreadCount } from '../inbox/queries.ts'
 import { useMe } from '../login/me.ts'
+import { signOut } from '../login/sign-out.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -140,10 +141,6 @@ function WorkspaceMenu() {
     enterWorkspace(id)
     location.assign('/')
   }
-  const signOut = async () => {
-    await api.signOut()
-    location.assign('/sign-in')
-  }
   return (
     <Menu
       align="start"
@@ -166,7 +163,7 @@ function WorkspaceMenu() {
         null,
         { label: 'Create a workspace', icon: Plus, onPick: () => location.assign('/workspaces/new') },
         null,
-        { label: 'Sign out', onPick: () => void signOut() },
+        { label: 'Sign out', onPick: () => void signOut('/sign-in') },
       ]}
     />
   )

@@ -8,6 +8,7 @@ interface Toast {
   text: string
   tone: 'plain' | 'bad'
   action?: { label: string; run: () => void } | undefined
+  undo?: (() => void) | undefined
 }
 
 let toasts: Toast[] = []
@@ -20,14 +21,19 @@ const changed = (next: Toast[]) => {
 const dismiss = (id: number) => changed(toasts.filter((toast) => toast.id !== id))
 
 /** Says what happened at the edge of the screen; what can be undone, says so there. */
-export function say(text: string, { tone = 'plain', action }: Partial<Pick<Toast, 'tone' | 'action'>> = {}) {
+export function say(text: string, { tone = 'plain', ...offers }: Partial<Omit<Toast, 'id' | 'text'>> = {}) {
   const id = ++count
-  changed([...toasts.slice(-2), { id, text, tone, action }])
+  changed([...toasts.slice(-2), { id, text, tone, ...offers }])
   setTimeout(() => dismiss(id), tone === 'bad' ? 10_000 : 6000)
 }
 
-/** What the newest message offers, for the key that undoes. */
-export const latestAction = () => toasts.findLast(({ action }) => action)?.action
+/** For the key: what was undone is not offered again, so the next press undoes the one before. */
+export function undoLatest() {
+  const latest = toasts.findLast(({ undo }) => undo)
+  if (!latest) return
+  dismiss(latest.id)
+  latest.undo?.()
+}
 
 export function Toasts() {
   const shown = useSyncExternalStore(
@@ -43,7 +49,7 @@ export function Toasts() {
       aria-live="polite"
       className="pointer-events-none fixed inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
     >
-      {shown.map(({ id, text, tone, action }) => (
+      {shown.map(({ id, text, tone, undo, action = undo && { label: 'Undo', run: undo } }) => (
         <div
           key={id}
           role={tone === 'bad' ? 'alert' : undefined}

@@ -15,7 +15,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { useRowFocus } from '../ui/row-focus.ts'
+import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty } from '../ui/states.tsx'
 import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { webhooksQuery, whyManagers } from './queries.ts'
@@ -30,7 +30,7 @@ function Webhooks() {
   const webhooks = useQuery({ ...webhooksQuery, refetchInterval: 15_000 })
   const [creating, setCreating] = useState(false)
   const create = () => setCreating(true)
-  useCommands([{ id: 'webhook.create', title: 'Create webhook', section: 'Create', keys: 'n', run: create }])
+  useCommands([{ id: 'webhook.create', title: 'Create webhook', section: 'Create', keys: 'n w', run: create }])
   const button = (
     <Button look="primary" icon={Plus} command="webhook.create" onClick={create}>
       Create webhook
@@ -56,17 +56,17 @@ function Webhooks() {
 }
 
 function List({ webhooks }: { webhooks: Webhook[] }) {
-  const list = useRowFocus<HTMLUListElement>()
+  const { list } = useRows('webhook')
   const inWords = useCoverageInWords()
   return (
-    <ul ref={list} aria-label="Webhooks" className="divide-y border-b">
+    <ul {...list} aria-label="Webhooks" className="divide-y border-b">
       {webhooks.map((webhook) => (
-        <li key={webhook.id}>
+        <li key={webhook.id} className={rowItem}>
           <Link
-            data-row
+            data-row={webhook.id}
             to="/settings/webhooks/$webhookId"
             params={{ webhookId: webhook.id }}
-            className="flex h-9 items-center gap-3 px-4 hover:bg-hover focus-visible:-outline-offset-2"
+            className="flex h-9 items-center gap-3 px-4 outline-hidden"
           >
             <span className="w-24 shrink-0">
               <EndpointPill state={webhook.state} />

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api, enterWorkspace, isBatonError } from '../api.ts'
 import { Front, frontLink } from '../login/front.tsx'
 import { useMe } from '../login/me.ts'
+import { signOut } from '../login/sign-out.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
@@ -21,17 +22,14 @@ export function AcceptInvitationScreen() {
       setOver(true)
     }
   })
-  const signOut = async () => {
-    await api.signOut()
-    location.assign(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
-  }
+  const leave = () => void signOut(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
   return (
     <Front
       title={over ? 'This invitation no longer works' : 'You are invited'}
       footer={
         <>
           You are signed in as {user.email}.{' '}
-          <button type="button" className={frontLink} onClick={() => void signOut()}>
+          <button type="button" className={frontLink} onClick={leave}>
             Use another account
           </button>
         </>
