@@ -20,8 +20,10 @@ async function refreshWorkspace() {
 const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   Issue: ({ id, action }) => {
     if (action === 'remove') removeIssue(id)
-    else void oneAtATime(`issue ${id}`, () => refreshIssue(id))
-    stale('history', id)
+    else {
+      void oneAtATime(`issue ${id}`, () => refreshIssue(id))
+      stale('history', id)
+    }
     // How much of theirs is done.
     stale('projects')
     stale('project')

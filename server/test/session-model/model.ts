@@ -109,8 +109,8 @@ export class SessionModel extends Sessions {
     return { status: 201 }
   }
 
-  /** Only a mention that was not there before calls anybody. */
-  edit(at: number, mentions: Robot[]): Answer {
+  /** Only a mention that was not there before calls anybody, or is a message to who is there. */
+  edit(at: number, mentions: Robot[], word: string): Answer {
     const comment = this.comments[at] as Comment
     const author = comment.author as Person
     const issue = this.issues[comment.issue] as Issue
@@ -118,7 +118,12 @@ export class SessionModel extends Sessions {
     const known = mentions.filter((robot) => this.robots[robot].installed)
     const fresh = known.filter((robot) => !comment.mentions.includes(robot))
     comment.mentions = known
-    if (!comment.internal) this.#mention(author, at, fresh, this.openIn(comment.root))
+    if (comment.internal || issue.personal) return ok
+    const open = this.openIn(comment.root)
+    for (const session of open) {
+      if (fresh.includes(session.robot) && session.state !== 'stopping') this.hear(session, author, word)
+    }
+    this.#mention(author, at, fresh, open)
     return ok
   }
 

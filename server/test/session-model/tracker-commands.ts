@@ -142,7 +142,7 @@ export const edit = command('edit', fc.record({ at: pick, mentions }), (model, {
   // Each text differs from the one before.
   const text = `Comment${taken.steps}`
   return {
-    model: () => model.edit(id, mentions),
+    model: () => model.edit(id, mentions, text),
     real: (world) =>
       world.people[author].put(`/comments/${world.comments[id]}`, { text: texts(world, mentions, text) }),
   }
