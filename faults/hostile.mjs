@@ -54,7 +54,7 @@ export class Hostiles {
       socket.on('error', () => {})
       socket.once('data', () => {
         socket.resume()
-        behave(socket, server.address().port)
+        behave(socket, socket.localPort)
       })
     })
     this.#servers.push(server)
