@@ -190,6 +190,7 @@ export const environmentOf = (where) => ({
 const memoryOf = ({ pid }) => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1024
 
 async function ended(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const end = once(child, 'exit')
   child.kill()
   await end

@@ -42,7 +42,7 @@ export const ownDatabase = true
 export const once = true
 
 export async function run(where) {
-  const server = await startAgentService('ours', where)
+  const server = await startAgentService('ours', patient(where))
   const agent = new Agent({ connections: 1 })
   try {
     await server.ask('grow', { from: 0, count: few })
@@ -56,6 +56,10 @@ export async function run(where) {
   }
 }
 
+/** To pour is one long statement. */
+const patient = (where) =>
+  where.startsWith('postgres') ? `${where}?statement_timeout=3600000&query_timeout=3600000` : where
+
 async function measureAll(agent, server) {
   const best = []
   for (const [, call] of measured) {
@@ -63,7 +67,9 @@ async function measureAll(agent, server) {
     for (let n = 0; n < tries; n++) medians.push(await median(agent, server, call))
     best.push(Math.min(...medians))
   }
-  return [...best, percentile(await server.ask('timeClaims'), 0.5)]
+  const claims = []
+  for (let n = 0; n < tries; n++) claims.push(percentile(await server.ask('timeClaims'), 0.5))
+  return [...best, Math.min(...claims)]
 }
 
 /** One call after another, so that what is measured is the call and not the queue. */
