@@ -1,33 +1,43 @@
-// One bar for each row on PostgreSQL: how ours compares with its floor, and the mark that it has to reach.
-const [width, barHeight, gap, left, right] = [760, 16, 12, 400, 60]
+// How ours compares with its floor, a bar for each database, and the mark that PostgreSQL has to reach.
+const [width, barHeight, gap, left, right, top] = [760, 9, 14, 430, 50, 34]
 
 export function chartOf(measured) {
-  const shown = measured.filter(({ database }) => database === 'postgres')
-  const longest = Math.max(...shown.map(({ ratio, target = 0 }) => Math.max(ratio, target)), 1)
+  const names = [...new Set(measured.map(({ name }) => name))]
+  const longest = Math.max(...measured.map(({ ratio, target = 0 }) => Math.max(ratio, target)), 1)
   const scale = (width - left - right) / longest
-  const height = shown.length * (barHeight + gap) + gap
-  const bars = shown.map(({ name, ratio, target, met }, index) => {
-    const y = gap + index * (barHeight + gap)
-    const mark = target === undefined ? '' : markAt(left + target * scale, y)
-    const title = `${name}: ${ratio} of its floor`
+  const rows = names.map((name, index) => {
+    const y = top + index * (2 * barHeight + gap)
+    const [ours, embedded] = ['postgres', 'embedded'].map((kind) =>
+      measured.find((row) => row.name === name && row.database === kind),
+    )
+    const { better, target } = ours ?? embedded
     return [
-      `<text class="name" x="${left - 10}" y="${y + 12}">${escaped(name)}</text>`,
-      `<rect class="${met === false ? 'missed' : 'bar'}" x="${left}" y="${y}" width="${(ratio * scale).toFixed(1)}" height="${barHeight}" rx="2"><title>${escaped(title)}</title></rect>`,
-      mark,
-      `<text class="ratio" x="${(left + ratio * scale + 6).toFixed(1)}" y="${y + 12}">${ratio}</text>`,
+      `<text class="name" x="${left - 10}" y="${y + 12}">${escaped(name)} ${better === 'more' ? '↑' : '↓'}</text>`,
+      ours ? bar(ours, y, scale, ours.met === false ? 'missed' : 'bar') : '',
+      embedded ? bar(embedded, y + barHeight, scale, 'embedded') : '',
+      target === undefined ? '' : markAt(left + target * scale, y),
     ].join('')
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="11">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + names.length * (2 * barHeight + gap)}" font-family="system-ui, sans-serif" font-size="11">
 <style>
-  text { fill: #24292f } .name { text-anchor: end } .bar { fill: #5b6bd6 } .missed { fill: #c2410c } .mark { stroke: #24292f; stroke-width: 2 }
-  @media (prefers-color-scheme: dark) { text { fill: #e6e6e6 } .bar { fill: #8b98f0 } .mark { stroke: #e6e6e6 } }
+  text { fill: #24292f } .name { text-anchor: end } .small { font-size: 8px } .bar { fill: #5b6bd6 } .embedded { fill: #b9c0ee } .missed { fill: #c2410c } .mark { stroke: #24292f; stroke-width: 2 }
+  @media (prefers-color-scheme: dark) { text { fill: #e6e6e6 } .bar { fill: #8b98f0 } .embedded { fill: #4c5590 } .mark { stroke: #e6e6e6 } }
 </style>
-${bars.join('\n')}
+<text x="10" y="16">Times its floor in the same run: ↑ more is better, ↓ less is better. Upper bar: PostgreSQL, lower: embedded database; the line: to reach.</text>
+${rows.join('\n')}
 </svg>
 `
 }
 
+function bar({ name, database, ratio }, y, scale, look) {
+  const length = ratio * scale
+  return [
+    `<rect class="${look}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}"><title>${escaped(`${name}, ${database}: ${ratio} of its floor`)}</title></rect>`,
+    `<text class="small" x="${(left + length + 5).toFixed(1)}" y="${y + 7.5}">${ratio}</text>`,
+  ].join('')
+}
+
 const markAt = (x, y) =>
-  `<line class="mark" x1="${x.toFixed(1)}" y1="${y - 3}" x2="${x.toFixed(1)}" y2="${y + barHeight + 3}"/>`
+  `<line class="mark" x1="${x.toFixed(1)}" y1="${y - 3}" x2="${x.toFixed(1)}" y2="${y + barHeight + 1}"/>`
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

@@ -9,6 +9,8 @@ import { freePort, run, StepFailed, step } from './setup.mjs'
 const debian = '/usr/lib/postgresql'
 const isRoot = process.getuid?.() === 0
 
+const signals = ['SIGTERM', 'SIGINT']
+
 /** `work` is given the server's address, and what breaks it: a crash that it recovers from, and the loss of every connection. */
 export async function withPostgres(work, { fsync = false } = {}) {
   const bin = await findPostgres()
@@ -23,7 +25,8 @@ export async function withPostgres(work, { fsync = false } = {}) {
     remove()
   }
   process.once('exit', abandon)
-  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1))
+  const leave = () => process.exit(1)
+  for (const signal of signals) process.once(signal, leave)
   try {
     await server.create()
     await server.start()
@@ -40,6 +43,7 @@ export async function withPostgres(work, { fsync = false } = {}) {
   } finally {
     await server.stop()
     process.off('exit', abandon)
+    for (const signal of signals) process.off(signal, leave)
     remove()
   }
 }
