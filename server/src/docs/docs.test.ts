@@ -139,6 +139,9 @@ test('Markdown becomes no markup that it does not name', () => {
   expect(html).not.toMatch(/<script|<b>|<img/)
   expect(html).toContain('<a href="/docs/x">a</a>')
   expect(servedLinks('[b](../../LICENSE) [s](../../sdk/README.md)')).toBe('b (`LICENSE`) [s](sdk.md)')
+  const remarks = render('<!-- a remark -->\n\n<!--><img src=x>-->\n\nText', hrefOf).html
+  expect(remarks).not.toContain('remark')
+  expect(remarks).not.toContain('<img')
 })
 
 test('headings have the anchors that links expect', () => {

@@ -35,7 +35,8 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
   const marked = new Marked({ gfm: true, async: false })
   marked.use({
     renderer: {
-      html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
+      // A remark to who writes the page.
+      html: ({ text }: Tokens.HTML | Tokens.Tag) => (/^<!--[^>]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
       image: ({ text }) => escapeHtml(text),
       // What is wider than the page scrolls by itself, and keys must reach it.
       code(token) {
