@@ -130,7 +130,7 @@ async function bareRoutes() {
   )
   app.post('/api/v1/oauth/token', async ({ body: form }) => {
     const client = await db.row(sql`select client_secret_hash from agent_apps where client_id = ${form.client_id}`)
-    if (!client.client_secret_hash.equals(sha256(form.client_secret))) throw new Error('who are you?')
+    if (!sha256(form.client_secret).equals(client.client_secret_hash)) throw new Error('who are you?')
     const [access, refresh] = ['svc_at_', 'prt_'].map((prefix) => prefix + randomBytes(32).toString('base64url'))
     const later = new Date(Date.now() + 3_600_000)
     await db.tx(async (tx) => {
