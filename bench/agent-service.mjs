@@ -1,7 +1,7 @@
 // A process of its own: the service, or bare routes, on the database it is told of. Seeds what the rows need.
 //   node agent-service.mjs ours|floor URL-or-directory
 import { createHash, randomBytes } from 'node:crypto'
-import { grow, timeClaims } from './growing.mjs'
+import { grow, timeClaims } from './pour.mjs'
 import { openSetting } from './setting.mjs'
 
 const [, , kind, where] = process.argv

@@ -34,16 +34,20 @@ function fill(name, table) {
   writeFileSync(page, `${text.slice(0, before)}${begin}\n\n${table}\n\n${text.slice(after)}`)
 }
 
+/** The names of the rows, each with what was measured on either database. */
+const byName = (rows) =>
+  [...new Set(rows.map(({ name }) => name))].map((name) => [
+    name,
+    ...['postgres', 'embedded'].map((kind) => rows.find((row) => row.name === name && row.database === kind)),
+  ])
+
 function speedTable(rows, about) {
-  const names = [...new Set(rows.map(({ name }) => name))]
-  const of = (name, kind) => rows.find((row) => row.name === name && row.database === kind)
   return [
     `Node ${about.node.slice(1)}, ${about.machine.cores} cores (${about.machine.processor}), ${about.machine.memoryGb} GB; PostgreSQL on the same machine, with fsync:`,
     '',
     '| what | PostgreSQL | beside it, in the same run | ratio | to reach | embedded database |',
     '|---|---|---|---|---|---|',
-    ...names.map((name) => {
-      const [row, embedded] = [of(name, 'postgres'), of(name, 'embedded')]
+    ...byName(rows).map(([name, row, embedded]) => {
       const { unit, better, target, floorIs } = row
       const reach = target === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
       const beside = embedded ? `${amount(embedded.ours)} ${unit} (${embedded.ratio})` : ''
@@ -52,19 +56,15 @@ function speedTable(rows, about) {
   ].join('\n')
 }
 
+/** Whoever has a million rows has them on PostgreSQL. */
 function growthTable(rows, about) {
-  const names = [...new Set(rows.map(({ name }) => name))]
-  const of = (name, kind) => rows.find((row) => row.name === name && row.database === kind)
-  const cells = (row) => (row ? `${amount(row.floor)} ms | ${amount(row.ours)} ms | ${row.ratio}` : ' | | ')
+  const cells = ({ floor, ours, ratio }) => `${amount(floor)} ms | ${amount(ours)} ms | ${ratio}`
   return [
-    `Medians, one call after another; Node ${about.node.slice(1)}, ${about.machine.cores} cores, ${about.machine.memoryGb} GB:`,
+    `Medians on PostgreSQL, one call after another; Node ${about.node.slice(1)}, ${about.machine.cores} cores, ${about.machine.memoryGb} GB:`,
     '',
-    '| call | PostgreSQL, at 10,000 rows | at 1,000,000 | ratio | embedded, at 10,000 | at 1,000,000 | ratio |',
-    '|---|---|---|---|---|---|---|',
-    ...names.map(
-      (name) =>
-        `| ${name.replace(', at 1,000,000 rows', '')} | ${cells(of(name, 'postgres'))} | ${cells(of(name, 'embedded'))} |`,
-    ),
+    '| call | at 10,000 rows | at 1,000,000 rows | ratio |',
+    '|---|---|---|---|',
+    ...byName(rows).map(([name, row]) => `| ${name.replace(', at 1,000,000 rows', '')} | ${cells(row)} |`),
   ].join('\n')
 }
 

@@ -18,3 +18,6 @@ export const said = (page: Page, text: string) =>
 /** What happened on an issue, and what was said there. */
 export const feed = (page: Page) => page.getByRole('region', { name: 'Activity' })
 export const composer = (page: Page) => feed(page).getByRole('textbox', { name: 'Comment', exact: true })
+
+/** An issue in the list. */
+export const rowOf = (page: Page, title: string) => page.getByRole('row').filter({ hasText: title })

@@ -1,14 +1,7 @@
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { minimal } from '../../test/manifest.ts'
 import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
-
-const minimal = {
-  schemaVersion: '1.0.0',
-  name: 'Robot',
-  developer: { name: 'Robots Inc' },
-  oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
-  webhook: { url: 'https://robots.example.com/hook' },
-}
 
 async function register(person: { post: TestApp['nobody']['post'] }, receiver: Receiver, webhook: object = {}) {
   const manifest = { ...minimal, webhook: { url: receiver.url, ...webhook } }

@@ -120,7 +120,7 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
   const taken = new Set(
     (
       await tx.rows<{ name: string }>(sql`
-        select u.display_name as name from users u where u.id <> ${userId} and u.display_name like ${`${name.replace(/[\\%_]/g, '\\$&')}%`} and (
+        select u.display_name as name from users u where u.id <> ${userId} and starts_with(u.display_name, ${name}) and (
           u.id in (select user_id from memberships where workspace_id = ${workspaceId})
           or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null)
           or u.id in (select user_id from inside_agents where workspace_id = ${workspaceId} and deleted_at is null))`)

@@ -1,14 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { minimal } from '../../test/manifest.ts'
 
-const minimal = {
-  schemaVersion: '1.0.0',
-  name: 'Robot',
-  developer: { name: 'Robots Inc' },
-  oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
-  webhook: { url: 'https://robots.example.com/hook' },
-}
 const schemaAddress = (app: TestApp) => `${app.ctx.config.rootUrl}/.well-known/agent-app-manifest.schema.json`
 
 /** The manifest with one field set, or without it, by its dotted path. */

@@ -179,9 +179,9 @@ export class SessionHands implements Hands {
     return `${this.#work.id}:${step}`
   }
 
-  async #invoke(operation: Operation, body?: unknown, query: Record<string, unknown> = {}, headers = {}) {
+  async #invoke(operation: Operation, body: unknown, headers = {}) {
     const params = { session_id: this.#work.sessionId }
-    const input = { params, query, body, headers, address: '' }
+    const input = { params, query: {}, body, headers, address: '' }
     return (await this.#door.invoke(operation, await this.caller(), input)).body
   }
 
@@ -190,7 +190,7 @@ export class SessionHands implements Hands {
     const headers = { 'idempotency-key': this.#keyOf(step) }
     for (;;) {
       try {
-        await this.#invoke(api.postActivity, { content, ...more }, {}, headers)
+        await this.#invoke(api.postActivity, { content, ...more }, headers)
         return
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
