@@ -47,7 +47,8 @@ async function emptied(): Promise<Driver | undefined> {
   for (let driver = kept.pop(); driver; driver = kept.pop()) {
     if ((await shapeOf(driver)) === templateShape) {
       await driver.query(emptyTables)
-      await driver.query(sql`discard all`)
+      // Not all: statements stay prepared.
+      for (const rest of [sql`reset all`, sql`discard temp`, sql`discard sequences`]) await driver.query(rest)
       return driver
     }
     await driver.close()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
 import { type Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
 import { applyPatiently, migrate } from './migrate.ts'
-import { json, sql } from './sql.ts'
+import { json, Sql, sql } from './sql.ts'
 
 let db: Db
 beforeAll(async () => {
@@ -52,6 +52,15 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
+  test('keeps nothing of work that passes over a failure, and says so', async () => {
+    const careless = db.tx(async (tx) => {
+      await tx.run(sql`insert into notes values (3, 'three')`)
+      await tx.run(sql`insert into notes values (3, 'again')`).catch(() => {})
+    })
+    await expect(careless).rejects.toThrow('none of it was kept')
+    expect(await texts()).toEqual(['one', 'two'])
+  })
+
   test('is the only way to the database while it is open', async () => {
     const outside = 'query outside the open transaction'
     await expect(db.tx(() => db.rows(sql`select 1`))).rejects.toThrow(outside)
@@ -80,6 +89,35 @@ describe('a transaction', () => {
       Array.from({ length: 10 }, () => db.tx(async (tx) => (await tx.rows(sql`select 1`)).length)),
     )
     expect(counts).toEqual(Array(10).fill(1))
+  })
+})
+
+describe('a statement', () => {
+  const noteOf = (id: unknown) => sql`select text from notes where id = ${id}::int`
+
+  test('is good for any values', async () => {
+    for (const [id, found] of [
+      [1, 'one'],
+      [2, 'two'],
+      [null, undefined],
+    ])
+      expect(await db.row(noteOf(id))).toEqual(found && { text: found })
+  })
+
+  test('that fails leaves all others as they were, itself included', async () => {
+    await expect(db.row(noteOf('neither'))).rejects.toMatchObject({ code: '22P02' })
+    await expect(db.row(sql`select nonsense from notes`)).rejects.toMatchObject({ code: '42703' })
+    expect(await db.row(noteOf(1))).toEqual({ text: 'one' })
+  })
+
+  test('is there again after more of them than are kept prepared', async () => {
+    const numbers = Array.from({ length: 450 }, (_, number) => number)
+    const text = (number: number) =>
+      new Sql(`select text || $1 as text from notes where id = 1 and ${number} >= 0`, ['!'])
+    for (const number of [...numbers, ...numbers.slice(0, 5)])
+      expect(await db.row(text(number))).toEqual({ text: 'one!' })
+    const kept = await db.row<{ count: number }>(sql`select count(*) from pg_prepared_statements`)
+    if (db.kind === 'embedded') expect(kept?.count).toBe(400)
   })
 })
 

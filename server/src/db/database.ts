@@ -163,6 +163,11 @@ export class Db implements Queryable {
   }
 }
 
+/** A commit after a statement that failed is a rollback, and no error: whoever caught that failure would never know. */
+export function mustCommit(command: string | undefined) {
+  if (command !== 'COMMIT') throw new Error('a statement of the transaction failed, so none of it was kept')
+}
+
 const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
 /**

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Driver, isDatabaseAway, type Result } from './database.ts'
+import { type Driver, isDatabaseAway, mustCommit, type Result } from './database.ts'
 import { goodbye, keepAlive } from './link.ts'
 import { listen } from './listen.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
@@ -63,7 +63,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
           (statement) => send(client, statement),
           async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
         )
-        await client.query('commit')
+        mustCommit((await client.query('commit')).command)
         return result
       } catch (error) {
         // A link that is gone would only be waited for once more.
