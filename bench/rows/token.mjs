@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { startAgentService } from '../setting.mjs'
 
-const warmUpMs = 2000
+const warmUpMs = 6000
 const measuredMs = 5000
 
 export const rows = [

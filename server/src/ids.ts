@@ -12,12 +12,15 @@ export type IdPrefix =
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
 export function newId(prefix: IdPrefix): string {
-  let bits = 0n
-  for (const byte of uuidv7obj().bytes) bits = (bits << 8n) | BigInt(byte)
   let id = ''
-  for (let i = 0; i < 26; i++) {
-    id = crockford[Number(bits & 31n)] + id
-    bits >>= 5n
+  // 26 characters of five bits are two more than there are; those come first and are zero.
+  let [rest, bits] = [0, 2]
+  for (const byte of uuidv7obj().bytes) {
+    rest = ((rest << 8) | byte) & 0xfff
+    for (bits += 8; bits >= 5; ) {
+      bits -= 5
+      id += crockford[(rest >> bits) & 31]
+    }
   }
   return `${prefix}_${id}`
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
+import { found } from '../http/errors.ts'
 import { type Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
 import { applyPatiently, migrate } from './migrate.ts'
 import { json, Sql, sql } from './sql.ts'
@@ -116,8 +117,28 @@ describe('a statement', () => {
       new Sql(`select text || $1 as text from notes where id = 1 and ${number} >= 0`, ['!'])
     for (const number of [...numbers, ...numbers.slice(0, 5)])
       expect(await db.row(text(number))).toEqual({ text: 'one!' })
-    const kept = await db.row<{ count: number }>(sql`select count(*) from pg_prepared_statements`)
-    if (db.kind === 'embedded') expect(kept?.count).toBe(400)
+  })
+
+  test('is planned anew when tables may have grown', async () => {
+    await db.run(sql`create table words (id int primary key, word text) with (autovacuum_enabled = off)`)
+    await db.run(sql`insert into words values (1, 'one')`)
+    await db.run(sql`analyze words`)
+    const look = () => db.row(sql`select word from words where id = ${1}::int`)
+    /** As it was planned when it was last run, on the connection that we have all to ourselves. */
+    const plan = async () => {
+      const { name } = found(
+        await db.row<{ name: string }>(sql`
+          select name from pg_prepared_statements where statement like 'select word from words %'`),
+      )
+      const lines = await db.rows<{ 'QUERY PLAN': string }>(new Sql(`explain execute "${name}"(1)`, []))
+      return lines.map((line) => line['QUERY PLAN']).join()
+    }
+    for (let times = 1; times <= 10; times++) await look()
+    await db.run(sql`insert into words select n, 'more' from generate_series(2, 20000) n`)
+    expect(await plan()).toContain('Seq Scan')
+    const era = 4096
+    for (let times = 1; times <= era; times++) await look()
+    expect(await plan()).toContain('Index Scan')
   })
 })
 

@@ -2,6 +2,7 @@ import { Mutex, PGlite, type PGliteOptions, protocol } from '@electric-sql/pglit
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { type Driver, mustCommit, type Result } from './database.ts'
 import type { Disk } from './disk.ts'
+import { Eras } from './eras.ts'
 import { isoTimestamp, type Sql } from './sql.ts'
 
 const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm } }
@@ -55,6 +56,8 @@ class Connection {
   /** By their text; the one that was used longest ago comes first. */
   readonly #prepared = new Map<string, Prepared>()
   #named = 0
+  readonly #eras = new Eras()
+  #era = 0
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite
@@ -83,6 +86,7 @@ class Connection {
   }
 
   async #prepare(text: string): Promise<Prepared> {
+    await this.#enter(this.#eras.next())
     const known = this.#prepared.get(text)
     if (known) {
       this.#prepared.delete(text)
@@ -108,6 +112,13 @@ class Connection {
     }
     this.#prepared.set(text, prepared)
     return prepared
+  }
+
+  async #enter(era: number) {
+    if (era === this.#era) return
+    await this.script('deallocate all')
+    this.#prepared.clear()
+    this.#era = era
   }
 
   async #forgetOldest() {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Driver, isDatabaseAway, mustCommit, type Result } from './database.ts'
+import { Eras } from './eras.ts'
 import { goodbye, keepAlive } from './link.ts'
 import { listen } from './listen.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
@@ -50,41 +51,64 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   }
   const [single, several] = [poolOf(statements), poolOf(transactions)]
 
+  const eras = new Eras()
+
+  /** A connection for `work`, which is given back when it is done, or closed for a reason. */
+  async function using<T>(
+    pool: pg.Pool,
+    work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
+  ): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    const spoil = (reason: Error) => {
+      broken = reason
+    }
+    client.on('error', onError)
+    try {
+      return await work(client, spoil)
+    } catch (error) {
+      if (isDatabaseAway(error)) spoil(error as Error)
+      throw error
+    } finally {
+      client.off('error', onError)
+      client.release(broken)
+    }
+  }
+
   return {
     kind: 'postgres',
-    query: (statement) => send(single, statement),
-    async transaction(work) {
-      const client = await several.connect()
-      let broken: Error | undefined
-      client.on('error', onError)
-      try {
+    query: (statement) => using(single, (client) => send(client, eras, statement)),
+    transaction: (work) =>
+      using(several, async (client, spoil) => {
         await client.query('begin')
-        const result = await work(
-          (statement) => send(client, statement),
-          async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
-        )
-        mustCommit((await client.query('commit')).command)
-        return result
-      } catch (error) {
-        // A link that is gone would only be waited for once more.
-        if (isDatabaseAway(error)) broken = error as Error
-        else
-          await client.query('rollback').catch((failure) => {
-            broken = failure
-          })
-        throw error
-      } finally {
-        client.off('error', onError)
-        client.release(broken)
-      }
-    },
+        try {
+          const result = await work(
+            (statement) => send(client, eras, statement),
+            async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
+          )
+          mustCommit((await client.query('commit')).command)
+          return result
+        } catch (error) {
+          // A link that is gone would only be waited for once more.
+          if (!isDatabaseAway(error)) await client.query('rollback').catch(spoil)
+          throw error
+        }
+      }),
     listen: (channel, heard) => listen(url, channel, heard, onError),
     close: () => goodbye(Promise.all([single.end(), several.end()])),
   }
 }
 
-async function send(client: pg.Pool | pg.PoolClient, { text, values }: Sql): Promise<Result> {
+/** The era in which a connection's statements were prepared. */
+const preparedIn = new WeakMap<pg.PoolClient, number>()
+
+async function send(client: pg.PoolClient, eras: Eras, { text, values }: Sql): Promise<Result> {
+  const era = eras.next()
+  if ((preparedIn.get(client) ?? era) !== era) await client.query('deallocate all')
+  preparedIn.set(client, era)
   const name = statementName(text)
-  const result = await client.query(name ? { name, text, values: [...values] } : { text, values: [...values] })
+  // The driver remembers what it has prepared, by name.
+  const named = name && `${name}_${era}`
+  const result = await client.query(named ? { name: named, text, values: [...values] } : { text, values: [...values] })
   return { rows: result.rows, count: result.rowCount ?? 0 }
 }

@@ -2,7 +2,6 @@ import { maxHeaderSize } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
-import helmet from '@fastify/helmet'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
 import { newId } from '../ids.ts'
@@ -16,6 +15,7 @@ import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
 import { sendClientError, sendError } from './refusals.ts'
+import { securityHeaders } from './security-headers.ts'
 import { textProblem } from './validate.ts'
 import { type FindPage, type Page, pageRequest } from './web-page.ts'
 
@@ -70,15 +70,6 @@ export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
     streams.end()
   })
   await app.register(cookie)
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'self'"], frameAncestors: ["'none'"], baseUri: ["'none'"], objectSrc: ["'none'"] },
-    },
-    strictTransportSecurity: config.rootUrl.startsWith('https:'),
-    xFrameOptions: { action: 'deny' },
-    referrerPolicy: { policy: 'same-origin' },
-  })
   addParsers(app)
   addHooks(app, parts, drain)
   for (const operation of parts.operations) mount(app, parts, streams, operation)
@@ -137,7 +128,9 @@ function addParsers(app: FastifyInstance) {
 function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage }: Parts, drain: Drain) {
   app.decorateRequest('caller')
   app.decorateRequest('page')
+  const headers = Object.entries(securityHeaders(ctx.config.rootUrl))
   app.addHook('onRequest', async (request, reply) => {
+    for (const [name, value] of headers) reply.raw.setHeader(name, value)
     reply.header('x-request-id', request.id)
     if (!request.headers.host) throw new ApiError('INVALID_REQUEST')
     if (request.is404) {

@@ -1,0 +1,23 @@
+/** The first one ends when tables may have grown beyond their first pages. */
+const firstEra = 256
+
+/**
+ * A plan that is kept was made for tables as small as they were then: what reads a few pages from end to end reads a
+ * million rows in the same way. PostgreSQL plans anew when it has counted a table again, minutes later; the embedded
+ * database never counts. So in each era statements are prepared anew, and an era lasts until four times as many
+ * statements have been run as in all before: often while there is little, and ever more rarely.
+ */
+export class Eras {
+  #run = 0
+  #era = 0
+  #ends = firstEra
+
+  /** The era of the next statement. */
+  next(): number {
+    if (++this.#run > this.#ends) {
+      this.#era++
+      this.#ends *= 4
+    }
+    return this.#era
+  }
+}
