@@ -1,6 +1,7 @@
 import { sweepListeners } from './agent-apps/listeners.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
+import { vacuumEmbedded } from './db/vacuum.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
@@ -22,6 +23,7 @@ export async function sweep({ db, clock }: Context) {
   await sweepOAuth(db, now)
   await sweepListeners(db, now)
   await sweepRelayed(db, now)
+  await vacuumEmbedded(db)
 }
 
 export const startHousekeeping = (ctx: Context) =>
