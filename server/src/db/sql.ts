@@ -16,7 +16,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   const flat: unknown[] = []
   values.forEach((value, index) => {
     if (value instanceof Sql) {
-      text += value.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + flat.length}`)
+      text += renumbered(value, flat.length)
       flat.push(...value.values)
     } else {
       if (value === undefined) throw new Error(`undefined value in statement: ${text}`)
@@ -26,6 +26,9 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   })
   return new Sql(text, flat)
 }
+
+const renumbered = ({ text, values }: Sql, before: number) =>
+  values.length === 0 || before === 0 ? text : text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + before}`)
 
 export const none = sql``
 
