@@ -119,6 +119,16 @@ describe('a statement', () => {
       expect(await db.row(text(number))).toEqual({ text: 'one!' })
   })
 
+  test('can be one of many that are asked for at once within a transaction', async () => {
+    const numbers = Array.from({ length: 1500 }, (_, number) => number)
+    const answers = await db.tx((tx) =>
+      Promise.all(
+        numbers.map((number) => tx.row(new Sql(`select $1::int + 0 as number /* ${number % 7} */`, [number]))),
+      ),
+    )
+    expect(answers).toEqual(numbers.map((number) => ({ number })))
+  })
+
   test('is planned anew when tables may have grown', async () => {
     await db.run(sql`create table words (id int primary key, word text) with (autovacuum_enabled = off)`)
     await db.run(sql`insert into words values (1, 'one')`)

@@ -55,6 +55,8 @@ class Connection {
   readonly #pglite: PGlite
   /** By their text; the one that was used longest ago comes first. */
   readonly #prepared = new Map<string, Prepared>()
+  /** Several may be asked for at once within a transaction. */
+  readonly #turns = new Mutex()
   #named = 0
   readonly #eras = new Eras()
   #era = 0
@@ -63,7 +65,11 @@ class Connection {
     this.#pglite = pglite
   }
 
-  async query({ text, values }: Sql): Promise<Result> {
+  query(statement: Sql): Promise<Result> {
+    return this.#turns.runExclusive(() => this.#query(statement))
+  }
+
+  async #query({ text, values }: Sql): Promise<Result> {
     const { name, serializers, columns } = await this.#prepare(text)
     const messages = await this.#send(
       protocol.serialize.bind({
@@ -81,8 +87,8 @@ class Connection {
   }
 
   /** Returns the name of its last command. */
-  async script(text: string): Promise<string | undefined> {
-    return commandOf(await this.#send(protocol.serialize.query(text)))
+  script(text: string): Promise<string | undefined> {
+    return this.#turns.runExclusive(async () => commandOf(await this.#send(protocol.serialize.query(text))))
   }
 
   async #prepare(text: string): Promise<Prepared> {
@@ -116,7 +122,7 @@ class Connection {
 
   async #enter(era: number) {
     if (era === this.#era) return
-    await this.script('deallocate all')
+    await this.#send(protocol.serialize.query('deallocate all'))
     this.#prepared.clear()
     this.#era = era
   }
