@@ -1,7 +1,6 @@
 import { sweepListeners } from './agent-apps/listeners.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
-import { vacuumEmbedded } from './db/vacuum.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
@@ -23,7 +22,7 @@ export async function sweep({ db, clock }: Context) {
   await sweepOAuth(db, now)
   await sweepListeners(db, now)
   await sweepRelayed(db, now)
-  await vacuumEmbedded(db)
+  await db.tidy()
 }
 
 export const startHousekeeping = (ctx: Context) =>

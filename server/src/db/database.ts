@@ -14,6 +14,8 @@ export interface Driver {
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
   /** Calls `heard` for every message of other processes on the channel, and once after each time it may have missed some. */
   listen(channel: string, heard: (message: string) => void): Listening
+  /** What PostgreSQL does by itself in the background. */
+  tidy?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -105,25 +107,26 @@ export class Db implements Queryable {
     const state = { active: true }
     const told = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
-      this.#driver
-        .transaction((query, script) => {
-          const guarded = (statement: Sql) => {
-            if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
-            return query(statement)
-          }
-          return work({
-            script,
-            rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
-            row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
-            run: async (statement) => (await guarded(statement)).count,
-            tell: (topic, news) => {
-              told.set(topic, new Set([...(told.get(topic) ?? []), ...news]))
-            },
-          })
-        })
-        .finally(() => {
+      this.#driver.transaction(async (query, script) => {
+        const guarded = (statement: Sql) => {
+          if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
+          return query(statement)
+        }
+        const tx: Tx = {
+          script,
+          rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
+          row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
+          run: async (statement) => (await guarded(statement)).count,
+          tell: (topic, news) => {
+            told.set(topic, new Set([...(told.get(topic) ?? []), ...news]))
+          },
+        }
+        try {
+          return await work(tx)
+        } finally {
           state.active = false
-        })
+        }
+      })
     const result = await (this.#open ? this.#open.run(state, attempt) : attempt())
     for (const [topic, news] of told) this.#audience.get(topic)?.(news)
     return result
@@ -151,6 +154,10 @@ export class Db implements Queryable {
     await this.run(sql`${undurably} select pg_notify(${channel}, ${message}) from undurable`)
   }
 
+  async tidy(): Promise<void> {
+    await this.#driver.tidy?.()
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#driver.close()
     return this.#closed
@@ -175,6 +182,9 @@ const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
  * try that row is found to be missing and the caller is told so.
  */
 export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
+
+/** A prepared statement that no longer fits the tables, or that is not there any more: prepared anew it will do. */
+export const isStalePlan = (error: unknown) => ['0A000', '26000'].includes(String(sqlState(error)))
 
 /** Somebody else held what was asked for longer than `lock_timeout`. */
 export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'

@@ -29,6 +29,10 @@ export class Disk {
       : undefined
   }
 
+  hasRoomFor(bytes: number): boolean {
+    return freeBytes(this.#dir) - bytes > 2 * this.keptFree
+  }
+
   /** Whether it has become full, or no longer is. */
   hasChanged(): boolean {
     const now = performance.now()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Eras } from './eras.ts'
 
-test('an era ends when four times as many statements have been run as in all before', () => {
+test('an era ends when four times as many statements have been run as when it began', () => {
   const eras = new Eras()
   const lasts = Array.from({ length: 20_000 }, () => eras.next())
   const ends = [...new Set(lasts)].map((era) => lasts.lastIndexOf(era) + 1)

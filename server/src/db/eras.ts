@@ -3,9 +3,9 @@ const firstEra = 256
 
 /**
  * A plan that is kept was made for tables as small as they were then: what reads a few pages from end to end reads a
- * million rows in the same way. PostgreSQL plans anew when it has counted a table again, minutes later; the embedded
- * database never counts. So in each era statements are prepared anew, and an era lasts until four times as many
- * statements have been run as in all before: often while there is little, and ever more rarely.
+ * million rows in the same way. PostgreSQL plans anew when it has counted a table again, which takes it a minute, and
+ * the embedded database after housekeeping. So statements are prepared anew in each era, and an era lasts until four
+ * times as many have been run as when it began: often while there is little, and ever more rarely.
  */
 export class Eras {
   #run = 0

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Driver, isDatabaseAway, mustCommit, type Result } from './database.ts'
+import { type Driver, isDatabaseAway, isStalePlan, mustCommit, type Result } from './database.ts'
 import { Eras } from './eras.ts'
 import { goodbye, keepAlive } from './link.ts'
 import { listen } from './listen.ts'
@@ -67,7 +67,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     try {
       return await work(client, spoil)
     } catch (error) {
-      if (isDatabaseAway(error)) spoil(error as Error)
+      if (isDatabaseAway(error) || isStalePlan(error)) spoil(error as Error)
       throw error
     } finally {
       client.off('error', onError)
@@ -107,7 +107,7 @@ async function send(client: pg.PoolClient, eras: Eras, { text, values }: Sql): P
   if ((preparedIn.get(client) ?? era) !== era) await client.query('deallocate all')
   preparedIn.set(client, era)
   const name = statementName(text)
-  // The driver remembers what it has prepared, by name.
+  // The driver does not notice that its statements are gone, so each era has names of its own.
   const named = name && `${name}_${era}`
   const result = await client.query(named ? { name: named, text, values: [...values] } : { text, values: [...values] })
   return { rows: result.rows, count: result.rowCount ?? 0 }

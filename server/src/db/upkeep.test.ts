@@ -1,0 +1,78 @@
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openTestDatabase } from '../../test/database.ts'
+import { Db } from './database.ts'
+import { Disk } from './disk.ts'
+import { openEmbedded } from './embedded.ts'
+import { Sql, sql } from './sql.ts'
+
+function temporaryDir() {
+  const dir = mkdtempSync(join(tmpdir(), 'baton-embedded-'))
+  onTestFinished(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+// PostgreSQL does it by itself.
+describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
+  const fill = sql`insert into "full" select n from generate_series(1, 5000) n`
+  const upkeptOf = (db: Db) =>
+    db.rows(sql`
+      select relname as name, last_vacuum is not null as vacuumed from pg_stat_user_tables
+      where relname in ('full', 'calm') and last_analyze is not null order by relname`)
+
+  test('uses the place of what was deleted again', async () => {
+    const db = await openTestDatabase()
+    onTestFinished(() => db.close())
+    for (const name of ['full', 'calm']) await db.run(new Sql(`create table "${name}" (id int)`, []))
+    const size = () => db.row(sql`select pg_relation_size('"full"') as bytes`)
+    await db.run(fill)
+    await db.run(sql`insert into calm select n from generate_series(1, 50) n`)
+    await db.tidy()
+    expect(await upkeptOf(db)).toEqual([{ name: 'full', vacuumed: true }])
+    const before = await size()
+    for (let times = 1; times <= 3; times++) {
+      await db.run(sql`delete from "full"`)
+      await db.tidy()
+      await db.run(fill)
+    }
+    expect(await size()).toEqual(before)
+
+    await db.run(sql`insert into calm select n from generate_series(1, 15) n`)
+    await db.tidy()
+    expect(await upkeptOf(db)).toEqual([
+      { name: 'calm', vacuumed: true },
+      { name: 'full', vacuumed: true },
+    ])
+  })
+
+  test('only counts what it has no room to vacuum', async () => {
+    const dir = temporaryDir()
+    const disk = new Disk(dir, () => {})
+    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, disk))
+    onTestFinished(() => db.close())
+    await db.run(sql`create table "full" (id int)`)
+    await db.run(fill)
+    const { bavail, bsize } = statfsSync(dir)
+    // Not full, but as good as.
+    disk.keptFree = 0.6 * bavail * bsize
+    await db.tidy()
+    expect(await upkeptOf(db)).toEqual([{ name: 'full', vacuumed: false }])
+  })
+
+  test('keeps its log short', async () => {
+    const dir = temporaryDir()
+    const db = await openEmbedded({ dataDir: join(dir, 'db') })
+    const segments = () => readdirSync(join(dir, 'db', 'pg_wal')).filter((name) => /^[0-9A-F]{24}$/.test(name)).length
+    await db.query(sql`create table lines (text text)`)
+    let most = 0
+    for (let written = 1; written <= 4 * 500; written++) {
+      await db.query(sql`insert into lines select repeat('x', 500) from generate_series(1, 300)`)
+      if (written % 500 === 0) most = Math.max(most, segments())
+    }
+    await db.close()
+    // Of 16 MB each: 85 MB are written between two looks, 340 MB in all.
+    expect(most).toBeLessThanOrEqual(12)
+  })
+})
