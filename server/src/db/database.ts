@@ -108,9 +108,15 @@ export class Db implements Queryable {
     const told = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
       this.#driver.transaction(async (query, script) => {
+        let last: Promise<unknown> = Promise.resolve()
+        // One after another, as a connection takes them, also when they are asked for at once.
         const guarded = (statement: Sql) => {
-          if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
-          return query(statement)
+          const next = last.then(() => {
+            if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
+            return query(statement)
+          })
+          last = next.catch(() => {})
+          return next
         }
         const tx: Tx = {
           script,

@@ -52,8 +52,8 @@ export function Filters({ search, known, onSearch, onLeave, actions }: Props) {
       options: filterFields.map((field) => ({ value: field, label: fieldNames[field] })),
       onPick: (value) => {
         const field = filterFields.find((one) => one === value)
-        // The menu has to be gone before the next one stands in its place.
-        if (field) setTimeout(() => askValues(anchor, field))
+        // At once, in the same menu: what is typed next belongs to it.
+        if (field) askValues(anchor, field)
       },
     })
   useCommands([
