@@ -13,7 +13,7 @@ export function chartOf(measured) {
     const { better, target } = ours ?? embedded
     return [
       `<text class="name" x="${left - 10}" y="${y + 12}">${escaped(name)} ${better === 'more' ? '↑' : '↓'}</text>`,
-      ours ? bar(ours, y, scale, ours.met === false ? 'missed' : 'bar') : '',
+      ours ? bar(ours, y, scale, ours.met === false ? 'missed' : 'bar', target) : '',
       embedded ? bar(embedded, y + barHeight, scale, 'embedded') : '',
       target === undefined ? '' : markAt(left + target * scale, y),
     ].join('')
@@ -29,11 +29,14 @@ ${rows.join('\n')}
 `
 }
 
-function bar({ name, database, ratio }, y, scale, look) {
+function bar({ name, database, ratio }, y, scale, look, mark = 0) {
   const length = ratio * scale
+  // Beyond the mark if it would stand in the way.
+  const hidden = length < mark * scale && mark * scale < length + 30
+  const labelAt = left + (hidden ? mark * scale : length) + 5
   return [
     `<rect class="${look}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}"><title>${escaped(`${name}, ${database}: ${ratio} of its floor`)}</title></rect>`,
-    `<text class="small" x="${(left + length + 5).toFixed(1)}" y="${y + 7.5}">${ratio}</text>`,
+    `<text class="small" x="${labelAt.toFixed(1)}" y="${y + 7.5}">${ratio}</text>`,
   ].join('')
 }
 
