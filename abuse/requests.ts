@@ -280,7 +280,7 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
     if (value !== undefined)
       query.append(name, String(value instanceof Ref ? named(value) : value).replaceAll(/\p{Surrogate}/gu, '?'))
   }
-  const body = bytesOf(draft.body, named)
+  const body = toTheirOwn(bytesOf(draft.body, named), caller)
   const workspaceId =
     draft.workspace === 'own' ? caller.workspaceId : draft.workspace === 'none' ? '' : find(draft.workspace)
   const type =
@@ -303,6 +303,12 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
     },
   }
 }
+
+/** A webhook that the other workspace makes tells of what is there: it goes where that may be read. */
+const toTheirOwn = (body: Buffer | undefined, { mayRead }: Caller) =>
+  body && mayRead.has('there')
+    ? Buffer.from(body.toString('latin1').replaceAll('/hook/free', '/hook/there'), 'latin1')
+    : body
 
 function bytesOf(body: Body, named: (value: Ref) => string): Buffer | undefined {
   if (!body) return undefined
