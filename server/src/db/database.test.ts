@@ -143,6 +143,16 @@ describe('a statement', () => {
     expect(answers).toEqual(numbers.map((number) => ({ number })))
   })
 
+  test('that no longer fits its table fails once', async () => {
+    await db.run(sql`create table shapes (id int)`)
+    await db.run(sql`insert into shapes values (1)`)
+    const look = () => db.rows(sql`select * from shapes`)
+    for (let times = 1; times <= 10; times++) expect(await look()).toEqual([{ id: 1 }])
+    await db.run(sql`alter table shapes add column name text`)
+    await expect(look()).rejects.toMatchObject({ code: '0A000' })
+    expect(await look()).toEqual([{ id: 1, name: null }])
+  })
+
   test('is planned anew when tables may have grown', async () => {
     // Of its own, because an era of one that has run much lasts long.
     const db = process.env.DATABASE_URL ? await openTestDatabase() : new Db(await openEmbedded({}))

@@ -166,12 +166,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#cancelDeadline?.()
     const verdict: Verdict = this.#status ? verdictOf(this.#status) : { ok: false, reason, status: null }
     const durationMs = this.#clock.now().getTime() - this.#startedAt
-    this.#settle({
-      ...verdict,
-      durationMs,
-      body: this.#bytes > 0 ? this.#buffer.subarray(0, this.#bytes) : nothing,
-      whole,
-    })
+    this.#settle({ ...verdict, durationMs, body: this.#buffer.subarray(0, this.#bytes), whole })
   }
 
   /** Copied, because many small chunks take far more memory than their bytes. */
