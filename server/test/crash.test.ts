@@ -54,10 +54,14 @@ class Cluster {
     return all
   }
 
-  async killOne(round: number) {
-    const index = round % this.#services.length
-    await this.#services[index]?.kill('SIGKILL')
-    this.#services[index] = await ServiceProcess.start(this.#env)
+  /** All of them at once in every other round, else one of them. Returns what starts others in their places. */
+  async kill(round: number): Promise<() => Promise<void>> {
+    const all = [...this.#services.keys()]
+    const dead = round % 2 === 0 ? all : [round % all.length]
+    await Promise.all(dead.map((index) => this.#services[index]?.kill('SIGKILL')))
+    return async () => {
+      for (const index of dead) this.#services[index] = await ServiceProcess.start(this.#env)
+    }
   }
 
   async stop() {
@@ -97,18 +101,28 @@ const test = base.extend<{ cluster: Cluster }>({
 })
 
 /** Some deliveries are never accepted, some not the first time; which ones follows from their ids. */
-function moodyAnswers() {
-  const given: number[] = []
-  const seen = new Set<unknown>()
-  const answer = (response: ServerResponse, { headers }: Received) => {
+class MoodyAnswers {
+  readonly given: number[] = []
+  readonly #seen = new Set<string>()
+  #withheld: ((send: () => void) => void) | undefined
+
+  readonly answer = (response: ServerResponse, { headers }: Received) => {
     const id = String(headers['svc-delivery'])
-    const refused = /0$/.test(id) || (/[12]$/.test(id) && !seen.has(id))
-    seen.add(id)
-    given.push(refused ? 500 : 200)
-    // Slowly, so that every kill finds some under way.
-    setTimeout(() => response.writeHead(refused ? 500 : 200).end(), 30)
+    const refused = /0$/.test(id) || (/[12]$/.test(id) && !this.#seen.has(id))
+    this.#seen.add(id)
+    this.given.push(refused ? 500 : 200)
+    const send = () => response.writeHead(refused ? 500 : 200).end()
+    if (this.#withheld) this.#withheld(send)
+    else setTimeout(send, 30) // slowly, so that a kill finds more under way
+    this.#withheld = undefined
   }
-  return { given, answer }
+
+  /** Once the next request has come: what sends its answer, for which its sender waits until then. */
+  withheldNext() {
+    return new Promise<() => void>((resolve) => {
+      this.#withheld = resolve
+    })
+  }
 }
 
 async function addWebhooks(cluster: Cluster, { url }: Receiver): Promise<Map<string, string>> {
@@ -122,7 +136,7 @@ async function addWebhooks(cluster: Cluster, { url }: Receiver): Promise<Map<str
 }
 
 /** Creates issues in rounds, and kills a process in the midst of each. Returns the ids of those that were acknowledged. */
-async function createAmidKills(cluster: Cluster): Promise<string[]> {
+async function createAmidKills(cluster: Cluster, answers: MoodyAnswers): Promise<string[]> {
   const acknowledged: string[] = []
   const post = async (until: number) => {
     while (acknowledged.length < until) {
@@ -134,7 +148,10 @@ async function createAmidKills(cluster: Cluster): Promise<string[]> {
     const before = acknowledged.length
     const posting = Array.from({ length: 4 }, () => post(before + issues / kills))
     while (acknowledged.length < before + issues / kills / 2) await sleep(1)
-    await cluster.killOne(round)
+    const sendAnswer = await answers.withheldNext()
+    const startOthers = await cluster.kill(round)
+    sendAnswer()
+    await startOthers()
     await Promise.all(posting)
   }
   return acknowledged
@@ -155,12 +172,12 @@ test('processes are killed in the midst of their work, and nothing is lost', {
   timeout: 150_000, // a lease outlives its process by half a minute
   ...verifies('delivery.at-least-once', 'delivery.svc-delivery-stable'),
 }, async ({ cluster, receiver }) => {
-  const { given, answer } = moodyAnswers()
-  receiver.answer = answer
+  const answers = new MoodyAnswers()
+  receiver.answer = answers.answer
   const secrets = await addWebhooks(cluster, receiver)
   const webhookIds = [...secrets.keys()]
 
-  const acknowledged = await createAmidKills(cluster)
+  const acknowledged = await createAmidKills(cluster, answers)
   const deliveries = await settledDeliveries(cluster, webhookIds)
 
   const issueIds = (await cluster.list('/issues')).map(({ id }) => id)
@@ -169,9 +186,9 @@ test('processes are killed in the midst of their work, and nothing is lost', {
     deliveryId: String(received.headers['svc-delivery']),
     issueId: received.body.data.id,
     signed: isSigned(received, secrets.get(received.body.webhook_id) ?? ''),
-    answer: given[index] as number,
+    answer: answers.given[index] as number,
   }))
-  // The kills struck: some requests were answered and nobody was left to write it down.
+  // The kills struck: of some requests nobody was left to write down the answer.
   expect(duplicatesOf({ deliveries, requests })).toBeGreaterThan(0)
   expect(acknowledged.length).toBeGreaterThanOrEqual(issues)
   expect(problemsOf({ acknowledged, issueIds, webhookIds, deliveries, requests, retryDelaysMs })).toEqual([])
