@@ -147,19 +147,22 @@ describe('two nodes that answer and two that work', { timeout: 120_000 }, () => 
         })
       }
       const before = await attemptsOf(nodes)
-      const issues = Array.from({ length: 60 }, (_, index) =>
-        company.person('POST', '/issues', { title: `No. ${index}` }),
-      )
-      const ids = (await Promise.all(issues)).map(({ body }) => body.id)
-      await until(async () => sum(await attemptsOf(nodes)) - sum(before) >= 120)
+      const made = async () => (await attemptsOf(nodes)).map((count, index) => count - (before[index] ?? 0))
+      const ids: string[] = []
+      // Once may be too little: on a busy machine one of them can be quicker every time.
+      for (let round = 0; round < 5 && !(await made()).slice(2).every(Boolean); round++) {
+        const issues = Array.from({ length: 60 }, () => company.person('POST', '/issues', { title: 'One of many' }))
+        for (const { body } of await Promise.all(issues)) ids.push(body.id)
+        await until(async () => sum(await made()) >= 2 * ids.length)
+      }
 
-      expect(receiver.received.length).toBe(120)
-      expect(new Set(receiver.received.map(({ headers }) => headers['svc-delivery'])).size).toBe(120)
-      expect(new Set(receiver.received.map(({ body }) => body.data.id))).toEqual(new Set(ids))
-      expect(Math.max(...most.values())).toBeLessThanOrEqual(8)
-      const by = (await attemptsOf(nodes)).map((count, index) => count - (before[index] ?? 0))
+      const by = await made()
       expect(by.slice(0, 2), 'those that answer deliver nothing').toEqual([0, 0])
       expect(Math.min(...by.slice(2)), 'both that work took part').toBeGreaterThan(0)
+      expect(receiver.received.length).toBe(2 * ids.length)
+      expect(new Set(receiver.received.map(({ headers }) => headers['svc-delivery'])).size).toBe(2 * ids.length)
+      expect(new Set(receiver.received.map(({ body }) => body.data.id))).toEqual(new Set(ids))
+      expect(Math.max(...most.values())).toBeLessThanOrEqual(8)
     },
   )
 

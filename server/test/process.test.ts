@@ -414,14 +414,14 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
         const refused = await fetch(`${worker.url}/api/v1/workspaces/me`, { headers })
         expect(refused.status).toBe(404)
 
-        // By the notification: the worker's own look around comes every five seconds.
+        // By the notification: five of the worker's own looks around are twenty seconds apart.
         const started = performance.now()
         for (let sent = 0; sent < 5; sent++) {
           const next = receiver.next()
           await front.call('POST', '/issues', { title: `Now ${sent}` }, headers)
           await next
         }
-        expect(performance.now() - started).toBeLessThan(5000)
+        expect(performance.now() - started).toBeLessThan(15_000)
         for (const service of [front, worker]) expect(await service.kill('SIGTERM')).toBe(0)
         await receiver.stop()
       })

@@ -217,7 +217,8 @@ describe('whatever the bytes', () => {
     const bytes = Buffer.concat([hex('ffd8'), Buffer.alloc(512 * 1024, hex(unit))])
     const started = performance.now()
     expect(imageOf(bytes)).toBeNull()
-    expect(performance.now() - started).toBeLessThan(500)
+    // A walk that began anew at each of them would take minutes.
+    expect(performance.now() - started).toBeLessThan(5000)
   })
 })
 
