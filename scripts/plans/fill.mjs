@@ -24,6 +24,7 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadDeliveries(run, workspace.id, webhook.id)
   await loadSessions(run, workspace.id, person.id)
   await loadApp(run, workspace.id, app.id)
+  await loadStrangers(run)
   await run('vacuum analyze')
 }
 
@@ -61,6 +62,18 @@ async function loadPeople(run, { workspaceId, userId, teamId }) {
      insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
      select id, $1, case when n <= 20 then $2 else ${id('usr', 'n')} end, 'Be brief.', now(), now() from made`,
     [workspaceId, userId],
+  )
+}
+
+/** Who has nothing to do with us is not looked at when we choose among our own. */
+async function loadStrangers(run) {
+  await run(
+    `insert into users (id, user_kind, display_name, email, created_at)
+     select ${id('usr', 'n')}, 'human', 'Person ' || n, 'p' || n || '@example.com', now() from generate_series(20001, 80000) n`,
+  )
+  await run(
+    `insert into memberships (workspace_id, user_id, role, joined_at)
+     select ${id('wsp', 'n % 20 + 1')}, ${id('usr', 'n')}, 'member', now() from generate_series(20001, 80000) n`,
   )
 }
 

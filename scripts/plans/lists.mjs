@@ -32,6 +32,13 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   `/teams/${team.id}/members`,
   '/workspaces/me/members',
   '/workspaces/me/invitations',
+  '/teams/select',
+  '/users/select',
+  '/users/select?query=person',
+  '/agents',
+  '/agents?include_apps=true&include_deployment=true',
+  '/agent-apps',
+  '/installations',
   '/webhooks',
   `/webhooks/${webhook.id}/deliveries`,
   ...['pending', 'succeeded', 'failed', 'canceled'].map(

@@ -3,7 +3,7 @@ import { endAllOf, endUncovered } from '../agent-sessions/end.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
-import { none, sql } from '../db/sql.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
 import { cancelPending } from '../delivery/endpoints.ts'
 import { recordForApp, systemActor } from '../events/for-app.ts'
 import type { Member } from '../http/caller.ts'
@@ -13,6 +13,7 @@ import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import { type Deciding, releaseUncovered } from '../issues/delegation.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import { everybodyIn } from '../workspaces/everybody.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 
 interface Stored extends Omit<Installation, 'scopes'> {
@@ -56,7 +57,7 @@ export const readInstallation = async (db: Queryable, { workspaceId }: Member, i
     ),
   )
 
-const lockInstallation = async (tx: Tx, condition: ReturnType<typeof sql>) =>
+const lockInstallation = async (tx: Tx, condition: Sql) =>
   tx.row<Stored>(sql`select ${columns} from ${installations} where ${condition} for no key update of i`)
 
 /** What a manager chose: all teams, or one or more teams of this workspace; exactly one of the two (decisions 4). */
@@ -120,10 +121,8 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
   const taken = new Set(
     (
       await tx.rows<{ name: string }>(sql`
-        select u.display_name as name from users u where u.id <> ${userId} and starts_with(u.display_name, ${name}) and (
-          u.id in (select user_id from memberships where workspace_id = ${workspaceId})
-          or u.id in (select app_user_id from installations where workspace_id = ${workspaceId} and revoked_at is null)
-          or u.id in (select user_id from inside_agents where workspace_id = ${workspaceId} and deleted_at is null))`)
+        select u.display_name as name from (${everybodyIn(workspaceId)}) e join users u on u.id = e.id
+        where u.id <> ${userId} and starts_with(u.display_name, ${name})`)
     ).map((user) => user.name),
   )
   let free = name

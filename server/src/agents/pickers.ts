@@ -3,7 +3,7 @@ import { avatarOf } from '../agent-sessions/activities.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { containing } from '../db/like.ts'
-import { none, sql } from '../db/sql.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
@@ -15,6 +15,7 @@ import {
 } from '../installations/availability.ts'
 import { covers } from '../installations/reach.ts'
 import { findIssueId } from '../issues/read.ts'
+import { everybodyIn } from '../workspaces/everybody.ts'
 
 interface Row {
   id: string
@@ -25,15 +26,16 @@ interface Row {
   inside: InsideAgent | null
 }
 
-export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, none)
+export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, sql`true`)
 
 export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_deployment, ...query }: AgentQuery) => {
   const kinds = ['personal', ...(include_apps ? ['app'] : []), ...(include_deployment ? ['deployment'] : [])]
-  return pick(ctx, caller, query, sql`and u.agent_kind = any(${kinds})`)
+  return pick(ctx, caller, query, sql`u.agent_kind = any(${kinds})`)
 }
 
-async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: ReturnType<typeof sql>) {
+async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) {
   const place = await placeOf(ctx.db, caller, query)
+  const onlyOwn = sql`and (owner_id is null or owner_id = ${caller.id})`
   return page<Choice>(
     ctx.keys,
     'users to choose',
@@ -43,20 +45,14 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Retur
       const rows = await ctx.db.rows<Row>(sql`
         select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
           jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
-            'requested', a.requested_scopes, 'webhook', e.state) end as app,
+            'requested', a.requested_scopes, 'webhook', w.state) end as app,
           case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
-        from users u
+        from (${everybodyIn(caller.workspaceId, onlyOwn)}) e join users u on u.id = e.id
         left join inside_agents n on n.user_id = u.id
         left join installations i on i.app_user_id = u.id
         left join agent_apps a on a.id = i.app_id
-        left join endpoints e on e.id = a.endpoint_id
-        where (u.id in (select user_id from memberships where workspace_id = ${caller.workspaceId})
-            or u.id in (select app_user_id from installations
-              where workspace_id = ${caller.workspaceId} and revoked_at is null)
-            or u.id in (select user_id from inside_agents
-              where workspace_id = ${caller.workspaceId} and deleted_at is null
-                and (owner_id is null or owner_id = ${caller.id})))
-          ${filter}
+        left join endpoints w on w.id = a.endpoint_id
+        where ${filter}
           ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
         order by u.id desc limit ${count}`)
