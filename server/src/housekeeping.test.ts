@@ -1,7 +1,22 @@
+import pino from 'pino'
 import { expect } from 'vitest'
 import { test } from '../test/harness.ts'
 import { sql } from './db/sql.ts'
 import { sweep } from './housekeeping.ts'
+
+test('what fails is named, and the rest is done', async ({ startApp }) => {
+  const app = await startApp()
+  await app.workspace()
+  const { db } = app.ctx
+  const lines: string[] = []
+  const log = pino({ base: null }, { write: (line) => lines.push(line) })
+  await db.run(sql`alter table rate_limits rename to elsewhere`)
+  app.clock.advance({ days: 40 })
+  await sweep({ ...app.ctx, log })
+  await db.run(sql`alter table elsewhere rename to rate_limits`)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ chore: 'rate limits', msg: 'housekeeping failed' }])
+  expect(await db.rows(sql`select 1 from logins`)).toEqual([])
+})
 
 test('what has expired is removed, and nothing else', async ({ startApp }) => {
   const app = await startApp()

@@ -1,6 +1,7 @@
 import { sweepListeners } from './agent-apps/listeners.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
+import type { Db } from './db/database.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
@@ -11,21 +12,28 @@ import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
 
-/** Removes what no longer means anything. Every process may do it; none depends on it having been done. */
-export async function sweep({ db, clock }: Context) {
-  const now = clock.now()
-  await sweepRateLimits(db, now)
-  await sweepRateWindows(db, now)
-  await sweepLogins(db, now)
-  await sweepInvitations(db, now)
-  await sweepDeliveries(db, now)
-  await sweepOAuth(db, now)
-  await sweepListeners(db, now)
-  await sweepRelayed(db, now)
-  await db.tidy()
+const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
+  'rate limits': sweepRateLimits,
+  'rate windows': sweepRateWindows,
+  logins: sweepLogins,
+  invitations: sweepInvitations,
+  deliveries: sweepDeliveries,
+  oauth: sweepOAuth,
+  listeners: sweepListeners,
+  relayed: sweepRelayed,
+  tables: (db) => db.tidy(),
 }
 
-export const startHousekeeping = (ctx: Context) =>
-  repeat(ctx.clock, everyMs, () =>
-    sweep(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'housekeeping failed')),
-  )
+/**
+ * Removes what no longer means anything. Every process may do it; none depends on it having been done. What fails is left
+ * for the next time and keeps nothing else from being done.
+ */
+export async function sweep({ db, clock, log }: Context) {
+  for (const [chore, work] of Object.entries(chores)) {
+    await work(db, clock.now()).catch((error: Error) =>
+      log.warn({ chore, message: error.message }, 'housekeeping failed'),
+    )
+  }
+}
+
+export const startHousekeeping = (ctx: Context) => repeat(ctx.clock, everyMs, () => sweep(ctx))

@@ -143,6 +143,7 @@ export class SessionHands implements Hands {
 
   pause(ms: number) {
     return new Promise<void>((resolve, reject) => {
+      this.aborted.throwIfAborted()
       const stop = () => {
         cancel()
         reject(this.aborted.reason)

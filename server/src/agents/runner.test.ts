@@ -18,7 +18,9 @@ const endless = () => {
     async work(_, hands) {
       await hands.thought('begun', 'I begin.')
       begun()
-      await new Promise((_, reject) => hands.aborted.addEventListener('abort', () => reject(hands.aborted.reason)))
+      await new Promise((resolve) => hands.aborted.addEventListener('abort', resolve))
+      // Whoever is told to stop waits for nothing more.
+      await hands.pause(60_000)
     },
   }
   return { mind, working }

@@ -38,6 +38,7 @@ export class AgentRunner {
   #stopping = false
   #loop: Promise<void> | undefined
   #renewing: NodeJS.Timeout | undefined
+  #renewed: Promise<unknown> | undefined
   #off = () => {}
   readonly #nap = new Nap()
 
@@ -50,7 +51,7 @@ export class AgentRunner {
 
   start() {
     this.#off = this.#bells.on(workBell, () => this.#nap.wake())
-    this.#renewing = setInterval(() => void this.#guarded(() => this.renew()), renewEveryMs)
+    this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }
 
@@ -83,6 +84,13 @@ export class AgentRunner {
       const ours = held.find(({ id }) => id === claimed.id)
       if (!ours?.goesOn) abort.abort((ours ? 'stopped' : 'lost') satisfies Ended)
     }
+  }
+
+  /** Not while the last time still waits for the database. */
+  async #renewOnce() {
+    this.#renewed ??= this.#guarded(() => this.renew())
+    await this.#renewed
+    this.#renewed = undefined
   }
 
   async #run() {

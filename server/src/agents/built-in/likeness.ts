@@ -35,11 +35,18 @@ export function asWritten(stem: string, text: string): string | undefined {
   return undefined
 }
 
+/** How much each word says about an issue. */
+interface Vector {
+  weights: ReadonlyMap<string, number>
+  length: number
+}
+
 const sameAs = (word: string) => irregular[word] ?? word
 
 /** Words that are in every other issue say nothing about it; those that are in few say much. */
 export class Likeness {
   readonly #frequency = new Map<string, number>()
+  readonly #vectors = new WeakMap<Worded, Vector>()
   readonly #count: number
 
   constructor(all: readonly Worded[]) {
@@ -55,15 +62,17 @@ export class Likeness {
   between(a: Worded, b: Worded): number {
     const [one, other] = [this.#vector(a), this.#vector(b)]
     let dot = 0
-    for (const [word, weight] of one) dot += weight * (other.get(word) ?? 0)
-    const lengths = length(one) * length(other)
+    for (const [word, weight] of one.weights) dot += weight * (other.weights.get(word) ?? 0)
+    const lengths = one.length * other.length
     return lengths === 0 ? 0 : dot / lengths
   }
 
   /** What they have in common, what says most first. */
   shared(a: Worded, b: Worded): string[] {
     const [one, other] = [this.#vector(a), this.#vector(b)]
-    return [...one.keys()].filter((word) => other.has(word)).sort((x, y) => this.#rarity(y) - this.#rarity(x))
+    return [...one.weights.keys()]
+      .filter((word) => other.weights.has(word))
+      .sort((x, y) => this.#rarity(y) - this.#rarity(x))
   }
 
   #rarity(word: string) {
@@ -71,12 +80,14 @@ export class Likeness {
   }
 
   /** What the title says counts twice. */
-  #vector({ title, description }: Worded): Map<string, number> {
-    const vector = new Map<string, number>()
-    for (const word of description.map(sameAs)) vector.set(word, this.#rarity(word) / 2)
-    for (const word of title.map(sameAs)) vector.set(word, this.#rarity(word))
+  #vector(one: Worded): Vector {
+    const known = this.#vectors.get(one)
+    if (known) return known
+    const weights = new Map<string, number>()
+    for (const word of one.description.map(sameAs)) weights.set(word, this.#rarity(word) / 2)
+    for (const word of one.title.map(sameAs)) weights.set(word, this.#rarity(word))
+    const vector = { weights, length: Math.hypot(...weights.values()) }
+    this.#vectors.set(one, vector)
     return vector
   }
 }
-
-const length = (vector: Map<string, number>) => Math.hypot(...vector.values())

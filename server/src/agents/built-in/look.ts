@@ -103,6 +103,7 @@ export async function findAlike(ctx: Context, caller: App, issue: Issue) {
       row,
       alike: Math.max(likeness.between(words, row.words), row.look >= titlesAlike ? row.look : 0),
     }))
+    .filter(({ alike }) => alike >= related.likeness)
     .sort((a, b) => b.alike - a.alike)
   const matches = ranked.flatMap(({ row, alike }): Match[] => {
     const { words: theirs, look, type, ...other } = row
