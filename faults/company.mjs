@@ -8,7 +8,6 @@ import { listAll, reasonOf, send } from './api.mjs'
 /** With so many unanswered, those who write would have gone home. */
 const mostUnderWay = 400
 const webhooks = 3
-/** More than one would expect at this pace, because a session is limited to ten activities a minute. */
 const sessions = 16
 const delegateEvery = 60
 const atWork = ['pending', 'active', 'stale']

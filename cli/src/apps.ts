@@ -22,7 +22,7 @@ export async function all<T>(page: (cursor: string | undefined) => Promise<Page<
   }
 }
 
-const from = (cursor: string | undefined) => ({ limit: 100, ...(cursor ? { cursor } : {}) })
+export const from = (cursor: string | undefined) => ({ limit: 100, ...(cursor ? { cursor } : {}) })
 
 export const appsOf = ({ client }: Account): Promise<AgentApp[]> => all((cursor) => client.listAgentApps(from(cursor)))
 

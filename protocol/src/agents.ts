@@ -54,6 +54,7 @@ export const PersonalAgent = Type.Object(
     id: id('usr'),
     name: Type.String(),
     instructions: Type.String(),
+    user_kind: Type.Enum(['application']),
     agent_kind: Type.Enum(['personal']),
     created_at: Timestamp,
     updated_at: Timestamp,

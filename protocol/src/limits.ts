@@ -2,6 +2,7 @@
 export const limits = {
   bodyBytes: 1024 * 1024,
   bodyDepth: 32,
+  bodyValues: 20_000,
   idsInArray: 100,
 
   pageDefault: 50,

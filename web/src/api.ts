@@ -92,10 +92,10 @@ export function fieldErrors(error: unknown): Record<string, string> {
   )
 }
 
-/** Every page of a list, up to so many items. */
+/** Every page of a list, or as many as show so many items. */
 export async function all<Item>(
   page: (cursor: string | undefined) => Promise<{ data: Item[]; next_cursor: string | null }>,
-  most = 1000,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<Item[]> {
   const items: Item[] = []
   let cursor: string | undefined

@@ -95,6 +95,8 @@ async function stream(workspaceId: string, takesOver: boolean, { heard, is }: Ea
   let begun = takesOver
   for (;;) {
     try {
+      // Until something is heard: what answers and tells nothing is not the service.
+      failures++
       for await (const { event, data } of connect(workspaceId)) {
         failures = 0
         is('open')
@@ -106,13 +108,13 @@ async function stream(workspaceId: string, takesOver: boolean, { heard, is }: Ea
         begun = true
       }
     } catch (error) {
-      failures++
+      failures ||= 1
       // Whoever may no longer listen looks again, and learns why.
       if (error instanceof Refused) heard({ kind: 'resync' })
     }
     missed = true
     if (failures > 0) is('lost')
-    await pause(failures === 0 ? 0 : Math.min(longestPauseMs, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
+    await pause(Math.min(longestPauseMs, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
   }
 }
 

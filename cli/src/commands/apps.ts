@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AgentApp, AgentAppManifest } from '@baton/sdk'
 import { type Account, accountOf } from '../account.ts'
-import { appsOf, findApp } from '../apps.ts'
+import { all, appsOf, findApp, from } from '../apps.ts'
 import { account, type Call, type Command, positionals, text } from '../command.ts'
 import { changeEnv, readEnv } from '../env-file.ts'
 import { Failure, UsageError } from '../failure.ts'
@@ -161,10 +161,10 @@ async function clientSecretFor(call: Call, app: AgentApp): Promise<string> {
 
 async function teamsNamed({ client }: Account, keys: string | undefined): Promise<string[]> {
   if (keys === undefined) return []
-  const { data } = await client.listTeams({ limit: 100 })
+  const teams = await all((cursor) => client.listTeams(from(cursor)))
   return keys.split(',').map((key) => {
-    const team = data.find((one) => one.key.toLowerCase() === key.trim().toLowerCase() || one.id === key.trim())
-    if (!team) throw new Failure(`There is no team ${key}. Teams: ${data.map((one) => one.key).join(', ')}.`)
+    const team = teams.find((one) => one.key.toLowerCase() === key.trim().toLowerCase() || one.id === key.trim())
+    if (!team) throw new Failure(`There is no team ${key}. Teams: ${teams.map((one) => one.key).join(', ')}.`)
     return team.id
   })
 }

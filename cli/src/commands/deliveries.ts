@@ -47,14 +47,15 @@ async function follow(
   appId: string,
   query: Parameters<typeof deliveriesOf>[2],
 ) {
-  const shown = new Map<string, string>()
+  let shown = new Map<string, string>()
   while (!signal.aborted) {
+    const now = new Map<string, string>()
     for (const delivery of (await deliveriesOf(account, appId, query)).reverse()) {
       const text = words(terminal, delivery)
-      if (shown.get(delivery.id) === text) continue
-      shown.set(delivery.id, text)
-      terminal.event(delivery, text)
+      if (shown.get(delivery.id) !== text) terminal.event(delivery, text)
+      now.set(delivery.id, text)
     }
+    shown = now
     await sleep(1500, undefined, { signal }).catch(() => {})
   }
 }

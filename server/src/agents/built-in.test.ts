@@ -127,7 +127,7 @@ test(
     await app.work()
     const onProject = await sessionOn(project)
     expect(onProject).toMatchObject({ state: 'complete', issue: null })
-    expect(lastBody(await said(onProject))).toContain(`**Speed**: 1 issues · 1 backlog`)
+    expect(lastBody(await said(onProject))).toContain(`**Speed**: 1 issue · 1 backlog`)
   },
 )
 

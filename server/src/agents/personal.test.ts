@@ -17,7 +17,12 @@ test(
   async ({ app }) => {
     const { owner, member, scribe } = await insideScene(app)
     await app.installed(owner)
-    expect(scribe).toMatchObject({ name: 'Scribe', instructions: 'Be brief.', agent_kind: 'personal' })
+    expect(scribe).toMatchObject({
+      name: 'Scribe',
+      instructions: 'Be brief.',
+      user_kind: 'application',
+      agent_kind: 'personal',
+    })
     const path = `/agents/personal/${scribe.id}`
     expect((await done(member.get('/agents/personal'))).data).toEqual([scribe])
     expect((await done(owner.get('/agents/personal'))).data).toEqual([])

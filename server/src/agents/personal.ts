@@ -12,7 +12,7 @@ import { releaseAllOf } from '../issues/delegation.ts'
 import { hintOfLists, tellLive } from '../live/hint.ts'
 
 const columns = sql`
-  u.id, u.display_name as name, n.instructions, u.agent_kind, n.created_at, n.updated_at`
+  u.id, u.display_name as name, n.instructions, u.user_kind, u.agent_kind, n.created_at, n.updated_at`
 
 const ofOwner = ({ workspaceId, id }: Pick<Member, 'workspaceId' | 'id'>) =>
   sql`n.workspace_id = ${workspaceId} and n.owner_id = ${id} and n.deleted_at is null`

@@ -5,7 +5,7 @@ export const remedies: Record<ErrorCode, string> = {
   INVALID_DELEGATE:
     'Leave `delegate_id` out. Only people hand issues over; an app that wants to give one up says so in its session.',
   INVALID_JSON:
-    'Send one JSON document in UTF-8. A key that stands twice in an object, a missing body, text that is not valid Unicode and the character NUL are refused too.',
+    'Send one JSON document in UTF-8. A key that stands twice in an object, a missing body, text that is not valid Unicode, the character NUL, more than 32 levels and more than 20,000 values are refused too.',
   INVALID_REQUEST: 'Look at what your HTTP client or a proxy on the way makes of the request, its `Host` header first.',
   WORKSPACE_REQUIRED:
     '`GET /auth/me` lists your workspaces. Send the id of one as `X-Workspace-ID`; streams also take it as `workspace_id` in the query.',

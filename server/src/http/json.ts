@@ -2,7 +2,6 @@ import { limits } from '@baton/protocol'
 import { ApiError } from './errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-const valuesInBody = 20_000
 
 /**
  * JSON as we accept it: valid UTF-8, every key once, nested and populated within bounds. JSON.parse alone keeps the
@@ -38,7 +37,7 @@ function inspect(text: string) {
         stack.pop()
         break
       case ',':
-        if (++values > valuesInBody) throw refusal('has too many values')
+        if (++values > limits.bodyValues) throw refusal('has too many values')
         break
       case '"': {
         const end = endOfString(text, at)

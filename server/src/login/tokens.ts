@@ -63,8 +63,7 @@ async function noteUse(db: Queryable, { grantId, lastUsedAt }: Found, now: Date)
 
 /**
  * Finds the token and then, if it is good, takes a call from the limit of whoever holds it: on the Agent Session API the
- * whole installation, elsewhere the token alone. Materialized, because one join of all takes longer to plan, and the
- * embedded database plans every time.
+ * whole installation, elsewhere the token alone.
  */
 function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
   const installation = limit?.name === 'sessions' ? sql`i.id` : sql`null`

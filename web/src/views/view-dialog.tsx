@@ -53,7 +53,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
     <Dialog open onClose={onClose} title={view ? 'Change view' : 'Save view'} size="sm">
       <form className="space-y-3 pb-3" onSubmit={save}>
         <Field label="Name" error={fields.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={100} autoFocus required />
+          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={80} autoFocus required />
         </Field>
         {!view && own.length > 0 && (
           <Field label="Save as">

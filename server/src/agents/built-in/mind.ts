@@ -6,7 +6,7 @@ import { answerOf, choicesOf, type Findings, notDuplicate, questionOf } from './
 import { findAlike, lastTouched, readIssue, readSurroundings, readThreads } from './look.ts'
 import { missingFacts } from './missing.ts'
 import { projectSummary } from './project.ts'
-import { linked, relationNotes, statusWords } from './relations.ts'
+import { counted, linked, relationNotes, statusWords } from './relations.ts'
 
 const duplicatesShown = 3
 const relatedShown = 3
@@ -149,5 +149,3 @@ async function lookAtProject(ctx: Context, work: Work, hands: Hands) {
   ])
   await hands.respond(summary.text)
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -5,7 +5,7 @@ import { sql } from '../../db/sql.ts'
 import { issueInReach } from '../../installations/reach.ts'
 import type { Hands } from '../mind.ts'
 import { used } from './look.ts'
-import { linked, type Other, statusWords } from './relations.ts'
+import { counted, linked, type Other, statusWords } from './relations.ts'
 
 /** Of more than these the rest is counted and not named. */
 const named = 5
@@ -42,7 +42,7 @@ export function summaryOf(project: Pick<Project, 'title' | 'target_date'>, rows:
   const open = rows.filter(({ status }) => status !== 'done')
   const late = project.target_date && new Date(project.target_date) < now && open.length > 0
   return [
-    `**${project.title}**: ${rows.length} issues · ${counts.join(' · ')}`,
+    `**${project.title}**: ${counted(rows.length, 'issue')} · ${counts.join(' · ')}`,
     ...(late ? [`Its target date was ${project.target_date?.slice(0, 10)}.`] : []),
     '',
     ...listed(

@@ -16,11 +16,13 @@ export interface Surroundings {
 }
 
 const untouchedDays = 30
-export const isOver = ({ status }: Pick<Issue, 'status'>) => status === 'done'
+const isOver = ({ status }: Pick<Issue, 'status'>) => status === 'done'
 const underWay: Issue['status'][] = ['in_progress', 'qa', 'release']
 
 export const linked = ({ code, title, url }: Pick<Other, 'code' | 'title' | 'url'>) =>
   `[${code} ${title.replace(/[[\]\\]/g, '\\$&')}](${url})`
+export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
 export const statusWords = (status: Issue['status']) => status.replaceAll('_', ' ')
 const who = ({ assignee }: Other) => assignee ?? 'nobody assigned'
 
