@@ -71,6 +71,18 @@ test.describe('on a telephone', () => {
   test('an invitation is accepted once', async ({ page, company, service, faults }) => {
     const nora = await signUp(service.url, 'Nora New')
     const { token } = await company.owner.api.createInvitation({ email: nora.email, role: 'member' })
+    // Without a login the link leads to an account, for whom it is, and back to itself either way.
+    await page.goto(`/invitations/accept?token=${token}&email=${nora.email}`)
+    await expect(page.getByRole('heading', { name: 'You have been invited to a workspace' })).toBeVisible()
+    await expect(page.getByLabel('E-mail')).toHaveValue(nora.email)
+    await checkAxe(page)
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await expect(page.getByText('You have been invited to a workspace.')).toBeVisible()
+    await page.getByLabel('Password').fill(company.owner.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await expect(page.getByRole('heading', { name: 'You are invited' })).toBeVisible()
+    await page.goto(`/invitations/accept?token=${token}&email=somebody.else@example.com`)
+    await expect(page.getByText('The invitation was made for somebody.else@example.com')).toBeVisible()
     await signedIn(page, { ...nora, password: company.owner.password, api: company.owner.api })
     await page.goto(`/invitations/accept?token=${token}`)
     await checkAxe(page)

@@ -18,6 +18,7 @@ test(
     const dialog = page.getByRole('dialog')
     await expect(dialog).toContainText('works once, for 7 days')
     const link = (await dialog.getByRole('code').textContent()) ?? ''
+    await expect(dialog.getByRole('button', { name: 'Copy the link' })).toBeFocused()
     await page.getByRole('button', { name: 'Done' }).click()
     await expect(page.getByRole('list', { name: 'Invitations' })).toContainText(nora.email)
     await checkAxe(page)

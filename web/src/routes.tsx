@@ -41,14 +41,15 @@ const person = createRoute({
   id: 'person',
   beforeLoad: async ({ location }) => {
     const me = await queries.ensureQueryData(meQuery)
-    if (!me) throw redirect({ to: '/sign-in', search: { next: location.href } })
+    const door = location.pathname === '/invitations/accept' ? '/sign-up' : '/sign-in'
+    if (!me) throw redirect({ to: door, search: { next: location.href } })
     return { me }
   },
 })
 const acceptInvitation = createRoute({
   getParentRoute: () => person,
   path: '/invitations/accept',
-  validateSearch: (search) => ({ token: text(search.token) }),
+  validateSearch: (search) => ({ token: text(search.token), email: text(search.email) }),
   component: lazyRouteComponent(() => import('./workspaces/accept-invitation-screen.tsx'), 'AcceptInvitationScreen'),
 })
 const newWorkspace = createRoute({

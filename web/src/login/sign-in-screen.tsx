@@ -2,18 +2,20 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
-import { Front, frontLink } from './front.tsx'
+import { Front } from './front.tsx'
 import { instanceQuery } from './instance.ts'
+import { invitationIn } from './invitation.ts'
 import { safeNext } from './me.ts'
 
 export function SignInScreen() {
   const { next } = useSearch({ from: '/sign-in' })
+  const invitation = invitationIn(next)
   const demo = useQuery(instanceQuery).data?.demo
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(invitation?.email ?? '')
   const [password, setPassword] = useState('')
   // The whole app begins anew, with nothing of whoever was here before.
   const enter = async (login: { email: string; password: string }) => {
@@ -25,14 +27,18 @@ export function SignInScreen() {
   return (
     <Front
       title="Sign in"
-      hint="A work tracker whose teammates include agents."
+      hint={
+        invitation
+          ? 'You have been invited to a workspace. Sign in to join it.'
+          : 'A work tracker whose teammates include agents.'
+      }
       footer={
-        <>
-          New here?{' '}
-          <Link to="/sign-up" search={{ next }} className={frontLink}>
+        <div className="flex items-center justify-between gap-3">
+          New here?
+          <Link to="/sign-up" search={{ next }} className={buttonClass()}>
             Create an account
           </Link>
-        </>
+        </div>
       }
     >
       {demo && (

@@ -1,28 +1,39 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { api, isBatonError } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 import { Front, frontLink } from './front.tsx'
 import { instanceQuery } from './instance.ts'
+import { invitationIn } from './invitation.ts'
 import { safeNext } from './me.ts'
+
+const notInvited = (email: string) =>
+  `The invitation is for another e-mail address${email && `, ${email}`}, or no longer works. Use the address that it was made for, or ask for a new one.`
 
 export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
+  const invitation = invitationIn(next)
   const open = useQuery(instanceQuery).data?.sign_up ?? true
   const [name, setName] = useState('')
-  const [email, setEmail] = useState('')
+  const [email, setEmail] = useState(invitation?.email ?? '')
   const [password, setPassword] = useState('')
   const form = useForm(async () => {
-    await api.signUp({ name, email, password })
+    try {
+      await api.signUp({ name, email, password })
+    } catch (error) {
+      if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(notInvited(invitation.email))
+      throw error
+    }
     location.assign(safeNext(next))
   }, ['name', 'email', 'password'])
   return (
     <Front
-      title="Create an account"
+      title={invitation ? 'You have been invited to a workspace' : 'Create an account'}
+      hint={invitation && 'Create your account here, then join.'}
       footer={
         <>
           Have one already?{' '}
@@ -33,7 +44,7 @@ export function SignUpScreen() {
       }
     >
       <form onSubmit={form.submit} className="space-y-4">
-        {!open && (
+        {!open && !invitation && (
           <Notice>Only people with an invitation can sign up here. Use the e-mail address that was invited.</Notice>
         )}
         <Field label="Your name" error={form.errors.name}>

@@ -24,16 +24,24 @@ function useCopied(text: string) {
   return { copied, run }
 }
 
-function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+interface CopyProps {
+  text: string
+  label: string
+  autoFocus?: boolean
+}
+
+function CopyButton({ text, label, ...rest }: CopyProps) {
   const { copied, run } = useCopied(text)
-  return <IconButton label={copied ? 'Copied' : label} icon={copied ? Check : Copy} onClick={() => void run()} />
+  return (
+    <IconButton label={copied ? 'Copied' : label} icon={copied ? Check : Copy} onClick={() => void run()} {...rest} />
+  )
 }
 
 /** Something to be taken elsewhere, letter by letter. */
-export const Copyable = ({ text, label }: { text: string; label: string }) => (
+export const Copyable = ({ text, label, ...rest }: CopyProps) => (
   <div className="flex items-center gap-1 rounded border bg-sunken pl-2.5">
     <code className="min-w-0 flex-1 truncate font-mono text-xs">{text}</code>
-    <CopyButton text={text} label={`Copy ${label}`} />
+    <CopyButton text={text} label={`Copy ${label}`} {...rest} />
   </div>
 )
 

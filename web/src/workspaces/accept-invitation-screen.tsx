@@ -9,7 +9,7 @@ import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 
 export function AcceptInvitationScreen() {
-  const { token } = useSearch({ from: '/person/invitations/accept' })
+  const { token, email } = useSearch({ from: '/person/invitations/accept' })
   const { user } = useMe()
   const [over, setOver] = useState(!token)
   const form = useForm(async () => {
@@ -22,6 +22,7 @@ export function AcceptInvitationScreen() {
       setOver(true)
     }
   })
+  const forAnother = email !== undefined && email.toLowerCase() !== user.email.toLowerCase()
   const leave = () => void signOut(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
   return (
     <Front
@@ -38,8 +39,7 @@ export function AcceptInvitationScreen() {
       {over ? (
         <div className="space-y-4">
           <p className="text-base text-ink-2">
-            It was used, withdrawn, is older than 7 days, or is meant for another e-mail address. Ask whoever invited
-            you for a new one.
+            It was used, withdrawn, or is older than 7 days. Ask whoever invited you for a new one.
           </p>
           <Link to="/" className={frontLink}>
             Go to your workspaces
@@ -50,6 +50,11 @@ export function AcceptInvitationScreen() {
           <p className="text-base text-ink-2">
             Join the workspace, see its issues and work on them with people and agents.
           </p>
+          {forAnother && (
+            <Notice tone="warn">
+              The invitation was made for {email}, and you are signed in as {user.email}.
+            </Notice>
+          )}
           {form.problem && <Notice tone="bad">{form.problem}</Notice>}
           <Button look="primary" className="w-full" busy={form.busy} onClick={() => void form.submit()} autoFocus>
             Join the workspace

@@ -16,7 +16,7 @@ export function Invite({ open, onClose }: { open: boolean; onClose: () => void }
   const [link, setLink] = useState<string | null>(null)
   const form = useForm(async () => {
     const { token } = await api.createInvitation({ email, role })
-    setLink(`${location.origin}/invitations/accept?${new URLSearchParams({ token })}`)
+    setLink(`${location.origin}/invitations/accept?${new URLSearchParams({ token, email })}`)
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   }, ['email', 'role'])
   const close = () => {
@@ -33,12 +33,12 @@ export function Invite({ open, onClose }: { open: boolean; onClose: () => void }
         description="It works once, for 7 days, and is shown only now."
         size="sm"
         footer={
-          <Button look="primary" onClick={close} autoFocus>
+          <Button look="primary" onClick={close}>
             Done
           </Button>
         }
       >
-        <Copyable text={link} label="the link" />
+        <Copyable text={link} label="the link" autoFocus />
       </Dialog>
     )
   }
