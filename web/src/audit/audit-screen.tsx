@@ -11,7 +11,7 @@ import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
-import { usePeople, useTeams } from '../workspaces/queries.ts'
+import { aboutWhat, useNames } from './names.ts'
 import { auditWords } from './words.ts'
 
 /** Who changed access, and how: newest first. */
@@ -65,33 +65,26 @@ function Log() {
   )
 }
 
-const Entries = ({ entries }: { entries: AuditEntry[] }) =>
-  entries.length === 0 ? (
-    <Empty icon={ScrollText} title="Nothing of this kind has happened">
-      Changes of access, secrets, apps, webhooks and teams are kept here.
-    </Empty>
-  ) : (
+function Entries({ entries }: { entries: AuditEntry[] }) {
+  const names = useNames(entries)
+  if (entries.length === 0) {
+    return (
+      <Empty icon={ScrollText} title="Nothing of this kind has happened">
+        Changes of access, secrets, apps, webhooks and teams are kept here.
+      </Empty>
+    )
+  }
+  return (
     <ul aria-label="Audit log" className="divide-y">
       {entries.map((entry) => (
-        <Entry key={entry.id} entry={entry} />
+        <Entry key={entry.id} entry={entry} about={aboutWhat(entry, names)} />
       ))}
     </ul>
   )
-
-/** Who and what it was about, by the names they have now. */
-function useNames({ actor, subject_id, details }: AuditEntry): string[] {
-  const people = usePeople()
-  const teams = useTeams()
-  if (typeof details.name === 'string') return [details.name]
-  return [subject_id, ...Object.values(details)].flatMap((id) => {
-    if (typeof id !== 'string' || id === actor?.id) return []
-    return people.get(id)?.display_name ?? teams.find((team) => team.id === id)?.name ?? []
-  })
 }
 
-function Entry({ entry }: { entry: AuditEntry }) {
+function Entry({ entry, about }: { entry: AuditEntry; about: string[] }) {
   const { action, actor, subject_id, details, created_at } = entry
-  const names = useNames(entry)
   const more = Object.entries(details)
   return (
     <li className="px-4 py-2">
@@ -100,7 +93,7 @@ function Entry({ entry }: { entry: AuditEntry }) {
           <Avatar name={actor?.name ?? 'Baton'} size={20} />
           <span className="min-w-52 flex-1">
             <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {auditWords[action]}
-            {names.length > 0 && <span className="text-ink-2">: {names.join(', ')}</span>}
+            {about.length > 0 && <span className="text-ink-2">: {about.join(', ')}</span>}
           </span>
           <Time at={created_at} className="tabular text-xs text-ink-3" />
         </summary>
