@@ -1,4 +1,5 @@
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useMe } from '../login/me.ts'
 
 const places = [
@@ -15,9 +16,17 @@ const places = [
 /** The settings, with the way between them. */
 export function Settings() {
   const { isManager } = useMe()
+  const { pathname } = useLocation()
+  const nav = useRef<HTMLElement>(null)
+  // Where there is no room for all of them, the current one is to be seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another current one
+  useEffect(() => {
+    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [pathname])
   return (
     <div data-settings className="flex h-full max-lg:flex-col">
       <nav
+        ref={nav}
         aria-label="Settings"
         className="shrink-0 overflow-x-auto border-b bg-canvas lg:w-48 lg:border-r lg:border-b-0 lg:p-3"
       >
