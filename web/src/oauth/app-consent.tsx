@@ -1,6 +1,7 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { listenUrl } from '../agent-apps/manifest.ts'
 import { api, inWorkspace } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
@@ -45,7 +46,15 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
             <li className="flex gap-2.5">
               <Webhook size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
               <span>
-                At <strong className="font-semibold">{webhook.host}</strong>:{' '}
+                {webhook.host === new URL(listenUrl).host ? (
+                  <>
+                    Goes to whoever runs <code className="font-mono text-xs">npx baton listen</code>, not to an address:
+                  </>
+                ) : (
+                  <>
+                    At <strong className="font-semibold">{webhook.host}</strong>:
+                  </>
+                )}{' '}
                 {[...webhook.always, ...webhook.resource_types].map((type) => eventWords[type] ?? type).join('; ')}.
                 Only for the teams you choose.
               </span>
