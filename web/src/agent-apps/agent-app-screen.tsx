@@ -130,7 +130,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
           'It has none: nobody can hand it work or mention it.'
         ) : url === listenUrl ? (
           <>
-            Goes to whoever runs <code className="font-mono text-xs">baton listen</code>, not to an address.
+            Goes to whoever runs <code className="font-mono text-xs">npx baton listen</code>, not to an address.
           </>
         ) : (
           <span className="font-mono text-xs wrap-anywhere">{url}</span>

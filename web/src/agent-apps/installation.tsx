@@ -175,9 +175,12 @@ export function NotInstalled({ app }: { app: AgentApp }) {
                 Open the app's install page, or run this where its <code className="font-mono text-xs">.env</code> is:
               </p>
               <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
-                baton apps install {app.id}
+                npx baton apps install {app.id}
               </code>
-              <p className="text-ink-2">Either way you see what it asks for, and choose its teams.</p>
+              <p className="text-ink-2">
+                Either way you see what it asks for before you agree. The page lets you choose its teams; the command
+                takes them with <code className="font-mono text-xs">--teams</code>, and means all of them otherwise.
+              </p>
             </>
           ) : (
             <RequestInstall app={app} />

@@ -158,7 +158,7 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
         <>
           <Field
             label="Webhook URL"
-            hint={`A public https address on port 443 or 8443. To receive on your own machine with baton listen: ${listenUrl}`}
+            hint={`A public https address on port 443 or 8443. To receive on your own machine with npx baton listen: ${listenUrl}`}
             error={errors['webhook.url'] ?? errors.webhook}
           >
             <Input

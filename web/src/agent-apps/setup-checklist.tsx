@@ -25,7 +25,8 @@ const steps: Step[] = [
     todo: ({ webhook }) =>
       webhook.url === listenUrl ? (
         <>
-          Run <code className="font-mono text-xs">baton listen</code> beside your program, then delegate an issue to it.
+          Run <code className="font-mono text-xs">npx baton listen</code> beside your program, then delegate an issue to
+          it.
         </>
       ) : webhook.url === '' ? (
         'It has no webhook yet. Give it a URL in the manifest.'

@@ -70,7 +70,7 @@ export const reasons: Record<FailureReason, Reason> = {
     meaning:
       'The URL leads to a place that webhooks may not reach: a private or local address, or another port than 443 and 8443.',
     check:
-      'Use a public https address. For your own machine use baton listen, or have whoever runs this instance allow the address.',
+      'Use a public https address. For your own machine use npx baton listen, or have whoever runs this instance allow the address.',
   },
   network_error: {
     short: 'the receiver could not be reached',
