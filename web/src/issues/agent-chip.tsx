@@ -22,7 +22,8 @@ export function AgentChip({ issue, session, people, className }: Props) {
   const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
   const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
   const words = current && wordsOf(current)
-  const label = current ? (current.ended_at ? 'Ended' : (short[current.state] ?? words?.label)) : undefined
+  // Why it ended has no room here.
+  const label = current?.ended_at ? words?.label.split(':')[0] : current && (short[current.state] ?? words?.label)
   return (
     <a
       href={`/issue/${issue.code}`}
