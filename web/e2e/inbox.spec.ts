@@ -33,10 +33,10 @@ test('everything that asks for a person arrives live, in words, and leads where 
   const { comment, session } = await filled(company, robot)
   const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
   await expect(rows).toHaveCount(4)
-  await expect(rows.nth(0)).toContainText('Unread.Oil the hingesFixer needs your answer')
-  await expect(rows.nth(1)).toContainText('Unread.Oil the hingesFixer finished')
-  await expect(rows.nth(2)).toContainText('Unread.The door sticksOlive Owner mentioned you')
-  await expect(rows.nth(3)).toContainText('Unread.Measure the frameOlive Owner assigned it to you')
+  await expect(rows.nth(0)).toContainText('Unread.ENG-2Oil the hingesFixer needs your answer')
+  await expect(rows.nth(1)).toContainText('Unread.ENG-2Oil the hingesFixer finished')
+  await expect(rows.nth(2)).toContainText('Unread.ENG-1The door sticksOlive Owner mentioned you')
+  await expect(rows.nth(3)).toContainText('Unread.ENG-3Measure the frameOlive Owner assigned it to you')
   await expect(page.getByRole('link', { name: 'Inbox 4 unread' })).toBeVisible()
   await checkAxe(page)
 
@@ -48,6 +48,11 @@ test('everything that asks for a person arrives live, in words, and leads where 
   await rows.nth(0).getByRole('link').click()
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
   await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
+
+  // Found by another way than the inbox, an issue is seen as well, with everything about it.
+  await page.goto('/issue/ENG-2')
+  await expect(page.getByRole('link', { name: 'Inbox 1 unread' })).toBeVisible()
+  await expect.poll(() => unreadOf(company.admin)).toBe(1)
 })
 
 test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, company, agent }) => {

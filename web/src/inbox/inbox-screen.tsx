@@ -11,7 +11,7 @@ import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { inboxQuery } from './queries.ts'
 import { markAllRead, markRead } from './read.ts'
-import { placeOf, sentenceOf, wordsOf } from './words.ts'
+import { codeOf, placeOf, sentenceOf, wordsOf } from './words.ts'
 
 /** What asks for the person, newest first. */
 export function InboxScreen() {
@@ -102,6 +102,7 @@ const opened = (entry: InboxEntry) => {
 function Row({ entry }: { entry: InboxEntry }) {
   const { icon: Icon, color } = wordsOf(entry)
   const isRead = entry.read_at !== null
+  const code = codeOf(entry)
   return (
     <li className={cx('group relative flex items-center border-b pr-3', rowItem)}>
       <Link
@@ -115,7 +116,10 @@ function Row({ entry }: { entry: InboxEntry }) {
         </span>
         <Icon size={15} aria-hidden className={cx('shrink-0', isRead ? 'text-ink-3' : color)} />
         <span className="flex min-w-0 flex-1 gap-x-2 max-sm:flex-col">
-          <span className={cx('min-w-0 truncate', isRead ? 'text-ink-2' : 'font-semibold')}>{entry.title}</span>
+          <span className={cx('min-w-0 truncate', isRead ? 'text-ink-2' : 'font-semibold')}>
+            {code && <span className="tabular mr-2 font-normal text-ink-3">{code}</span>}
+            {entry.title}
+          </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
         </span>
         <Time at={entry.created_at} className="shrink-0 text-xs text-ink-3" />

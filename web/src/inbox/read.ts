@@ -1,7 +1,10 @@
 import type { InboxEntry } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { api, messageOf, queries } from '../api.ts'
 import { say } from '../ui/toast.tsx'
 import { inboxQuery } from './queries.ts'
+import { codeOf } from './words.ts'
 
 const { queryKey } = inboxQuery
 
@@ -30,14 +33,26 @@ async function change(ids: string[], read: boolean, save: () => Promise<unknown>
 export const markRead = ({ id }: InboxEntry, read: boolean) =>
   change([id], read, () => api.updateInboxEntry({ entry_id: id, read }))
 
+const markEach = (ids: string[], read: boolean) =>
+  change(ids, read, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read }))))
+
+/** Whoever opens an issue has seen what asks for them there: marked once, as soon as the inbox is known. */
+export function useSeen(code: string, opened: boolean) {
+  const known = useQuery(inboxQuery).isSuccess
+  useEffect(() => {
+    if (!opened || !known) return
+    const entries = queries.getQueryData(queryKey) ?? []
+    const ids = entries.filter((entry) => !entry.read_at && codeOf(entry) === code).map(({ id }) => id)
+    if (ids.length > 0) void markEach(ids, true)
+  }, [code, opened, known])
+}
+
 export async function markAllRead(entries: InboxEntry[]) {
   const unread = entries.filter(({ read_at }) => !read_at)
   if (unread.length === 0) return
   const ids = unread.map(({ id }) => id)
   if (!(await change(ids, true, () => api.readInbox()))) return
-  const back = () =>
-    change(ids, false, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read: false }))))
   say(ids.length === 1 ? 'Marked one as read.' : `Marked ${ids.length} as read.`, {
-    undo: () => void back(),
+    undo: () => void markEach(ids, false),
   })
 }

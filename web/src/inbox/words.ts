@@ -21,6 +21,9 @@ export const wordsOf = ({ kind }: InboxEntry) => words[kind]
 
 export const sentenceOf = (entry: InboxEntry) => words[entry.kind].say(entry.actor?.name ?? 'Somebody')
 
+/** The code of the issue that it is about, if it is about one. */
+export const codeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]
+
 /** Where it leads inside the app; about an agent's session, to the session itself. */
 export function placeOf({ kind, url, subject_id }: InboxEntry): { to: string; hash?: string } {
   if (kind === 'agent_needs_you' || kind === 'agent_finished') return { to: `/agent-session/${subject_id}` }

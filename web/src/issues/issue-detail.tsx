@@ -1,6 +1,7 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { useSeen } from '../inbox/read.ts'
 import { SecondClaim } from '../shortcuts.ts'
 import { dayOf } from '../ui/day.ts'
 import { Detail, DetailSkeleton } from '../ui/detail.tsx'
@@ -85,6 +86,7 @@ interface ShownProps {
 function Shown({ issue, inPanel, onClose }: ShownProps) {
   const properties = useProperties(issue)
   const ref = usePropertyKeys('Issue', properties)
+  useSeen(issue.code, !inPanel)
   return (
     <Detail
       ref={ref}
