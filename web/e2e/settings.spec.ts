@@ -42,6 +42,9 @@ test(
     const { data } = await company.owner.api.listMembers()
     expect(data.map(({ id }) => id)).not.toContain(nora.id)
     await expect(hers.getByRole('heading', { name: 'Create a workspace' })).toBeVisible()
+    await expect(hers.getByText(`You are signed in as ${nora.email}.`)).toBeVisible()
+    await hers.getByRole('button', { name: 'Sign out' }).click()
+    await expect(hers).toHaveURL('/sign-in')
   },
 )
 
@@ -69,6 +72,7 @@ test('a team is made; a key that is taken is refused at its field', async ({ pag
   await page.goto('/settings/teams')
   await page.getByRole('button', { name: 'New team' }).click()
   await page.getByLabel('Name').fill('Support')
+  await expect(page.getByLabel('Key', { exact: true })).toHaveValue('SUP')
   await page.getByLabel('Key', { exact: true }).fill('eng')
   await page.getByRole('button', { name: 'Create team' }).click()
   await expect(page.getByLabel('Key', { exact: true })).toHaveAttribute('aria-invalid', 'true')
@@ -196,13 +200,16 @@ test('a program that was connected is listed, and ends when it is disconnected',
   expect(await use()).toBe(401)
 })
 
-test('the audit log names what was done, to managers alone', async ({ page, company, secondBrowser }) => {
+test('the audit log names what was done, to managers alone', async ({ page, company, agent, secondBrowser }) => {
+  const robot = await agent()
   await company.admin.api.createTeam({ name: 'Support', key: 'SUP' })
   await company.owner.api.updateMember({ user_id: company.member.id, role: 'member' })
   await signedIn(page, company.owner)
   await page.goto('/settings/audit-log')
   const log = page.getByRole('list', { name: 'Audit log' })
   await expect(log).toContainText('Amir Admin created a team')
+  await expect(log).toContainText('Olive Owner changed the role of a member: Mona Member')
+  await expect(log).toContainText(`Olive Owner installed an agent app: ${robot.name}`)
   await log.getByText('created a team').first().click()
   await expect(log).toContainText('team.created')
   await checkAxe(page)
@@ -221,6 +228,8 @@ test('the reference, the help and the palette are there by keyboard', async ({ p
   const [door] = company.issues
   await signedIn(page, company.member)
   await page.goto('/settings/api')
+  await expect(page.getByText('/webhooks', { exact: true }).first()).toBeVisible()
+  await expect(page.getByRole('main')).not.toContainText('`')
   await page.getByLabel('Find an operation').fill('stop')
   await expect(page.getByText('/agent-sessions/{session_id}/stop')).toBeVisible()
   await expect(page.getByText('/webhooks', { exact: true })).toHaveCount(0)
@@ -251,6 +260,7 @@ test.describe('on a telephone', () => {
       await page.goto(`/settings/${place}`)
       await expect(page.getByRole('heading').first()).toBeVisible()
       expect(await scrolledSideways(page), place).toEqual([])
+      await expect(page.locator('nav [data-status=active]'), place).toBeInViewport({ ratio: 1 })
     }
     await page.goto('/settings/members')
     await expect(row(page, 'Mona Member')).toBeVisible()

@@ -3,22 +3,16 @@ import { useState } from 'react'
 import { api, enterWorkspace, inWorkspace } from '../api.ts'
 import { Front, frontLink } from '../login/front.tsx'
 import { useMe } from '../login/me.ts'
+import { signOut } from '../login/sign-out.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
-
-/** `Engineering` suggests ENG. */
-const keyOf = (name: string) =>
-  name
-    .toUpperCase()
-    .replace(/[^A-Z0-9]/g, '')
-    .replace(/^[0-9]+/, '')
-    .slice(0, 3)
+import { keyOf } from './team-key.ts'
 
 /** A workspace and its first team, because issues need one to have a code. */
 export function NewWorkspaceScreen() {
-  const { workspaces } = useMe()
+  const { user, workspaces } = useMe()
   const [name, setName] = useState('')
   const [team, setTeam] = useState('')
   const [ownKey, setOwnKey] = useState<string | null>(null)
@@ -42,7 +36,15 @@ export function NewWorkspaceScreen() {
             Back to your issues
           </Link>
         ) : (
-          'Were you invited? Open the link in your invitation instead.'
+          <>
+            <p>Were you invited? Open the link in your invitation instead.</p>
+            <p className="mt-2">
+              You are signed in as {user.email}.{' '}
+              <button type="button" className={frontLink} onClick={() => void signOut('/sign-in')}>
+                Sign out
+              </button>
+            </p>
+          </>
         )
       }
     >

@@ -13,6 +13,7 @@ import { Page, Rows } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty, Notice } from '../ui/states.tsx'
 import { teamsQuery } from './queries.ts'
+import { keyOf } from './team-key.ts'
 
 export function TeamsScreen() {
   const { isManager } = useMe()
@@ -61,7 +62,8 @@ const Teams = ({ teams }: { teams: Team[] }) =>
 function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()
   const [name, setName] = useState('')
-  const [key, setKey] = useState('')
+  const [ownKey, setOwnKey] = useState<string | null>(null)
+  const key = ownKey ?? keyOf(name)
   const form = useForm(async () => {
     const team = await api.createTeam({ name, key })
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
@@ -84,7 +86,7 @@ function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
             maxLength={6}
             className="w-28 font-mono"
             value={key}
-            onChange={(event) => setKey(event.target.value.toUpperCase())}
+            onChange={(event) => setOwnKey(event.target.value.toUpperCase())}
           />
         </Field>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}

@@ -1,0 +1,7 @@
+/** `Engineering` suggests ENG. */
+export const keyOf = (name: string) =>
+  name
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+    .replace(/^[0-9]+/, '')
+    .slice(0, 3)
