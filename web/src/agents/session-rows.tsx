@@ -84,12 +84,12 @@ function Row({ session }: { session: AgentSession }) {
         className="flex min-h-9 items-center scroll-mt-8 gap-2.5 px-4 py-1 outline-hidden max-sm:flex-wrap max-sm:gap-y-0.5"
       >
         <Avatar agent name={agent.name} src={agent.avatarUrl} size={20} />
-        <span className="w-32 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
+        <span className="w-28 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
         <span className="flex min-w-0 flex-1 gap-2 max-sm:order-last max-sm:basis-full">
           {session.issue ? (
             <>
               <span className="tabular shrink-0 text-ink-3">{session.issue.identifier}</span>
-              <span className="truncate">{session.issue.title}</span>
+              <span className="line-clamp-2">{session.issue.title}</span>
             </>
           ) : (
             <span className="truncate text-ink-2">
@@ -105,7 +105,7 @@ function Row({ session }: { session: AgentSession }) {
         <span className="shrink-0 max-sm:ml-auto">
           <StatePill session={session} />
         </span>
-        <span className="flex w-24 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">
+        <span className="flex w-20 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">
           {standingOf(session) === 'working' ? <Elapsed session={session} /> : <Time at={session.updated_at} />}
         </span>
         <span className="shrink-0 max-md:hidden" title={`Asked by ${session.creator.name}`}>

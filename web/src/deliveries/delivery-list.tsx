@@ -159,12 +159,12 @@ function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Deliv
       </span>
       <span className="min-w-0 flex-1 truncate">
         <span className="font-medium">{eventInWords(delivery)}</span>{' '}
-        <span className="font-mono text-xs text-ink-3 max-md:hidden">
+        <span className="font-mono text-xs text-ink-3 max-2xl:hidden">
           {delivery.type}.{delivery.action}
         </span>
       </span>
-      <span className="w-52 shrink-0 truncate text-ink-2 max-lg:hidden">{last ? outcomeInWords(last) : ''}</span>
-      <span className="w-32 shrink-0 truncate text-right text-ink-2 max-md:hidden">
+      <span className="min-w-0 flex-[1.5] truncate text-ink-2 max-lg:hidden">{last ? outcomeInWords(last) : ''}</span>
+      <span className="w-28 shrink-0 truncate text-right text-ink-2 max-md:hidden">
         {status === 'pending' && next_attempt_at && !held ? <NextAttempt at={next_attempt_at} /> : ''}
       </span>
       <span className="tabular w-20 shrink-0 text-right text-ink-2 max-sm:hidden">

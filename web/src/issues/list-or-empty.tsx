@@ -19,7 +19,7 @@ export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
   const { issues, complete, error } = useIssues()
   if (issues.length === 0 && error) return <Failed error={error} onRetry={() => void loadIssues()} />
   if (shown === 0 && !complete && !error) return <Skeletons rows={14} />
-  if (shown > 0 || search.layout === 'board') {
+  if (shown > 0) {
     return (
       <div className="flex h-full flex-col">
         {error ? <Incomplete error={error} /> : null}

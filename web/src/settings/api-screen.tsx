@@ -86,6 +86,19 @@ function Operations({ description, wanted }: { description: OpenApi; wanted: str
 
 const tones: Record<string, Tone> = { GET: 'info', POST: 'ok', PUT: 'warn', PATCH: 'warn', DELETE: 'bad' }
 
+/** What stands between backticks is code. */
+const InCode = ({ text }: { text: string }) =>
+  text.split('`').map((part, at) =>
+    at % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change places
+      <code key={at} className="font-mono text-xs">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  )
+
 const Operation = ({ operation: { method, path, summary, parameters, answers, caller } }: { operation: Described }) => (
   <li>
     <details>
@@ -94,10 +107,14 @@ const Operation = ({ operation: { method, path, summary, parameters, answers, ca
           {method}
         </Pill>
         <code className="font-mono text-xs wrap-anywhere">{path}</code>
-        <span className="min-w-40 flex-1 truncate text-ink-2 max-sm:basis-full">{summary}</span>
+        <span className="min-w-40 flex-1 truncate text-ink-2 max-sm:basis-full">
+          <InCode text={summary} />
+        </span>
       </summary>
       <div className="space-y-3 border-t bg-sunken px-4 py-3 text-xs">
-        <p className="text-sm">{summary}.</p>
+        <p className="text-sm">
+          <InCode text={summary} />.
+        </p>
         {caller && (
           <p>
             <span className="text-ink-3">Who may call it:</span> {caller}
