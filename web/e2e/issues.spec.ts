@@ -171,6 +171,8 @@ test('a new issue begins as what the screen shows, says what is wrong, and keeps
 
 test('filters stand in the address, survive a reload, and go back one by one', async ({ page, company }) => {
   await signedIn(page, company.owner)
+  await page.goto('/issues?layout=board&q=nothing-like-that')
+  await expect(page.getByRole('heading', { name: 'No issue matches' })).toBeVisible()
   await page.goto('/issues')
   await expect(rowOf(page, 'The door sticks')).toBeVisible()
   await page.getByRole('button', { name: 'Filter', exact: true }).click()

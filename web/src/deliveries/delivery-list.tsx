@@ -159,7 +159,7 @@ function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Deliv
       </span>
       <span className="min-w-0 flex-1 truncate">
         <span className="font-medium">{eventInWords(delivery)}</span>{' '}
-        <span className="font-mono text-xs text-ink-3 max-2xl:hidden">
+        <span className="font-mono text-xs text-ink-3 max-[1440px]:hidden">
           {delivery.type}.{delivery.action}
         </span>
       </span>

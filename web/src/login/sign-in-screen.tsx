@@ -29,7 +29,7 @@ export function SignInScreen() {
       title="Sign in"
       hint={
         invitation
-          ? 'You have been invited to a workspace. Sign in to join it.'
+          ? 'You have been invited to a workspace. Sign in to join.'
           : 'A work tracker whose teammates include agents.'
       }
       footer={

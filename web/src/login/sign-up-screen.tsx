@@ -11,8 +11,13 @@ import { instanceQuery } from './instance.ts'
 import { invitationIn } from './invitation.ts'
 import { safeNext } from './me.ts'
 
-const notInvited = (email: string) =>
-  `The invitation is for another e-mail address${email && `, ${email}`}, or no longer works. Use the address that it was made for, or ask for a new one.`
+/** Why somebody with an invitation may not sign up as `email`. */
+const notInvited = (invited: string, email: string) =>
+  invited === ''
+    ? 'The invitation is for another e-mail address, or no longer works.'
+    : invited.toLowerCase() === email.toLowerCase()
+      ? 'The invitation no longer works. Ask whoever invited you for a new one.'
+      : `The invitation is for another e-mail address: ${invited}. Use that one, or ask for a new invitation.`
 
 export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
@@ -25,7 +30,7 @@ export function SignUpScreen() {
     try {
       await api.signUp({ name, email, password })
     } catch (error) {
-      if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(notInvited(invitation.email))
+      if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(notInvited(invitation.email, email))
       throw error
     }
     location.assign(safeNext(next))

@@ -28,10 +28,10 @@ export function Settings() {
       <nav
         ref={nav}
         aria-label="Settings"
-        className="shrink-0 overflow-x-auto border-b bg-canvas lg:w-48 lg:border-r lg:border-b-0 lg:p-3"
+        className="shrink-0 border-b bg-canvas max-md:pl-13 lg:w-48 lg:border-r lg:border-b-0 lg:p-3"
       >
         <p className="hidden px-2 pt-1 pb-2 text-base font-semibold lg:block">Settings</p>
-        <ul className="flex gap-px max-lg:h-12 max-lg:items-center max-lg:pr-3 max-lg:pl-13 md:max-lg:pl-3 lg:flex-col">
+        <ul className="flex gap-px overflow-x-auto max-lg:h-12 max-lg:items-center max-lg:pr-3 md:max-lg:pl-3 lg:flex-col">
           {places
             .filter(({ forManagers }) => isManager || !forManagers)
             .map(({ to, title }) => (
