@@ -179,7 +179,8 @@ export function NotInstalled({ app }: { app: AgentApp }) {
               </code>
               <p className="text-ink-2">
                 Either way you see what it asks for before you agree. The page lets you choose its teams; the command
-                takes them with <code className="font-mono text-xs">--teams</code>, and means all of them otherwise.
+                takes them with <code className="font-mono text-xs whitespace-nowrap">--teams</code>, and means all of
+                them otherwise.
               </p>
             </>
           ) : (
