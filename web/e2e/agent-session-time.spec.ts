@@ -46,6 +46,8 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
   await expect(page.getByText('It was stopped.')).toBeVisible()
   await checkAxe(page)
+  await page.goto('/issues')
+  await expect(page.getByLabel('Fixer: Stopped')).toContainText('Stopped')
 
   await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: robot.userId })
   const next = await robot.session()

@@ -85,9 +85,13 @@ test.describe('on a telephone', () => {
 
 test('Cancel goes back with the refusal and installs nothing', async ({ page, company, registeredAgent }) => {
   const robot = await registeredAgent()
+  const { app, manifest } = robot.registered
+  const webhook = { url: 'https://listen.invalid/', resource_types: [] }
+  await company.owner.api.replaceAgentApp({ app_id: app.id, ...manifest, webhook })
   const back = await callback(page)
   await signedIn(page, company.owner)
   await page.goto(await installAddress(company.owner, robot.registered))
+  await expect(page.getByText('Goes to whoever runs npx baton listen, not to an address')).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await back()).get('error')).toBe('access_denied')
   expect((await company.owner.api.listInstallations()).data).toEqual([])
