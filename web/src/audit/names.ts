@@ -36,12 +36,9 @@ export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
 }
 
 /** What the entry is about, by name. */
-export function aboutWhat(entry: AuditEntry, names: ReadonlyMap<string, string>): string[] {
-  const { action, subject_id, details } = entry
+export function aboutWhat({ action, subject_id, details }: AuditEntry, names: ReadonlyMap<string, string>): string[] {
   // Who joined has been named already.
   if (action === 'member.joined') return []
-  const told = toldBy(entry)
   const ids = [subject_id, ...Object.values(details).flat()]
-  const known = ids.flatMap((id) => (typeof id === 'string' && names.get(id)) || [])
-  return [...new Set(told && !names.has(subject_id) ? [told, ...known] : known)]
+  return [...new Set(ids.flatMap((id) => (typeof id === 'string' && names.get(id)) || []))]
 }
