@@ -6,7 +6,8 @@ import type { Member } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
 import { hashPassword } from '../login/passwords.ts'
 import { createAccount } from '../login/sign-up.ts'
-import { labels, milestones } from '../planning/shelves.ts'
+import { createMilestone } from '../planning/create.ts'
+import { labels } from '../planning/shelves.ts'
 import { createProject } from '../projects/projects.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
@@ -79,8 +80,7 @@ async function fill(ctx: Context, reach: (part: number) => void) {
       team_ids: keys.map((team) => teamIds.get(team) as string),
     })
     projectIds.set(key, id)
-    for (const name of names)
-      milestoneIds.set(name, (await milestones.create(ctx, ada, { project_id: id, name, target_date: null })).id)
+    for (const name of names) milestoneIds.set(name, (await createMilestone(ctx, ada, { project_id: id, name })).id)
   }
 
   const issueIds = new Map<string, string>()
