@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -39,12 +40,51 @@ test('register, list, show, rotate and install', async ({ app }) => {
   const installed = await shell.run(['apps', 'install', 'Robot', '--teams', 'eng', '--json'])
   expect(installed).toMatchObject({ code: 0, stderr: '' })
   const { installation_id, tokens } = installed.json()
+  expect(installed.json()).toMatchObject({ scope: 'read app:assignable', all_teams: false, teams: ['ENG'] })
   expect(installed.stdout).not.toMatch(/svc_at_|prt_/)
   expect((await stat(tokens)).mode & 0o777).toBe(0o600)
   const { access_token } = JSON.parse(await readFile(tokens, 'utf8'))
   const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
   expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
   expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
+  // Nobody is there to be asked.
+  expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nIts tokens are/,
+    ),
+  })
+})
+
+// util-linux has a terminal for programs.
+const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false
+
+test.skipIf(!hasTerminal)('at a terminal, install shows what is asked for, and asks', async ({ app }) => {
+  const { owner } = await app.workspace()
+  await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  const { body } = await owner.post('/agent-apps', manifest)
+  const shell = await Shell.of(owner, app.rootUrl)
+  await writeFile(join(shell.cwd, '.env'), `CLIENT_SECRET=${body.client_secret}\n`)
+  const installations = async () => (await owner.get('/installations')).body.data
+
+  for (const answer of ['\n', 'no\n']) {
+    const asked = shell.atTerminal(['apps', 'install', 'Robot', '--teams', 'ENG'])
+    await asked.says(/Install\? \[y\/N\]/)
+    expect(asked.stdout).toMatch(/read +Read issues.*\s+app:assignable +Be handed issues/)
+    expect(asked.stdout).toContain('It will work in Engineering (ENG).')
+    asked.child.stdin?.write(answer)
+    expect(await asked.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })
+    expect(await installations()).toEqual([])
+  }
+  const agreed = shell.atTerminal(['apps', 'install', 'Robot'])
+  await agreed.says(/It will work in all teams[\s\S]*Install\?/)
+  agreed.child.stdin?.write('y\n')
+  expect(await agreed.ended).toMatchObject({ code: 0 })
+  expect(await installations()).toHaveLength(1)
+  for (const unasked of ['--yes', '--json']) {
+    const ended = await shell.atTerminal(['apps', 'install', 'Robot', unasked]).ended
+    expect(ended).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Install?') })
+  }
 })
 
 test('what cannot be is refused in words, and nothing changes', async ({ app }) => {
