@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
-import { Shell } from '../test/baton.ts'
+import { Shell, temporary } from '../test/baton.ts'
 
 const manifest = {
   schemaVersion: '1.0.0',
@@ -29,6 +29,20 @@ test('register, list, show, rotate and install', async ({ app }) => {
 
   expect((await shell.run(['apps'])).stdout).toContain(`${id}  Robot  enabled`)
   expect((await shell.run(['apps', 'show', 'robot', '--json'])).json()).toMatchObject({ id, name: 'Robot' })
+  // The only one there is needs no name, and of several the one of the directory does not.
+  const elsewhere = { cwd: await temporary() }
+  const shown = async (options = {}) => (await shell.run(['apps', 'show', '--json'], options)).json()
+  expect(await shown(elsewhere)).toMatchObject({ id })
+  await owner.post('/agent-apps', { ...manifest, name: 'Another' })
+  expect(await shown()).toMatchObject({ id })
+  expect(await shown(elsewhere)).toMatchObject({ error: { message: expect.stringMatching(/^Which app\?.*Another/) } })
+  expect((await shell.run(['deliveries', '--json'])).json()).toEqual([])
+  expect((await shell.run(['apps', 'show', 'another', '--json'])).json()).toMatchObject({ name: 'Another' })
+  await writeFile(join(elsewhere.cwd, '.env'), 'APP_ID=app_gone\n')
+  expect(await shown(elsewhere)).toMatchObject({ error: { message: expect.stringContaining('which .env names') } })
+  await writeFile(join(elsewhere.cwd, '.env'), `BATON_URL=http://elsewhere.example\nAPP_ID=${id}\n`)
+  expect(await shown(elsewhere)).toMatchObject({ error: { code: 'NO_SUCH_APP' } })
+
   const rotated = await shell.run(['apps', 'rotate', 'webhook', id, '--json'])
   expect(rotated.json().WEBHOOK_SECRET).toMatch(/^pwhsec_/)
   expect(env).not.toContain(rotated.json().WEBHOOK_SECRET)
@@ -37,7 +51,7 @@ test('register, list, show, rotate and install', async ({ app }) => {
   expect(after.replace(/CLIENT_SECRET=.*/, '')).toBe(env.replace(/CLIENT_SECRET=.*/, ''))
   expect(after).not.toBe(env)
 
-  const installed = await shell.run(['apps', 'install', 'Robot', '--teams', 'eng', '--json'])
+  const installed = await shell.run(['apps', 'install', '--teams', 'eng', '--json'])
   expect(installed).toMatchObject({ code: 0, stderr: '' })
   const { installation_id, tokens } = installed.json()
   expect(installed.json()).toMatchObject({ scope: 'read app:assignable', all_teams: false, teams: ['ENG'] })
@@ -104,7 +118,7 @@ test('what cannot be is refused in words, and nothing changes', async ({ app }) 
     [['apps', 'paint'], 2, /no `apps paint`/],
     [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
-    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /./],
+    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /There is no app app_0.* in Acme/],
     [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {

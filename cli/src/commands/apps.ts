@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { AgentApp, AgentAppManifest } from '@baton/sdk'
 import { type Account, accountOf } from '../account.ts'
-import { all, appsOf, findApp, from } from '../apps.ts'
+import { all, appMeant, appsOf, from } from '../apps.ts'
 import { ask, isInteractive } from '../ask.ts'
 import { account, type Call, type Command, positionals, text } from '../command.ts'
 import { changeEnv, readEnv } from '../env-file.ts'
@@ -16,8 +16,14 @@ import { table } from '../terminal.ts'
 export const apps: Command = {
   name: 'apps',
   summary: 'list, register, show and install agent apps, replace their secrets',
-  usage: ['', 'register MANIFEST [--env FILE]', 'show APP', 'rotate client|webhook APP [--env FILE]', 'install APP'],
-  about: `APP is a name or an id. With --env, secrets go to that file and are not shown.
+  usage: [
+    '',
+    'register MANIFEST [--env FILE]',
+    'show [APP]',
+    'rotate client|webhook [APP] [--env FILE]',
+    'install [APP]',
+  ],
+  about: `APP is a name or an id; not needed where .env (or --env) has APP_ID, or if there is one app only. With --env, secrets go to that file and are not shown.
 install consents with your own login, which must be an owner's or admin's; it takes CLIENT_SECRET from --env (.env if
 left out) or from the environment, and keeps the tokens in --tokens. At a terminal it shows what the app asks for and
 asks you; not with --yes or --json.`,
@@ -94,8 +100,8 @@ const shownLines = (shown: boolean, settings: Record<string, string>) =>
   shown ? ['Shown this once:', ...Object.entries(settings).map(([name, value]) => `  ${name}=${value}`)] : []
 
 async function show(call: Call) {
-  const [named] = positionals(call.args, 'APP')
-  const app = await findApp(await accountOf(call), named)
+  const [named] = positionals(call.args, 'APP?')
+  const app = await appMeant(call, await accountOf(call), named)
   call.terminal.result(app, words(app))
 }
 
@@ -114,10 +120,10 @@ function words(app: AgentApp): string {
 }
 
 async function rotate(call: Call) {
-  const [which, named] = positionals(call.args, 'client or webhook', 'APP')
+  const [which, named] = positionals(call.args, 'client or webhook', 'APP?')
   if (which !== 'client' && which !== 'webhook') throw new UsageError(`${which} is neither client nor webhook.`)
   const account = await accountOf(call)
-  const { id, name, client_id } = await findApp(account, named)
+  const { id, name, client_id } = await appMeant(call, account, named)
   const about = { BATON_URL: account.url, APP_ID: id, CLIENT_ID: client_id }
   const secret = await rotated(account, id, which)
   const shown = await give(call, { ...about, ...secret })
@@ -133,9 +139,9 @@ export async function rotated({ client }: Account, app_id: string, which: 'clien
 }
 
 async function installApp(call: Call) {
-  const [named] = positionals(call.args, 'APP')
+  const [named] = positionals(call.args, 'APP?')
   const account = await accountOf(call)
-  const app = await findApp(account, named)
+  const app = await appMeant(call, account, named)
   if (call.values.request) {
     await account.client.requestInstall({ app_id: app.id })
     return call.terminal.result({ app_id: app.id, requested: true }, 'The managers find it in their inbox.')

@@ -1,6 +1,6 @@
 import { accountOf } from '../account.ts'
-import { findApp } from '../apps.ts'
-import { account, type Command, needed, positionals, text } from '../command.ts'
+import { appMeant } from '../apps.ts'
+import { account, appOption, type Command, needed, positionals } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import type { Attempt, Forwarded } from '../forward.ts'
 import { type RelayEvents, relay } from '../relay.ts'
@@ -15,7 +15,7 @@ the webhook URL https://listen.invalid/; a manager can divert another with --tak
   example: 'baton listen --app Robot --forward-to http://localhost:4000/webhook',
   options: {
     ...account,
-    app: { type: 'string', value: 'APP', about: 'name or id; not needed if there is one app only' },
+    app: appOption,
     'forward-to': { type: 'string', value: 'URL', about: 'where your program listens' },
     'take-over': { type: 'boolean', about: 'take the deliveries of an app that has a URL; its receiver gets none' },
   },
@@ -23,7 +23,7 @@ the webhook URL https://listen.invalid/; a manager can divert another with --tak
     positionals(call.args)
     const forwardTo = webAddress(needed(call, 'forward-to', 'the address of your program'))
     const account = await accountOf(call)
-    const app = await findApp(account, text(call, 'app'))
+    const app = await appMeant(call, account)
     const { terminal, signal } = call
     terminal.note(`Listening for ${app.name} in ${account.workspace.name}; forwarding to ${forwardTo}`)
     const takeOver = call.values['take-over'] === true
