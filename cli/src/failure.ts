@@ -66,8 +66,7 @@ function linesOf({ code, details, requestId }: BatonError): string[] {
 
 function inWords(value: unknown): string {
   if (typeof value !== 'string') return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
-  const words = reasons[value]
-  return words ? `${words} (${value})` : value
+  return Object.hasOwn(reasons, value) ? `${reasons[value]} (${value})` : value
 }
 
 /** Why an agent cannot be given work, and why a session has ended. */

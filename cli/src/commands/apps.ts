@@ -23,7 +23,8 @@ export const apps: Command = {
     'rotate client|webhook [APP] [--env FILE]',
     'install [APP]',
   ],
-  about: `APP is a name or an id; not needed where .env (or --env) has APP_ID, or if there is one app only. With --env, secrets go to that file and are not shown.
+  about: `APP is a name or an id; not needed where .env (or --env) has APP_ID, or if there is one app only.
+With --env, secrets go to that file and are not shown.
 install consents with your own login, which must be an owner's or admin's; it takes CLIENT_SECRET from --env (.env if
 left out) or from the environment, and keeps the tokens in --tokens. At a terminal it shows what the app asks for and
 asks you; not with --yes or --json.`,

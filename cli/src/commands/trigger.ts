@@ -95,9 +95,9 @@ async function ping(call: Call) {
 
 async function sessionMeant(call: Call, account: Account): Promise<AgentSession> {
   const session_id = text(call, 'session')
-  const where = `in ${account.workspace.name}`
   if (session_id) {
-    return account.client.getAgentSession({ session_id }).catch(notFound(`session ${session_id} ${where}`))
+    const missing = notFound(`session ${session_id} in ${account.workspace.name}`)
+    return account.client.getAgentSession({ session_id }).catch(missing)
   }
   const issue = await issueNamed(account, needed(call, 'issue', 'or --session'))
   return latestSession(account, issue.id)
