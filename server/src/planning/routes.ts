@@ -4,7 +4,8 @@ import { none, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { route } from '../http/route.ts'
-import { projectInReach, teamCovered } from '../installations/reach.ts'
+import { projectInReach } from '../installations/reach.ts'
+import { teamCovered } from '../workspaces/coverage.ts'
 import { cycles, initiatives, labels, milestones } from './shelves.ts'
 
 export const planningRoutes = [
