@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
-import { Shell, temporary } from '../test/baton.ts'
+import { Shell } from '../test/baton.ts'
 
 const manifest = {
   schemaVersion: '1.0.0',
@@ -29,20 +29,6 @@ test('register, list, show, rotate and install', async ({ app }) => {
 
   expect((await shell.run(['apps'])).stdout).toContain(`${id}  Robot  enabled`)
   expect((await shell.run(['apps', 'show', 'robot', '--json'])).json()).toMatchObject({ id, name: 'Robot' })
-  // The only one there is needs no name, and of several the one of the directory does not.
-  const elsewhere = { cwd: await temporary() }
-  const shown = async (options = {}) => (await shell.run(['apps', 'show', '--json'], options)).json()
-  expect(await shown(elsewhere)).toMatchObject({ id })
-  await owner.post('/agent-apps', { ...manifest, name: 'Another' })
-  expect(await shown()).toMatchObject({ id })
-  expect(await shown(elsewhere)).toMatchObject({ error: { message: expect.stringMatching(/^Which app\?.*Another/) } })
-  expect((await shell.run(['deliveries', '--json'])).json()).toEqual([])
-  expect((await shell.run(['apps', 'show', 'another', '--json'])).json()).toMatchObject({ name: 'Another' })
-  await writeFile(join(elsewhere.cwd, '.env'), 'APP_ID=app_gone\n')
-  expect(await shown(elsewhere)).toMatchObject({ error: { message: expect.stringContaining('which .env names') } })
-  await writeFile(join(elsewhere.cwd, '.env'), `BATON_URL=http://elsewhere.example\nAPP_ID=${id}\n`)
-  expect(await shown(elsewhere)).toMatchObject({ error: { code: 'NO_SUCH_APP' } })
-
   const rotated = await shell.run(['apps', 'rotate', 'webhook', id, '--json'])
   expect(rotated.json().WEBHOOK_SECRET).toMatch(/^pwhsec_/)
   expect(env).not.toContain(rotated.json().WEBHOOK_SECRET)
@@ -68,6 +54,26 @@ test('register, list, show, rotate and install', async ({ app }) => {
       /^Installed Robot in Acme for all teams, with read, app:assignable\.\nIts tokens are/,
     ),
   })
+})
+
+test('the only app needs no name, nor does the one of the directory', async ({ app }) => {
+  const { owner } = await app.workspace()
+  const { id } = (await owner.post('/agent-apps', manifest)).body.app
+  const shell = await Shell.of(owner, app.rootUrl)
+  const env = (text: string) => writeFile(join(shell.cwd, '.env'), text)
+  const shown = async () => (await shell.run(['apps', 'show', '--json'])).json()
+  const refused = (message: RegExp) => ({ error: { message: expect.stringMatching(message) } })
+  expect(await shown()).toMatchObject({ id })
+  await owner.post('/agent-apps', { ...manifest, name: 'Another' })
+  expect(await shown()).toMatchObject(refused(/^Which app\?.*Another/))
+  await env(`BATON_URL=http://elsewhere.example\nAPP_ID=${id}\n`)
+  expect(await shown()).toMatchObject(refused(/^Which app\?/))
+  await env('APP_ID=app_gone\n')
+  expect(await shown()).toMatchObject(refused(/app_gone, which \.env names/))
+  await env(`BATON_URL=${app.rootUrl}\nAPP_ID=${id}\n`)
+  expect(await shown()).toMatchObject({ id })
+  expect((await shell.run(['deliveries', '--json'])).json()).toEqual([])
+  expect((await shell.run(['apps', 'show', 'another', '--json'])).json()).toMatchObject({ name: 'Another' })
 })
 
 // util-linux has a terminal for programs.
