@@ -19,14 +19,14 @@ export class Scene {
   readonly ada: Call
   readonly teamId: string
   output = ''
-  readonly #directory: string
+  readonly directory: string
   readonly #env: Record<string, string>
   #running: ChildProcess | undefined
 
   constructor(ada: Call, teamId: string, directory: string, env: Record<string, string>) {
     this.ada = ada
     this.teamId = teamId
-    this.#directory = directory
+    this.directory = directory
     this.#env = env
   }
 
@@ -36,6 +36,15 @@ export class Scene {
 
   async setUp() {
     await promisify(execFile)('npm', ['run', 'setup'], this.#options())
+  }
+
+  /** What is said when it cannot be set up. */
+  async setUpRefused(env: Record<string, string> = {}): Promise<string> {
+    const { cwd, env: usual } = this.#options()
+    const tried = promisify(execFile)('npm', ['run', '--silent', 'setup'], { cwd, env: { ...usual, ...env } })
+    const { code, stderr } = await tried.catch((error) => error)
+    if (code !== 1) throw new Error(`it ended with ${code ?? 0}`)
+    return stderr
   }
 
   async start() {
@@ -70,7 +79,7 @@ export class Scene {
   }
 
   #options() {
-    return { cwd: this.#directory, env: { ...process.env, ...this.#env } }
+    return { cwd: this.directory, env: { ...process.env, ...this.#env } }
   }
 }
 

@@ -3,14 +3,42 @@
 // browsers; see docs/guides/building-agents.md.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { BatonClient, createInstaller, fileTokens } from '@baton/sdk'
+import { BatonClient, createInstaller, fileTokens, isBatonError } from '@baton/sdk'
 
 const { BATON_URL = 'http://localhost:3000', PORT = '4000' } = process.env
 const { BATON_EMAIL = 'ada@demo.example', BATON_PASSWORD = 'baton-demo' } = process.env
 
-const me = await signIn()
-if (existsSync('manifest.json')) await setUpAgent(read('manifest.json'))
-else await setUpWebhook(read('webhook.json'))
+/** Signed in, in `setUp`. */
+let me
+try {
+  await setUp()
+} catch (error) {
+  if (!isBatonError(error)) throw error
+  console.error(explained(error))
+  process.exitCode = 1
+}
+
+async function setUp() {
+  me = await signIn()
+  if (existsSync('manifest.json')) await setUpAgent(read('manifest.json'))
+  else await setUpWebhook(read('webhook.json'))
+}
+
+/** What was refused, and what to do about it. */
+function explained({ code, message, details }) {
+  const isAgent = existsSync('manifest.json')
+  const problem = details[isAgent ? 'webhook.url' : 'url']
+  if (problem) {
+    const { url } = isAgent ? read('manifest.json').webhook : read('webhook.json')
+    const instead = isAgent ? ' `npx baton dev` in a project made by `npx baton init` does without.' : ''
+    return `The webhook address ${url} ${problem}. To allow your own machine, start Baton with BATON_WEBHOOK_ALLOW=localhost npm start.${instead}`
+  }
+  if (code === 'NETWORK_ERROR') return `Nothing answers at ${BATON_URL}. Start Baton, or name another in BATON_URL.`
+  if (code === 'INVALID_CREDENTIALS') {
+    return `${BATON_EMAIL} cannot sign in at ${BATON_URL}. Name a login of yours in BATON_EMAIL and BATON_PASSWORD.`
+  }
+  return [message, ...Object.entries(details).map(([name, value]) => `${name} ${value}`)].join(' ')
+}
 
 async function signIn() {
   const { token } = await new BatonClient({ baseUrl: BATON_URL }).signIn({

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -36,15 +37,74 @@ test('register, list, show, rotate and install', async ({ app }) => {
   expect(after.replace(/CLIENT_SECRET=.*/, '')).toBe(env.replace(/CLIENT_SECRET=.*/, ''))
   expect(after).not.toBe(env)
 
-  const installed = await shell.run(['apps', 'install', 'Robot', '--teams', 'eng', '--json'])
+  const installed = await shell.run(['apps', 'install', '--teams', 'eng', '--json'])
   expect(installed).toMatchObject({ code: 0, stderr: '' })
   const { installation_id, tokens } = installed.json()
+  expect(installed.json()).toMatchObject({ scope: 'read app:assignable', all_teams: false, teams: ['ENG'] })
   expect(installed.stdout).not.toMatch(/svc_at_|prt_/)
   expect((await stat(tokens)).mode & 0o777).toBe(0o600)
   const { access_token } = JSON.parse(await readFile(tokens, 'utf8'))
   const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
   expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
   expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
+  // Nobody is there to be asked.
+  expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nIts tokens are/,
+    ),
+  })
+})
+
+test('the only app needs no name, nor does the one of the directory', async ({ app }) => {
+  const { owner } = await app.workspace()
+  const { id } = (await owner.post('/agent-apps', manifest)).body.app
+  const shell = await Shell.of(owner, app.rootUrl)
+  const env = (text: string) => writeFile(join(shell.cwd, '.env'), text)
+  const shown = async () => (await shell.run(['apps', 'show', '--json'])).json()
+  const refused = (message: RegExp) => ({ error: { message: expect.stringMatching(message) } })
+  expect(await shown()).toMatchObject({ id })
+  await owner.post('/agent-apps', { ...manifest, name: 'Another' })
+  expect(await shown()).toMatchObject(refused(/^Which app\?.*Another/))
+  await env(`BATON_URL=http://elsewhere.example\nAPP_ID=${id}\n`)
+  expect(await shown()).toMatchObject(refused(/^Which app\?/))
+  await env('APP_ID=app_gone\n')
+  expect(await shown()).toMatchObject(refused(/app_gone, which \.env names/))
+  await env(`BATON_URL=${app.rootUrl}\nAPP_ID=${id}\n`)
+  expect(await shown()).toMatchObject({ id })
+  expect((await shell.run(['deliveries', '--json'])).json()).toEqual([])
+  expect((await shell.run(['apps', 'show', 'another', '--json'])).json()).toMatchObject({ name: 'Another' })
+})
+
+// util-linux has a terminal for programs.
+const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false
+
+test.skipIf(!hasTerminal)('at a terminal, install shows what is asked for, and asks', async ({ app }) => {
+  const { owner } = await app.workspace()
+  await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+  const { body } = await owner.post('/agent-apps', manifest)
+  const shell = await Shell.of(owner, app.rootUrl)
+  await writeFile(join(shell.cwd, '.env'), `CLIENT_SECRET=${body.client_secret}\n`)
+  const installations = async () => (await owner.get('/installations')).body.data
+
+  for (const answer of ['\n', 'no\n']) {
+    const asked = shell.atTerminal(['apps', 'install', 'Robot', '--teams', 'ENG'])
+    await asked.says(/Install\? \[y\/N\]/)
+    expect(asked.stdout).toMatch(/read +Read issues.*\s+app:assignable +Be handed issues/)
+    expect(asked.stdout).toContain('It will work in Engineering (ENG).')
+    asked.child.stdin?.write(answer)
+    expect(await asked.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })
+    expect(await installations()).toEqual([])
+  }
+  const agreed = shell.atTerminal(['apps', 'install', 'Robot'])
+  await agreed.says(/It will work in all teams[\s\S]*Install\?/)
+  agreed.child.stdin?.write('y\n')
+  expect(await agreed.ended).toMatchObject({ code: 0 })
+  expect(await installations()).toHaveLength(1)
+  for (const unasked of ['--yes', '--json']) {
+    const ended = await shell.atTerminal(['apps', 'install', 'Robot', unasked]).ended
+    expect(ended).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Install?') })
+  }
 })
 
 test('what cannot be is refused in words, and nothing changes', async ({ app }) => {
@@ -64,7 +124,7 @@ test('what cannot be is refused in words, and nothing changes', async ({ app }) 
     [['apps', 'paint'], 2, /no `apps paint`/],
     [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
-    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /./],
+    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /There is no app app_0.* in Acme/],
     [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {

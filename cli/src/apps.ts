@@ -1,6 +1,8 @@
 import type { AgentApp, Delivery, Installation } from '@baton/sdk'
 import type { Account } from './account.ts'
-import { Failure } from './failure.ts'
+import { type Call, text } from './command.ts'
+import { readEnv } from './env-file.ts'
+import { Failure, notFound } from './failure.ts'
 
 /** decisions 11: the webhook of an app that is developed on somebody's machine. */
 export const listenUrl = 'https://listen.invalid/'
@@ -26,9 +28,13 @@ export const from = (cursor: string | undefined) => ({ limit: 100, ...(cursor ? 
 
 export const appsOf = ({ client }: Account): Promise<AgentApp[]> => all((cursor) => client.listAgentApps(from(cursor)))
 
-/** By id or name; without either, the only one there is. */
-export async function findApp(account: Account, named: string | undefined): Promise<AgentApp> {
-  if (named?.startsWith('app_')) return account.client.getAgentApp({ app_id: named })
+/** The app that a command is about: by id or name, else the one of the directory, else the only one there is. */
+export async function appMeant(call: Call, account: Account, named = text(call, 'app')): Promise<AgentApp> {
+  const id = named ?? (await appOfDirectory(call, account))
+  if (id?.startsWith('app_')) {
+    const where = named === undefined ? `, which ${envFile(call)} names,` : ''
+    return account.client.getAgentApp({ app_id: id }).catch(notFound(`app ${id}${where} in ${account.workspace.name}`))
+  }
   const apps = await appsOf(account)
   const fitting = named === undefined ? apps : apps.filter(({ name }) => name.toLowerCase() === named.toLowerCase())
   const [app] = fitting
@@ -38,8 +44,16 @@ export async function findApp(account: Account, named: string | undefined): Prom
     named === undefined ? 'Which app?' : app ? `Several apps are called ${named}.` : `There is no app ${named}.`
   throw new Failure(`${problem} In ${account.workspace.name}: ${list}.`, {
     code: 'NO_SUCH_APP',
-    advice: 'Give --app with a name or an id, or register one with `baton apps register`.',
+    advice: 'Give a name or an id, or register one with `baton apps register`.',
   })
+}
+
+const envFile = (call: Call) => text(call, 'env') ?? '.env'
+
+/** Written there by `dev` and `apps register`; settings for another instance say nothing about this one. */
+async function appOfDirectory(call: Call, { url }: Account): Promise<string | undefined> {
+  const { APP_ID, BATON_URL = url } = await readEnv(envFile(call))
+  return BATON_URL === url && APP_ID ? APP_ID : undefined
 }
 
 export async function installationOf({ client }: Account, appId: string): Promise<Installation | null> {

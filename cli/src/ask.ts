@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { addAbortSignal, Writable } from 'node:stream'
 import { UsageError } from './failure.ts'
 
-const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
+export const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr.isTTY)
 
 /** Asks whoever sits there; a program that runs the command gets told which option to give. */
 export async function ask(question: string, option: string, signal: AbortSignal, otherwise = ''): Promise<string> {

@@ -44,6 +44,12 @@ export const account: Record<string, Option> = {
   workspace: { type: 'string', value: 'NAME', about: 'name or id of the workspace' },
 }
 
+export const appOption: Option = {
+  type: 'string',
+  value: 'APP',
+  about: 'name or id; not needed where .env has APP_ID, or if there is one app only',
+}
+
 export const everywhere: Record<string, Option> = {
   json: { type: 'boolean', about: 'JSON on stdout' },
   help: { type: 'boolean', short: 'h', about: 'this text' },

@@ -127,7 +127,15 @@ test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { tim
   const found = shell.start(['dev', '--port', String(port)], { cwd })
   await found.says(/Found my-agent[\s\S]*Ready/)
   expect(await said(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
-  expect(await found.interrupt()).toMatchObject({ code: 0 })
+
+  // Somebody else who listens ends it, and it says how to get back. The app is the one of the directory.
+  const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
+  expect(await found.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Ann listens to my-agent now[\s\S]*run `baton dev` again/),
+  })
+  expect(await isOpen(port)).toBe(false)
+  expect(await other.interrupt()).toMatchObject({ code: 0 })
   expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
 })
 

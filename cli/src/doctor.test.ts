@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent, memoryTokens, verifyWebhook } from '@baton/sdk'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { listen } from '../../server/test/loopback-server.ts'
 import { Shell } from '../test/baton.ts'
 
@@ -24,14 +24,18 @@ test('an agent made with the SDK gets full marks', async () => {
     clientId: 'x',
     clientSecret: 'x',
     store: memoryTokens(),
-    onError() {},
     onCreated: () => 'Done.',
   })
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
   const { code, report, faults } = await diagnosed((request, response) => void agent.node(request, response))
   expect(faults).toEqual({})
   expect(code).toBe(0)
   expect(report.passed).toBe(report.total)
   expect(report.unseen).toHaveLength(4)
+  // What an agent says by itself about an installation that it does not know is one line each time.
+  const lines = log.mock.calls.map((words) => words.join(' '))
+  expect(lines.length).toBeGreaterThan(0)
+  for (const line of lines) expect(line).toMatch(/^\[baton\] ins_doctor: There are no tokens .*$/)
 })
 
 interface Heard {
@@ -168,6 +172,7 @@ test('in words, and one that is not there', async () => {
   const url = `http://127.0.0.1:${await listen(createServer(receiver(() => 200)))}/`
   const words = await shell.run(['doctor', '--url', url, '--secret', secret])
   expect(words).toMatchObject({ code: 1, stdout: expect.stringMatching(/^6 of 11\nWhat cannot be seen/) })
+  expect(words.stderr).toContain('no tokens for ins_doctor')
   expect(words.stderr).toMatch(
     /FAULT refuses a wrong signature\n +It does not check the signature \(answered 200\)\.\n/,
   )

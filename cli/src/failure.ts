@@ -1,4 +1,4 @@
-import { isBatonError } from '@baton/sdk'
+import { type BatonError, isBatonError } from '@baton/sdk'
 
 /** Something was refused or did not work: what happened, and what to do about it. Ends with 1. */
 export class Failure extends Error {
@@ -32,7 +32,7 @@ export function explain(error: unknown, command: string): Explained {
   if (error instanceof Failure) return { exitCode: 1, code: error.code, message: error.message, advice: error.advice }
   if (isBatonError(error)) {
     const { code, details } = error
-    const message = [error.message, ...(code === 'VALIDATION_ERROR' ? fieldsOf(details) : [])].join('\n  ')
+    const message = [error.message, ...linesOf(error)].join('\n  ')
     return { exitCode: 1, code, message, advice: adviceOn[code] ?? whoToAsk(error.requestId), details }
   }
   const message = error instanceof Error ? error.message : String(error)
@@ -55,6 +55,39 @@ const notUnderstood = 'Is that the address of Baton, and of a version that goes 
 
 const whoToAsk = (requestId: string | null) => (requestId ? `The service logged it as request ${requestId}.` : null)
 
-/** One line for each field that cannot stand. */
-const fieldsOf = (details: Record<string, unknown>) =>
-  Object.entries(details).map(([field, problem]) => `${field} ${problem}`)
+/** One line for each thing that the service says beside its sentence. */
+function linesOf({ code, details, requestId }: BatonError): string[] {
+  const entries = Object.entries(details).filter(([, value]) => value !== null && value !== requestId)
+  if (code === 'VALIDATION_ERROR') return entries.map(([field, problem]) => `${field} ${problem}`)
+  // Its sentence is all of it.
+  if (code === 'OAUTH_ERROR') return []
+  return entries.map(([name, value]) => `${name}: ${inWords(value)}`)
+}
+
+function inWords(value: unknown): string {
+  if (typeof value !== 'string') return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
+  return Object.hasOwn(reasons, value) ? `${reasons[value]} (${value})` : value
+}
+
+/** Why an agent cannot be given work, and why a session has ended. */
+const reasons: Record<string, string> = {
+  app_not_installed_for_team:
+    "it is not installed for the issue's team; `baton apps install APP --teams` chooses teams",
+  app_missing_scope: 'it has not been granted the scope for this; add it to the manifest and install the app again',
+  app_webhook_disabled: 'its webhook is switched off or failing; `baton apps show` has the state, a manager enables it',
+  personal_agent_not_yours: 'it works for its owner alone',
+  stopped: 'somebody pressed Stop',
+  undelegated: 'the issue was taken back',
+  uninstalled: 'the agent was uninstalled',
+  team_removed: 'the agent no longer reaches this',
+  issue_deleted: 'what it was about was deleted',
+}
+
+/** For a `catch`: what cannot be found is named. */
+export const notFound = (what: string) => (error: unknown) => {
+  if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
+  throw new Failure(`There is no ${what} that you can see.`, {
+    code: error.code,
+    advice: 'Look at how it is written, and whether it is in another workspace: `--workspace` names one.',
+  })
+}

@@ -31,4 +31,4 @@ ${indent(example)}
 const flag = (key: string, { short, value }: Option) =>
   `${short ? `-${short}, ` : ''}--${key}${value ? ` ${value}` : ''}`
 
-const indent = (text: string) => text.replace(/^(?=.)/gm, '  ')
+export const indent = (text: string) => text.replace(/^(?=.)/gm, '  ')

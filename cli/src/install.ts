@@ -10,11 +10,13 @@ interface InstallOptions {
   teamIds: string[]
   tokensDirectory: string
   signal: AbortSignal
+  /** Shows somebody what is asked for; throws unless they agree. Left out where nobody is asked. */
+  agree?(scopes: string[]): Promise<void>
 }
 
 /** 4.2 with the developer as the manager: begins, consents with their login, and takes the tokens. */
 export async function install(account: Account, options: InstallOptions): Promise<InstallationTokens> {
-  const { app, clientSecret, tokensDirectory, teamIds } = options
+  const { app, clientSecret, tokensDirectory } = options
   const installSecret = randomBytes(16).toString('hex')
   const redirectUri = app.redirect_uris[0] ?? ''
   let tokens: InstallationTokens | undefined
@@ -34,7 +36,7 @@ export async function install(account: Account, options: InstallOptions): Promis
     },
   })
   const started = await installer.start(new Request(`${redirectUri}?secret=${installSecret}`))
-  const approvedAt = await approve(account, started.headers.get('location') ?? '', teamIds, options.signal)
+  const approvedAt = await approve(account, started.headers.get('location') ?? '', options)
   const cookie = (started.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const answer = await installer.callback(new Request(approvedAt, { headers: { cookie } }))
   if (tokens) return tokens
@@ -44,7 +46,8 @@ export async function install(account: Account, options: InstallOptions): Promis
 }
 
 /** What a manager does in a browser: opens the address, looks, agrees. Answers where the browser is sent. */
-async function approve(account: Account, address: string, teamIds: string[], signal: AbortSignal): Promise<string> {
+async function approve(account: Account, address: string, options: InstallOptions): Promise<string> {
+  const { teamIds, signal, agree } = options
   const { status, headers, body } = await fetch(address, {
     headers: { authorization: `Bearer ${account.token}` },
     redirect: 'manual',
@@ -65,6 +68,7 @@ async function approve(account: Account, address: string, teamIds: string[], sig
       advice: 'Ask them with `baton apps install APP --request`.',
     })
   }
+  await agree?.(request.scopes)
   const teams = teamIds.length > 0 ? { team_ids: teamIds } : { all_teams: true as const }
   return (await account.client.approveConsent({ request_id, ...teams })).redirect_to
 }

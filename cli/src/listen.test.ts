@@ -122,7 +122,10 @@ test('it comes back after a lost connection, and not when somebody else listens 
   const another = await Shell.of(admin, app.rootUrl)
   const second = another.start(['listen', '--forward-to', 'http://127.0.0.1:1/'])
   await second.says(/Ready/)
-  expect(await first.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('listens to') })
+  expect(await first.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/listens to .* now[\s\S]*\nEnd the other, and run `baton listen` again/),
+  })
 
   const { body } = await owner.get(robot.path)
   await owner.put(robot.path, {

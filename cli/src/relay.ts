@@ -26,7 +26,7 @@ export interface RelayEvents {
 }
 
 /** Why nothing comes any more: somebody else listens, or there is nothing to listen to. */
-type RelayEnd = { end: 'replaced'; by: string } | { end: 'ended' } | { end: 'interrupted' }
+export type RelayEnd = { end: 'replaced'; by: string } | { end: 'ended' } | { end: 'interrupted' }
 
 /** The service says something every 15 s; after two that are missing the connection is dead. */
 const silenceMs = 40_000

@@ -31,6 +31,11 @@ test('each trigger makes happen what it says', async ({ app, receiver }) => {
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) })
   expect(await shell.run(['trigger', 'stop', '--session', session_id, '--json'])).toMatchObject({ code: 0 })
   expect(await heard()).toEqual([['prompted', 'stop']])
+  const afterwards = await app.unchanged(() => shell.run(['trigger', 'prompt', '--session', session_id]))
+  expect(afterwards).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('\n  end_reason: somebody pressed Stop (stopped)\n'),
+  })
   expect(await shell.run(['trigger', 'mention', '--issue', issue.code, '--text', 'look'])).toMatchObject({ code: 0 })
   expect(await heard()).toEqual([['created', null]])
 
@@ -46,6 +51,7 @@ test('each trigger makes happen what it says', async ({ app, receiver }) => {
 
 test('a trigger that cannot be is refused, and nothing changes', async ({ app, receiver }) => {
   const { issue, owner, shell } = await scene(app, receiver)
+  await app.installed(owner, { scopes: ['read'], name: 'Reader', webhook: receiver.url })
   await owner.post('/agent-apps', {
     schemaVersion: '1.0.0',
     name: 'Idle',
@@ -59,7 +65,14 @@ test('a trigger that cannot be is refused, and nothing changes', async ({ app, r
     [['trigger', 'created', '--issue', issue.code], 1, /Which app\? In Acme: /],
     [['trigger', 'created', '--issue', issue.code, '--app', 'Idle'], 1, /not installed/],
     [['trigger', 'stop', '--issue', issue.code], 1, /No agent has a session/],
-    [['trigger', 'prompt', '--issue', 'ENG-999'], 1, /./],
+    [
+      ['trigger', 'created', '--issue', issue.code, '--app', 'Reader'],
+      1,
+      /\n {2}reason: it has.*\(app_missing_scope\)/,
+    ],
+    [['trigger', 'created', '--issue', 'ENG-999', '--app', 'Reader'], 1, /There is no issue ENG-999 in Acme/],
+    [['trigger', 'prompt', '--issue', 'ENG-999'], 1, /There is no issue ENG-999 in Acme/],
+    [['trigger', 'stop', '--session', 'ses_1'], 1, /There is no session ses_1 in Acme/],
   ]
   for (const [args, code, words] of refusals) {
     const ended = await app.unchanged(() => shell.run(args))
@@ -90,7 +103,10 @@ test('deliveries with their attempts, those that failed, and one more time', asy
   expect(following.lines().at(-1)).toMatchObject({ id: delivery.id, attempts: [{ number: 1 }, { number: 2 }] })
 
   const gone = 'dlv_00000000-0000-7000-8000-000000000000'
-  expect(await app.unchanged(() => shell.run(['deliveries', 'redeliver', gone]))).toMatchObject({ code: 1 })
+  expect(await app.unchanged(() => shell.run(['deliveries', 'redeliver', gone]))).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`There is no delivery ${gone} of ${robot.app.name}`),
+  })
   expect(await shell.run(['deliveries', 'redeliver'])).toMatchObject({ code: 2 })
   expect(await shell.run(['deliveries', '--limit', '0'])).toMatchObject({ code: 2 })
 })

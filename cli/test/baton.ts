@@ -58,9 +58,19 @@ export class Shell {
     return join(this.home, 'config', 'baton')
   }
 
-  start(args: string[], { cwd = this.cwd, env = {} }: RunOptions = {}): Running {
+  start(args: string[], options: RunOptions = {}): Running {
+    return this.#spawn([process.execPath, bin, ...args], options)
+  }
+
+  /** With somebody at a terminal, which `script` is; what both streams say is on stdout. */
+  atTerminal(args: string[]): Running {
+    const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ')
+    return this.#spawn(['script', '--quiet', '--return', '--command', words, '/dev/null'], {})
+  }
+
+  #spawn([program = '', ...args]: string[], { cwd = this.cwd, env = {} }: RunOptions): Running {
     const { DATABASE_URL: _d, WEBHOOK_SECRET: _w, CLIENT_SECRET: _c, ...inherited } = process.env
-    const child = spawn(process.execPath, [bin, ...args], {
+    const child = spawn(program, args, {
       cwd,
       env: { ...inherited, HOME: this.home, XDG_CONFIG_HOME: join(this.home, 'config'), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { testOf } from '../scene.ts'
 
@@ -18,6 +20,23 @@ testOf('echo')(
       { content: { type: 'prompt', body: 'Thank you' } },
       { content: { type: 'response', body: 'You said: Thank you' } },
     ])
+  },
+  120_000,
+)
+
+testOf('echo')(
+  'what keeps it from being set up is said in one line',
+  async ({ scene }) => {
+    expect(await scene.setUpRefused({ BATON_URL: 'http://127.0.0.1:1' })).toMatch(/^Nothing answers at .*\n$/)
+    expect(await scene.setUpRefused({ BATON_PASSWORD: 'no' })).toMatch(/^ada-\S+ cannot sign in at .*\n$/)
+    // As where the service was started without BATON_WEBHOOK_ALLOW.
+    const manifest = join(scene.directory, 'manifest.json')
+    const text = await readFile(manifest, 'utf8')
+    await writeFile(manifest, text.replace('http://localhost:4000/', 'http://127.0.0.1:4000/'))
+    expect(await scene.setUpRefused()).toMatch(
+      /^The webhook address http:\/\/127\.0\.0\.1:4000\/ must be .*BATON_WEBHOOK_ALLOW=localhost npm start.*\n$/,
+    )
+    expect((await scene.ada('GET', '/agent-apps')).data).toEqual([])
   },
   120_000,
 )

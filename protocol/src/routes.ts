@@ -42,6 +42,8 @@ export type Route = {
   path: `/${string}`
   /** `root` stands outside the versioned API, at {root_url}. */
   at?: 'root'
+  /** Another spelling of the same. */
+  alsoBy?: 'PATCH'
   /** Answers with server-sent events; `workspace_id` in the query may stand for the header (decisions 6). */
   stream?: true
   /** Changes something though it is a GET, so that a cookie alone does not do (decisions 2). */
@@ -132,22 +134,34 @@ export const routes = {
 
   listLabels: { method: 'GET', path: '/labels', caller: 'member or app', scope: 'read' },
   createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
-  updateLabel: { method: 'PUT', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  updateLabel: { method: 'PUT', alsoBy: 'PATCH', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
   deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
 
   listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
   createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },
-  updateMilestone: { method: 'PUT', path: '/milestones/:milestone_id', caller: 'member or app', scope: 'write' },
+  updateMilestone: {
+    method: 'PUT',
+    alsoBy: 'PATCH',
+    path: '/milestones/:milestone_id',
+    caller: 'member or app',
+    scope: 'write',
+  },
   deleteMilestone: { method: 'DELETE', path: '/milestones/:milestone_id', caller: 'member or app', scope: 'write' },
 
   listCycles: { method: 'GET', path: '/cycles', caller: 'member or app', scope: 'read' },
   createCycle: { method: 'POST', path: '/cycles', caller: 'member or app', scope: 'write' },
-  updateCycle: { method: 'PUT', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
+  updateCycle: { method: 'PUT', alsoBy: 'PATCH', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
   deleteCycle: { method: 'DELETE', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
 
   listInitiatives: { method: 'GET', path: '/initiatives', caller: 'member or app', scope: 'read' },
   createInitiative: { method: 'POST', path: '/initiatives', caller: 'member or app', scope: 'write' },
-  updateInitiative: { method: 'PUT', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
+  updateInitiative: {
+    method: 'PUT',
+    alsoBy: 'PATCH',
+    path: '/initiatives/:initiative_id',
+    caller: 'member or app',
+    scope: 'write',
+  },
   deleteInitiative: { method: 'DELETE', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
 
   // What people keep of the issues screen
@@ -310,7 +324,8 @@ export const callNames = (Object.keys(routes) as RouteName[]).filter(
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 
 /** 8: what the limit of requests per installation counts. */
-export const isAgentSessionApi = ({ path, at }: Route) => !at && /^\/agent-sessions(\/|$)/.test(path)
+export const isAgentSessionApi = ({ path, at }: Pick<Route, 'path' | 'at'>) =>
+  !at && /^\/agent-sessions(\/|$)/.test(path)
 
 /** `/teams/:team_id` has the parameter `team_id`. */
 export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`

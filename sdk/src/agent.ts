@@ -1,6 +1,7 @@
 import { BatonClient } from './client.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Dedupe, memoryDedupe } from './dedupe.ts'
+import { isBatonError } from './errors.ts'
 import type {
   AppRevoked,
   CommentEvent,
@@ -195,4 +196,9 @@ function clientsOf(options: AgentOptions) {
   return { clientOf, discard }
 }
 
-const toConsole = (error: unknown) => console.error('[baton]', error)
+function toConsole(error: unknown) {
+  // Nothing in the code is at fault, and every delivery says it again until somebody installs the app.
+  if (isBatonError(error, 'REINSTALL_NEEDED')) {
+    console.error(`[baton] ${error.details.installation_id}: ${error.message}`)
+  } else console.error('[baton]', error)
+}

@@ -151,7 +151,7 @@ function rootAddress(text: string) {
   return origin
 }
 
-const isLoopback = (hostname: string) =>
+export const isLoopback = (hostname: string) =>
   hostname === 'localhost' ||
   hostname.endsWith('.localhost') ||
   hostname === '[::1]' ||

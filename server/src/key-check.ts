@@ -16,7 +16,7 @@ export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
   const proof = await db.row<{ value: string }>(sql`select value from settings where name = ${name}`)
   try {
     keys.open(proof?.value ?? '', name)
-    // A previous key opened it: from now on the current one must.
+    // A previous key may have opened it: from now on the current one must.
     await db.run(sql`update settings set value = ${keys.seal('baton', name)} where name = ${name}`)
   } catch (error) {
     if (!(error instanceof UnknownKeyError)) throw error

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { startTimers } from './agent-sessions/timers.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
@@ -46,6 +47,10 @@ export async function start(config: Config, log: Logger, say: (line: string) => 
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
+    // Before a database is made that would take longer to make than to hear of this.
+    const probe = createServer()
+    await listen((to) => once(probe.listen(to), 'listening'), config)
+    probe.close()
     const db = await dataDir.openDatabase(say)
     const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
     return {
@@ -80,7 +85,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
-    await listen(http, config)
+    await listen((to) => http.listen(to), config)
     const stopWorking =
       config.role === 'api'
         ? async () => {}
@@ -120,12 +125,16 @@ function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, met
   }
 }
 
-async function listen(http: FastifyInstance, { host, port }: Config) {
+async function listen(by: (to: { host: string; port: number }) => Promise<unknown>, { host, port }: Config) {
   try {
-    await http.listen({ host, port })
+    await by({ host, port })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new ConfigError(`PORT ${port} on ${host} is in use by another program`)
+    if (code === 'EADDRINUSE') {
+      throw new ConfigError(
+        `PORT ${port} on ${host} is in use by another program; stop it or set PORT to another number`,
+      )
+    }
     throw new ConfigError(`HOST ${host} and PORT ${port} cannot be listened on: ${message}`)
   }
 }

@@ -152,6 +152,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
       await killed.kill('SIGKILL')
       expect(existsSync(join(dir, 'db'))).toBe(false)
       mkdirSync(join(dir, 'db', 'base'), { recursive: true })
+      writeFileSync(join(dir, 'db', 'PG_VERSION'), '17\n')
 
       const service = await start({ BATON_DATA_DIR: dir })
       await signUp(service)
@@ -181,7 +182,9 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   test('a directory that cannot be used stops the start with one line', async ({ dir }) => {
     mkdirSync(join(dir, 'lock'))
     expect(await refusedStart({ BATON_DATA_DIR: dir })).toMatch(/^BATON_DATA_DIR .* cannot be used: .*\n$/)
-    expect(await refusedStart({ BATON_DATA_DIR: '/proc' })).toMatch(/^BATON_DATA_DIR .* cannot be used: .*\n$/)
+    for (const nowhere of ['/proc', '/proc/nope', '/proc/self/x/y']) {
+      expect(await refusedStart({ BATON_DATA_DIR: nowhere })).toMatch(/^BATON_DATA_DIR .* cannot be used: .*\n$/)
+    }
   })
 
   test(
@@ -308,7 +311,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     const port = new URL(first.url).port
     const other = await filledDataDir()
     expect(await refusedStart({ BATON_DATA_DIR: other, PORT: port })).toContain(
-      `PORT ${port} on 127.0.0.1 is in use by another program\n`,
+      `PORT ${port} on 127.0.0.1 is in use by another program; stop it or set PORT to another number\n`,
     )
     expect(existsSync(join(other, 'lock'))).toBe(false)
     rmSync(other, { recursive: true })

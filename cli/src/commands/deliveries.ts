@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Delivery } from '@baton/sdk'
 import { type Account, accountOf } from '../account.ts'
-import { deliveriesOf, findApp } from '../apps.ts'
-import { account, type Call, type Command, count, positionals, text } from '../command.ts'
-import { UsageError } from '../failure.ts'
+import { appMeant, deliveriesOf } from '../apps.ts'
+import { account, appOption, type Call, type Command, count, positionals } from '../command.ts'
+import { notFound, UsageError } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const deliveries: Command = {
@@ -13,7 +13,7 @@ export const deliveries: Command = {
   example: 'baton deliveries --app Robot --failed',
   options: {
     ...account,
-    app: { type: 'string', value: 'APP', about: 'name or id; not needed if there is one app only' },
+    app: appOption,
     failed: { type: 'boolean', about: 'only those that were given up' },
     limit: { type: 'string', value: 'N', about: 'how many, newest first; 20 if left out, 100 at most' },
     follow: { type: 'boolean', about: 'go on, and show what changes' },
@@ -24,7 +24,7 @@ export const deliveries: Command = {
     if (verb !== undefined) throw new UsageError(`There is no \`deliveries ${verb}\`.`)
     const limit = Math.min(100, count(call, 'limit', 1, 20))
     const account = await accountOf(call)
-    const app = await findApp(account, text(call, 'app'))
+    const app = await appMeant(call, account)
     const query = { limit, ...(call.values.failed ? { status: 'failed' as const } : {}) }
     if (call.values.follow) return follow(call, account, app.id, query)
     const found = await deliveriesOf(account, app.id, query)
@@ -35,8 +35,10 @@ export const deliveries: Command = {
 async function redeliver(call: Call) {
   const [delivery_id = ''] = positionals(call.args, 'DELIVERY')
   const account = await accountOf(call)
-  const app = await findApp(account, text(call, 'app'))
-  const delivery = await account.client.redeliverToApp({ app_id: app.id, delivery_id })
+  const app = await appMeant(call, account)
+  const delivery = await account.client
+    .redeliverToApp({ app_id: app.id, delivery_id })
+    .catch(notFound(`delivery ${delivery_id} of ${app.name}`))
   call.terminal.result(delivery, `${delivery_id} is being sent once more; \`baton deliveries\` shows what comes of it.`)
 }
 

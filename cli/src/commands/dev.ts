@@ -11,7 +11,7 @@ import { installedHere, registered } from '../registration.ts'
 import { relay } from '../relay.ts'
 import { watchSources } from '../watch.ts'
 import { manifestAt } from './apps.ts'
-import { reporting } from './listen.ts'
+import { over, reporting } from './listen.ts'
 import { logIn } from './login.ts'
 
 export const dev: Command = {
@@ -84,6 +84,9 @@ async function prepared(call: Call, account: Account, directory: string) {
   return { app, settings }
 }
 
+const getItBack =
+  'The agent has ended with it. End the other, and run `baton dev` again; it hands deliveries on by itself, without `baton listen`.'
+
 interface Run {
   directory: string
   command: Program
@@ -114,8 +117,7 @@ async function running(call: Call, { directory, command, account, app, settings 
     terminal.note(`${app.name} runs in ${account.workspace.name}. Delegate an issue to it; Ctrl-C ends all.`)
     const on = reporting(terminal, `${terminal.paint('dim', 'baton |')} `)
     const ended = await relay({ account, appId: app.id, forwardTo, takeOver: false, patient: true, signal, on })
-    if (ended.end === 'replaced') throw new Failure(`${ended.by} listens to ${app.name} now.`, { code: 'REPLACED' })
-    if (ended.end === 'ended') throw new Failure(`${app.name} has another URL now, or is gone.`, { code: 'ENDED' })
+    if (ended.end !== 'interrupted') throw over(ended, app, getItBack)
   } finally {
     unwatch()
     await agent.stop()

@@ -26,9 +26,13 @@ left out); other users of the machine can see --secret. Baton need not run.`,
     const slowMs = count(call, 'slow', 1, 5000)
     const receiver = { url, secret: await webhookSecret(call), patienceMs: slowMs + 5000, signal: call.signal }
     await reachable(receiver)
+    if (!call.terminal.json) call.terminal.note(beforehand)
     report(call.terminal, await examine(call, receiver, slowMs))
   },
 }
+
+const beforehand =
+  'The deliveries name an installation that does not exist: an agent may log that there are no tokens for ins_doctor.'
 
 interface Finding {
   name: string

@@ -1,9 +1,10 @@
+import type { AgentApp } from '@baton/sdk'
 import { accountOf } from '../account.ts'
-import { findApp } from '../apps.ts'
-import { account, type Command, needed, positionals, text } from '../command.ts'
+import { appMeant } from '../apps.ts'
+import { account, appOption, type Command, needed, positionals } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
 import type { Attempt, Forwarded } from '../forward.ts'
-import { type RelayEvents, relay } from '../relay.ts'
+import { type RelayEnd, type RelayEvents, relay } from '../relay.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const listen: Command = {
@@ -15,7 +16,7 @@ the webhook URL https://listen.invalid/; a manager can divert another with --tak
   example: 'baton listen --app Robot --forward-to http://localhost:4000/webhook',
   options: {
     ...account,
-    app: { type: 'string', value: 'APP', about: 'name or id; not needed if there is one app only' },
+    app: appOption,
     'forward-to': { type: 'string', value: 'URL', about: 'where your program listens' },
     'take-over': { type: 'boolean', about: 'take the deliveries of an app that has a URL; its receiver gets none' },
   },
@@ -23,14 +24,23 @@ the webhook URL https://listen.invalid/; a manager can divert another with --tak
     positionals(call.args)
     const forwardTo = webAddress(needed(call, 'forward-to', 'the address of your program'))
     const account = await accountOf(call)
-    const app = await findApp(account, text(call, 'app'))
+    const app = await appMeant(call, account)
     const { terminal, signal } = call
     terminal.note(`Listening for ${app.name} in ${account.workspace.name}; forwarding to ${forwardTo}`)
     const takeOver = call.values['take-over'] === true
     const ended = await relay({ account, appId: app.id, forwardTo, takeOver, signal, on: reporting(terminal) })
-    if (ended.end === 'replaced') throw new Failure(`${ended.by} listens to ${app.name} now.`, { code: 'REPLACED' })
-    if (ended.end === 'ended') throw new Failure(`${app.name} has another URL now, or is gone.`, { code: 'ENDED' })
+    if (ended.end !== 'interrupted') throw over(ended, app, 'End the other, and run `baton listen` again.')
   },
+}
+
+/** Why nothing comes any more, and how to get it back. */
+export function over(ended: Exclude<RelayEnd, { end: 'interrupted' }>, app: AgentApp, getItBack: string): Failure {
+  if (ended.end === 'replaced') {
+    const message = `${ended.by} listens to ${app.name} now, from another \`baton listen\` or \`baton dev\`. An app has one listener, so this one has ended.`
+    return new Failure(message, { code: 'REPLACED', advice: getItBack })
+  }
+  const advice = `\`baton apps show ${app.id}\` shows what is registered.`
+  return new Failure(`${app.name} has another URL now, or is gone.`, { code: 'ENDED', advice })
 }
 
 /** A line for each attempt. */

@@ -1,8 +1,8 @@
 import type { AgentSession } from '@baton/sdk'
 import { type Account, accountOf } from '../account.ts'
-import { findApp, installed } from '../apps.ts'
-import { account, type Call, type Command, needed, positionals, text } from '../command.ts'
-import { Failure, UsageError } from '../failure.ts'
+import { appMeant, installed } from '../apps.ts'
+import { account, appOption, type Call, type Command, needed, positionals, text } from '../command.ts'
+import { Failure, notFound, UsageError } from '../failure.ts'
 
 export const trigger: Command = {
   name: 'trigger',
@@ -18,7 +18,7 @@ export const trigger: Command = {
   example: 'baton trigger created --app Robot --issue ENG-1',
   options: {
     ...account,
-    app: { type: 'string', value: 'APP', about: 'name or id; not needed if there is one app only' },
+    app: appOption,
     issue: { type: 'string', value: 'ISSUE', about: 'such as ENG-1; of its sessions, the latest' },
     session: { type: 'string', value: 'ID', about: 'id of an agent session' },
     text: { type: 'string', value: 'TEXT', about: 'what to say' },
@@ -36,10 +36,10 @@ const triggers: Record<string, (call: Call) => Promise<void>> = { created, menti
 async function created(call: Call) {
   const issue_id = needed(call, 'issue', 'the issue to delegate')
   const account = await accountOf(call)
-  const app = await findApp(account, text(call, 'app'))
+  const app = await appMeant(call, account)
   const { app_user_id } = await installed(account, app)
   const { client } = account
-  const before = await client.getIssue({ issue_id })
+  const before = await issueNamed(account, issue_id)
   if (before.delegate_id === app_user_id) {
     throw new Failure(`${issue_id} is delegated to ${app.name} already.`, {
       code: 'ALREADY_DELEGATED',
@@ -57,9 +57,9 @@ async function created(call: Call) {
 async function mention(call: Call) {
   const issue_id = needed(call, 'issue', 'the issue to comment on')
   const account = await accountOf(call)
-  const app = await findApp(account, text(call, 'app'))
+  const app = await appMeant(call, account)
   const { app_user_id } = await installed(account, app)
-  const issue = await account.client.getIssue({ issue_id })
+  const issue = await issueNamed(account, issue_id)
   const body = `@[${app.name}](${app_user_id}) ${text(call, 'text') ?? 'what do you make of this?'}`
   const comment = await account.client.createComment({ target_type: 'issue', target_id: issue.id, text: body })
   call.terminal.result({ issue_id: issue.id, comment_id: comment.id }, `Mentioned ${app.name} on ${issue_id}.`)
@@ -82,7 +82,7 @@ async function stop(call: Call) {
 
 async function ping(call: Call) {
   const account = await accountOf(call)
-  const app = await findApp(account, text(call, 'app'))
+  const app = await appMeant(call, account)
   const result = await account.client.testAppWebhook({ app_id: app.id })
   const { ok, status, reason, duration_ms } = result
   if (ok) return call.terminal.result(result, `${app.name} answered ${status} within ${duration_ms} ms.`)
@@ -95,10 +95,16 @@ async function ping(call: Call) {
 
 async function sessionMeant(call: Call, account: Account): Promise<AgentSession> {
   const session_id = text(call, 'session')
-  if (session_id) return account.client.getAgentSession({ session_id })
-  const issue = await account.client.getIssue({ issue_id: needed(call, 'issue', 'or --session') })
+  if (session_id) {
+    const missing = notFound(`session ${session_id} in ${account.workspace.name}`)
+    return account.client.getAgentSession({ session_id }).catch(missing)
+  }
+  const issue = await issueNamed(account, needed(call, 'issue', 'or --session'))
   return latestSession(account, issue.id)
 }
+
+const issueNamed = ({ client, workspace }: Account, issue_id: string) =>
+  client.getIssue({ issue_id }).catch(notFound(`issue ${issue_id} in ${workspace.name}`))
 
 async function latestSession({ client }: Account, issue_id: string): Promise<AgentSession> {
   const { data } = await client.listAgentSessions({ issue_id, limit: 100 })

@@ -12,7 +12,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { confirmRole } from '../workspaces/members.ts'
-import { renameAppUser, uninstallApp } from './install.ts'
+import { renameAppUser, uninstallApp } from './installations.ts'
 import { endListening, listenerOf } from './listeners.ts'
 import { checkManifest } from './manifest.ts'
 

@@ -2,7 +2,7 @@ import { Manifest } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { invalid } from '../http/errors.ts'
 import { plain } from '../http/plain-schema.ts'
-import { bodyProblems } from '../http/validate.ts'
+import { bodyProblems, ofItem } from '../http/validate.ts'
 import { judgeUrl } from '../outbound/target.ts'
 
 const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
@@ -37,12 +37,15 @@ function* ruleProblems(config: Config, value: unknown): Generator<[string, strin
     ['developer.url', (text) => (isWebAddress(text) ? undefined : 'must be an http or https address')],
     ['webhook.url', (text) => urlProblem(text, config)],
   ]
-  const uris = at('oauth.redirect_uris')
-  const each = Array.isArray(uris) ? uris.map((_, index) => `oauth.redirect_uris.${index}`) : []
-  for (const [path, problemOf] of [...rules, ...each.map((path) => [path, redirectProblem] as const)]) {
+  for (const [path, problemOf] of rules) {
     const text = at(path)
     const problem = typeof text === 'string' ? problemOf(text) : undefined
     if (problem) yield [path, problem]
+  }
+  const uris = at('oauth.redirect_uris')
+  for (const [index, uri] of Array.isArray(uris) ? uris.entries() : []) {
+    const problem = typeof uri === 'string' ? redirectProblem(uri) : undefined
+    if (problem) return yield ['oauth.redirect_uris', ofItem(index, problem)]
   }
 }
 

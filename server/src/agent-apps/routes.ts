@@ -16,7 +16,7 @@ import {
   switchAppWebhook,
 } from './apps.ts'
 import { readIcon } from './icon.ts'
-import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './install.ts'
+import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './installations.ts'
 import { answerAttempt, listen } from './listen.ts'
 import { servedSchema } from './manifest.ts'
 import { readSetup } from './setup.ts'

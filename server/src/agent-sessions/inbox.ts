@@ -1,7 +1,8 @@
 import type { NewActivity } from '@baton/protocol'
 import type { Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { none, sql } from '../db/sql.ts'
 import { notify } from '../inbox/notify.ts'
+import { hintOfInbox, tellLive } from '../live/hint.ts'
 import type { Session } from './session.ts'
 
 type Said = NewActivity['content']['type']
@@ -13,11 +14,13 @@ export const tellsPeople = (said: Said): said is keyof typeof kinds => said in k
 
 /**
  * Who asked hears of it; for a session that the agent opened, the assignee of its issue. One unread entry of a kind is
- * enough for each session, and for all that an agent opens on an issue, so that no agent fills an inbox.
+ * enough for each session, and for all that an agent opens on an issue, so that no agent fills an inbox. Who had the
+ * agent stop is not told that it has.
  */
 export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Said) {
   if (!tellsPeople(said)) return
   const kind = kinds[said]
+  if (kind === 'agent_finished') await settleQuestions(tx, now, session)
   const person = await tx.row<{ userId: string }>(sql`
     select m.user_id as "userId" from memberships m
     where m.workspace_id = ${session.workspaceId} and m.user_id = ${
@@ -30,10 +33,27 @@ export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Sa
         session.openedByAgent
           ? sql`e.issue_id = ${session.issueId} and e.actor_id = ${session.agentId}`
           : sql`e.session_id = ${session.id}`
-      } and e.kind = ${kind} and e.user_id = m.user_id and e.read_at is null)`)
+      } and e.kind = ${kind} and e.user_id = m.user_id and e.read_at is null)
+      ${
+        session.standing.state === 'stopping'
+          ? sql`and not exists (select from agent_activities a
+              where a.session_id = ${session.id} and a.signal = 'stop' and a.author_id = m.user_id)`
+          : none
+      }`)
   if (!person) return
   const { issueId, projectId } = session
   await notify(tx, now, session.workspaceId, session.agentId, [
     { kind, userId: person.userId, issueId, projectId, sessionId: session.id },
   ])
+}
+
+/** A question that somebody has answered, or that the agent went on without, waits for nobody. */
+export async function settleQuestions(tx: Tx, now: Date, { id, workspaceId }: Session) {
+  const settled = await tx.rows<{ userId: string }>(sql`
+    update inbox_entries set read_at = ${now}
+    where session_id = ${id} and kind = 'agent_needs_you' and read_at is null returning user_id as "userId"`)
+  tellLive(
+    tx,
+    settled.map(({ userId }) => hintOfInbox(workspaceId, userId)),
+  )
 }

@@ -5,6 +5,7 @@ import type { Member } from '../http/caller.ts'
 import { append, type Utterance } from './append.ts'
 import { recordPrompted } from './events.ts'
 import type { Idempotency } from './idempotency.ts'
+import { settleQuestions } from './inbox.ts'
 import type { Session } from './session.ts'
 import { afterMessage, type Standing, stop } from './state.ts'
 import { watched } from './watched.ts'
@@ -45,6 +46,7 @@ async function prompt(
   const activity = await append(tx, session, standing, { ...said, author }, now, ctx.config)
   if (!activity) throw new Error(`session ${session.id} was changed though it was locked`)
   await recordPrompted(tx, ctx, session, caller, activity)
+  await settleQuestions(tx, now, session)
   watched(tx, session)
   return activity
 }

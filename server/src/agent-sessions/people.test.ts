@@ -230,6 +230,41 @@ describe('the inbox', () => {
     expect(entries[0]).toMatchObject({ title: project.title, url: `${app.ctx.config.appUrl}/project/${project.id}` })
   })
 
+  test('asks for nobody once the question is answered, or the agent has gone on without', async ({ app }) => {
+    const { delegated, member } = await sessionScene(app)
+    for (const settle of [
+      (id: string) => member.post(`/agent-sessions/${id}/activities`, { content: { type: 'prompt', body: 'Yes' } }),
+      (id: string) => member.post(`/agent-sessions/${id}/stop`),
+    ]) {
+      const session = await delegated()
+      await session.say('elicitation')
+      expect((await told(member))[0]).toMatchObject({ subject_id: session.id, read_at: null })
+      await settle(session.id)
+      expect((await told(member))[0]).toMatchObject({ kind: 'agent_needs_you', read_at: expect.any(String) })
+    }
+    const session = await delegated()
+    for (const type of ['elicitation', 'response'] as const) await session.say(type)
+    expect((await told(member)).slice(0, 2)).toMatchObject([
+      { kind: 'agent_finished', subject_id: session.id, read_at: null },
+      { kind: 'agent_needs_you', subject_id: session.id, read_at: expect.any(String) },
+    ])
+  })
+
+  test('does not tell who pressed Stop that the agent has stopped', async ({ app }) => {
+    const { delegated, owner, member } = await sessionScene(app)
+    for (const [person, entries] of [
+      [member, 0],
+      [owner, 1],
+    ] as const) {
+      const session = await delegated()
+      await person.post(`/agent-sessions/${session.id}/stop`)
+      await session.say('response')
+      expect((await told(member)).filter((one: { subject_id: string }) => one.subject_id === session.id)).toHaveLength(
+        entries,
+      )
+    }
+  })
+
   test('of the assignee hears of a session that the agent began', async ({ app }) => {
     const { begun, newIssue, owner, member } = await sessionScene(app)
     const assigned = await begun({ issue_id: (await newIssue({ assignee_id: owner.user.id })).id })

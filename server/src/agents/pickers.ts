@@ -13,8 +13,8 @@ import {
   unavailableReason,
   type WorkPlace,
 } from '../installations/availability.ts'
-import { covers } from '../installations/reach.ts'
 import { findIssueId } from '../issues/read.ts'
+import { covers } from '../workspaces/coverage.ts'
 import { everybodyIn } from '../workspaces/everybody.ts'
 
 interface Row {

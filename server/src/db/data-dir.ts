@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { Db } from './database.ts'
 import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
 import { LockedError, takeLock } from './lock.ts'
+
+/** Not by Node's own `recursive`, which never comes back where a file system takes no directories, as in /proc. */
+function makeDir(dir: string) {
+  if (existsSync(dir)) return
+  makeDir(dirname(dir))
+  mkdirSync(dir, { mode: 0o700 })
+}
+
+/** PostgreSQL writes the first of these when it begins to make a database, and the other when it has. */
+const isWhole = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
 
 /** The directory of an embedded service: the database, the generated key, and the lock of the process that uses it. */
 export class DataDir {
@@ -20,7 +30,7 @@ export class DataDir {
   static async open(path: string): Promise<DataDir> {
     const dir = resolve(path)
     try {
-      mkdirSync(dir, { recursive: true, mode: 0o700 })
+      makeDir(dir)
       return new DataDir(dir, await takeLock(join(dir, 'lock')))
     } catch (error) {
       if (error instanceof LockedError) {
@@ -53,7 +63,7 @@ export class DataDir {
     const disk = new Disk(this.#dir, say)
     if (disk.problem) throw new ConfigError(`BATON_DATA_DIR: ${disk.problem}`)
     const place = join(this.#dir, 'db')
-    if (!existsSync(join(place, 'PG_VERSION'))) {
+    if (!isWhole(place)) {
       this.#setAside(place, say)
       say(`Creating the database in ${place} …`)
       const unfinished = join(this.#dir, 'db.unfinished')

@@ -13,7 +13,7 @@ const slotsPerEndpoint = 8
 /** Of an endpoint that does not answer: enough to notice when it does, and too few to fill a worker with waiting. */
 const slotsWhileStruggling = 1
 /** Five seconds to send, and time to write it down; then another worker may have it. */
-export const leaseMs = 30_000
+const leaseMs = 30_000
 /** How soon an endpoint is looked at again whose slots are all taken, should no worker ring for it sooner. */
 const parkedMs = 250
 

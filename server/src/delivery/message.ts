@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { ForApp, Prepared } from './stages.ts'
 
 /** 5.8: lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret. */
-export const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
+const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
 
 /**
  * The envelope with what belongs to this endpoint and this attempt, written once and signed as it is sent. An app also

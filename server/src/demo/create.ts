@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, days } from '../clock.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
@@ -6,7 +6,8 @@ import type { Member } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
 import { hashPassword } from '../login/passwords.ts'
 import { createAccount } from '../login/sign-up.ts'
-import { labels, milestones } from '../planning/shelves.ts'
+import { createMilestone } from '../planning/create.ts'
+import { labels } from '../planning/shelves.ts'
 import { createProject } from '../projects/projects.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
@@ -24,7 +25,8 @@ export async function createDemo(ctx: Context): Promise<boolean> {
     sql`insert into settings (name, value) values ('demo', 'started') on conflict do nothing`,
   )
   if (claimed === 0) return false
-  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: pastClock(ctx.clock) })
+  const { past, reach } = pastClock(ctx.clock)
+  await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: past }, reach)
   await ctx.db.run(sql`update settings set value = 'done' where name = 'demo'`)
   return true
 }
@@ -41,19 +43,25 @@ async function removeUnfinished({ db }: Context) {
   })
 }
 
-/** Begins six weeks ago and comes a few hours nearer at each look. */
-function pastClock(clock: Clock): Clock {
-  const now = clock.now()
-  const begin = now.getTime() - 42 * 24 * 3_600_000
-  const step = (42 * 24 * 3_600_000) / 2000
-  let looks = 0
-  return {
-    now: () => new Date(Math.min(now.getTime(), begin + looks++ * step)),
+/** Goes from six weeks ago to now as `reach` says how much is done, and by some minutes at each look. */
+function pastClock(clock: Clock) {
+  const now = clock.now().getTime()
+  const span = days(42)
+  let at = now - span
+  const past: Clock = {
+    now: () => {
+      at = Math.min(now, at + 7 * 60_000)
+      return new Date(at)
+    },
     after: (ms, then) => clock.after(ms, then),
   }
+  const reach = (part: number) => {
+    at = Math.max(at, now - span + part * span)
+  }
+  return { past, reach }
 }
 
-async function fill(ctx: Context) {
+async function fill(ctx: Context, reach: (part: number) => void) {
   const members = await people(ctx)
   const { ada } = members
   const teamIds = await teams(ctx, members)
@@ -72,13 +80,13 @@ async function fill(ctx: Context) {
       team_ids: keys.map((team) => teamIds.get(team) as string),
     })
     projectIds.set(key, id)
-    for (const name of names)
-      milestoneIds.set(name, (await milestones.create(ctx, ada, { project_id: id, name, target_date: null })).id)
+    for (const name of names) milestoneIds.set(name, (await createMilestone(ctx, ada, { project_id: id, name })).id)
   }
 
   const issueIds = new Map<string, string>()
   const inOrder = [...content.issues].sort((a, b) => depth(a) - depth(b))
-  for (const issue of inOrder) {
+  for (const [index, issue] of inOrder.entries()) {
+    reach(index / inOrder.length)
     const author = members[issue.by]
     const { id } = await createIssue(ctx, author, {
       title: issue.title,

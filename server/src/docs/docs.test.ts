@@ -3,11 +3,15 @@ import { api, errors } from '@baton/protocol'
 import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
 import { hrefOf, openLibrary, servedLinks, summaryOf } from './library.ts'
-import { anchorOf, linksOf, render } from './markdown.ts'
+import { anchorOf, render } from './markdown.ts'
 
 const root = new URL('../../../', import.meta.url)
 const guides = readdirSync(new URL('docs/guides/', root))
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+/** Where the links of a page lead, outside of code. */
+const linksOf = (markdown: string): string[] =>
+  [...markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => href as string)
+
 const names = () => [...openLibrary().pages.keys()]
 
 test('every guide is served as a page and as Markdown', async ({ app }) => {

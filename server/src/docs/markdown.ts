@@ -58,7 +58,3 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
   })
   return { html: marked.parse(markdown) as string, anchors }
 }
-
-/** Where the links of a page lead, outside of code. */
-export const linksOf = (markdown: string): string[] =>
-  [...markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => href as string)

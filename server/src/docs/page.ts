@@ -19,7 +19,7 @@ export const pageHtml = ({ title, body, current, pages }: Frame) => `<!doctype h
 <link rel="stylesheet" href="/docs/style.css">
 ${current ? `<link rel="alternate" type="text/markdown" href="/docs/${current}.md">\n` : ''}</head>
 <body>
-<header><a href="/docs">Baton</a> <a class="to-pages" href="#pages">All pages</a></header>
+<header><a href="/docs">Baton</a> <a class="to-pages" href="#pages">All pages</a> <a href="/">Open the app</a></header>
 <main>
 ${body}${current ? `<p class="source"><a href="/docs/${current}.md">This page as Markdown</a></p>\n` : ''}</main>
 <nav id="pages" aria-label="All pages">

@@ -21,7 +21,7 @@ export interface Schema {
 }
 
 /** What may stand in a cell of a Markdown table. */
-export const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 const literal = (value: unknown) => `\`${cell(JSON.stringify(value))}\``
 

@@ -118,6 +118,6 @@ const insufficientScope = (required: Scope) =>
     { required },
     {
       message: `The token lacks the scope ${required}.`,
-      headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${required}"` },
+      headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
     },
   )

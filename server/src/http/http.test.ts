@@ -196,7 +196,7 @@ describe('a refusal', () => {
     const { status, body } = await app.nobody.post('/auth/sign-in', many)
     expect(status).toBe(422)
     expect(Object.keys(body.details)).toHaveLength(100)
-    const strange = { email: 'a@example.com', password: 'a password', k: Array(500).fill('\0') }
+    const strange = { email: 'a@example.com', password: 'a password', k: Array(500).fill({ text: '\0' }) }
     const refused = await app.unchanged(() => app.nobody.post('/auth/sign-in', strange))
     expect(Object.keys(refused.body.details)).toHaveLength(100)
   })

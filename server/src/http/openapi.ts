@@ -18,7 +18,9 @@ export function openApi(operations: Record<string, Operation>, config: Config): 
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] ??= operation.route.at === 'root' ? { servers: [{ url: config.rootUrl }] } : {}
-    paths[path][operation.route.method.toLowerCase()] = describe(name, operation, schemas)
+    const { method, alsoBy } = operation.route
+    paths[path][method.toLowerCase()] = describe(name, operation, schemas)
+    if (alsoBy) paths[path][alsoBy.toLowerCase()] = describe(`${name}By${alsoBy}`, operation, schemas)
   }
   return {
     openapi: '3.1.0',

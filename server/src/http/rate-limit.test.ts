@@ -138,6 +138,9 @@ describe('the headers', () => {
       told(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
       told(await reader.get('/teams/team_missing'), 404)
       told(await reader.get('/teams?surprise=1'), 422)
+      told(await reader.get('/nowhere'), 404)
+      told(await reader.request('PUT', '/teams'), 405)
+      told(await reader.request('DELETE', '/agent-sessions'), 405, routes.listAgentSessions)
       for (const operation of Object.values(api) as Operation[]) {
         const { caller, method, path, at } = operation.route
         if (at || caller === 'anyone' || caller === 'anyone or person') continue
@@ -171,10 +174,15 @@ describe('the headers', () => {
     const windows = () => app.ctx.db.row(sql`select count(*) from rate_windows`)
     const before = await windows()
     for (const client of [expired, revoked, stranger, app.nobody]) {
-      const answer = await client.get('/auth/me')
-      expect([answer.status, ...said(answer)]).toEqual([401, null, null, null])
+      for (const [path, status] of [
+        ['/auth/me', 401],
+        ['/nowhere', 404],
+      ] as const) {
+        const answer = await client.get(path)
+        expect([answer.status, ...said(answer)]).toEqual([status, null, null, null])
+      }
     }
-    for (const path of ['/openapi.json', '/oauth/authorize', '/nowhere']) {
+    for (const path of ['/openapi.json', '/oauth/authorize']) {
       expect(said(await robot.get(path))).toEqual([null, null, null])
     }
     expect(said(await owner.get('/teams'))).toEqual([null, null, null])

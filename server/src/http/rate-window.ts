@@ -22,8 +22,11 @@ export interface Taken {
   reset_ms: number
 }
 
+/** What a call is counted on. */
+export type Counted = Pick<Route, 'path' | 'at'>
+
 /** 8, decisions 1: the Agent Session API has a limit of its own. */
-export const rateLimitOf = (config: Config, route: Route): RateLimit =>
+export const rateLimitOf = (config: Config, route: Counted): RateLimit =>
   isAgentSessionApi(route)
     ? { name: 'sessions', max: config.installationRatePerMinute }
     : { name: 'api', max: config.apiRatePerMinute }

@@ -14,6 +14,7 @@ import type { Door } from './invoke.ts'
 import { parseJson } from './json.ts'
 import type { Metrics } from './metrics.ts'
 import { isStream, OpenStreams } from './open-streams.ts'
+import type { Counted } from './rate-window.ts'
 import { sendClientError, sendError } from './refusals.ts'
 import { securityHeaders } from './security-headers.ts'
 import { textProblem } from './validate.ts'
@@ -43,7 +44,7 @@ export interface Credentials {
 /** Who is calling, and what their answer must carry because of it. `counted` is the route that an app's call is counted on. */
 export type ResolveCaller = (
   credentials: Credentials,
-  counted: Route | null,
+  counted: Counted | null,
 ) => Promise<{ caller: Caller; headers?: Record<string, string> }>
 
 /** What a server is made of. */
@@ -125,7 +126,11 @@ function addParsers(app: FastifyInstance) {
   })
 }
 
-function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage }: Parts, drain: Drain) {
+function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, resolveCaller }: Parts, drain: Drain) {
+  const known = operations.map((operation) => ({
+    pattern: new RegExp(`^${urlOf(operation).replace(/:\w+/g, '[^/]+')}$`),
+    methods: methodsOf(operation.route),
+  }))
   app.decorateRequest('caller')
   app.decorateRequest('page')
   const headers = Object.entries(securityHeaders(ctx.config.rootUrl))
@@ -135,7 +140,11 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage }: 
     if (!request.headers.host) throw new ApiError('INVALID_REQUEST')
     if (request.is404) {
       request.page = findPage(pageRequest(request))
-      if (!request.page) throw notThere(operations, request)
+      if (!request.page) {
+        await countInVain(resolveCaller, request, reply)
+        const methods = known.filter(({ pattern }) => pattern.test(pathOf(request))).flatMap(({ methods }) => methods)
+        throw notThere(methods)
+      }
     }
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
@@ -157,19 +166,27 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage }: 
     })
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, request, reply, error))
-  app.setNotFoundHandler((request, reply) =>
-    request.page
-      ? reply.code(200).headers(request.page.headers).send(request.page.body)
-      : sendError(ctx, request, reply, notThere(operations, request)),
-  )
+  // What is not a page was refused when it came.
+  app.setNotFoundHandler(({ page }, reply) => page && reply.code(200).headers(page.headers).send(page.body))
 }
 
-/** A path that we know under another method, or do not know at all. */
-function notThere(operations: readonly Operation[], request: FastifyRequest): ApiError {
-  const path = request.url.split('?')[0] as string
-  const methods = operations
-    .filter((operation) => new RegExp(`^${urlOf(operation).replace(/:\w+/g, '[^/]+')}$`).test(path))
-    .map(({ route }) => route.method)
+const methodsOf = ({ method, alsoBy }: Route) => (alsoBy ? [method, alsoBy] : [method])
+
+const pathOf = ({ url }: FastifyRequest) => url.split('?')[0] as string
+
+/** Every answer to an app tells how it stands with its limit, also one to a call that leads nowhere. */
+async function countInVain(resolveCaller: ResolveCaller, request: FastifyRequest, reply: FastifyReply) {
+  if (!request.headers.authorization) return
+  const counted: Counted = { path: `/${pathOf(request).replace(/^\/(api\/v1\/)?/, '')}` }
+  const { headers = {} } = await resolveCaller(credentials({}, request), counted).catch((error) => {
+    if (!(error instanceof ApiError) || error.code === 'RATE_LIMIT_EXCEEDED') throw error
+    return { headers: {} }
+  })
+  reply.headers(headers)
+}
+
+/** A path that we know under other methods, or do not know at all. */
+function notThere(methods: readonly string[]): ApiError {
   if (methods.length === 0) return new ApiError('ROUTE_NOT_FOUND')
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', {}, { headers: { allow } })
@@ -183,7 +200,7 @@ const callerTrustedMs = 250
 function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, streams: OpenStreams, operation: Operation) {
   const { route, bodyFormat } = operation
   app.route({
-    method: route.method,
+    method: methodsOf(route),
     url: urlOf(operation),
     config: {
       oauthErrors: operation.errorFormat === 'oauth',
@@ -243,7 +260,7 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
   }
 }
 
-const credentials = (route: Route, request: FastifyRequest): Credentials => ({
+const credentials = (route: Pick<Route, 'stream' | 'writes'>, request: FastifyRequest): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
   workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),

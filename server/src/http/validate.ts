@@ -59,8 +59,7 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
   const fields = new Map<string, string>()
   if (!validate(value)) {
     for (const error of validate.errors ?? []) {
-      const path = fieldOf(error)
-      if (!fields.has(path)) fields.set(path, messageOf(error))
+      for (const path of fieldsOf(error)) if (!fields.has(path)) fields.set(path, messageOf(error))
       if (fields.size >= fieldsReported) break
     }
   }
@@ -73,18 +72,38 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
 
 const join = (path: string, name: string | number) => (path ? `${path}.${name}` : String(name))
 
-function fieldOf({ instancePath, keyword, params }: ErrorObject): string {
-  const path = instancePath
+/** A list of plain values is one field; each of its objects has fields of its own. */
+const plainItem = /^(.+)\/(\d+)$/
+const isPlain = (value: unknown) => typeof value !== 'object' || value === null
+
+function fieldsOf({ instancePath, keyword, params, parentSchema, data }: ErrorObject): string[] {
+  const path = ((isPlain(data) && plainItem.exec(instancePath)?.[1]) || instancePath)
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .join('.')
-  if (keyword === 'required') return join(path, params.missingProperty)
-  if (keyword === 'additionalProperties') return join(path, params.additionalProperty)
-  return path || 'body'
+  if (keyword === 'required') return missing(parentSchema as Shape, params.missingProperty, path)
+  if (keyword === 'additionalProperties') return [join(path, params.additionalProperty)]
+  return [path || 'body']
 }
 
-function messageOf({ keyword, params, schema, parentSchema, message = 'is not valid' }: ErrorObject): string {
+type Shape = { properties?: Record<string, Shape>; required?: string[] } | undefined
+
+/** Of an object that is missing, the fields that it must have. */
+function missing(shape: Shape, name: string, path: string): string[] {
+  const field = join(path, name)
+  const inside = shape?.properties?.[name]
+  return inside?.required?.flatMap((one) => missing(inside, one, field)) ?? [field]
+}
+
+function messageOf(error: ErrorObject): string {
+  const at = isPlain(error.data) ? plainItem.exec(error.instancePath)?.[2] : undefined
+  return at === undefined ? complaintOf(error) : ofItem(Number(at), complaintOf(error))
+}
+
+export const ofItem = (index: number, complaint: string) => `item ${index + 1} ${complaint}`
+
+function complaintOf({ keyword, params, schema, parentSchema, message = 'is not valid' }: ErrorObject): string {
   if (keyword === 'required') return 'is required'
   if (keyword === 'additionalProperties') return 'is not a known field'
   const written = ((keyword === 'not' ? schema : parentSchema) as { 'x-message'?: string } | undefined)?.['x-message']
@@ -115,7 +134,10 @@ function* badText(value: unknown, path: string): Generator<[string, string]> {
     const problem = textProblem(value)
     if (problem) yield [path || 'body', problem]
   } else if (value !== null && typeof value === 'object') {
-    for (const [key, item] of Object.entries(value)) yield* badText(item, join(path, key))
+    for (const [key, item] of Object.entries(value)) {
+      if (!Array.isArray(value) || !isPlain(item)) yield* badText(item, join(path, key))
+      else for (const [field, problem] of badText(item, path)) yield [field, ofItem(Number(key), problem)]
+    }
   }
 }
 

@@ -3,8 +3,6 @@ import type { Actor } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { covers } from '../workspaces/coverage.ts'
 
-export { covers, teamCovered } from '../workspaces/coverage.ts'
-
 /** Where an item stands, and whose it is if it is personal. */
 export interface Place {
   personal: boolean

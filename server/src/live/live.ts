@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts'
 import type { Hint } from './hint.ts'
 import { fewer, messages, missed, type News } from './news.ts'
 
-export const channel = 'baton_live'
+const channel = 'baton_live'
 /** So many may wait to be told to other processes; beyond that they are told that they missed some. */
 const waitingAtMost = 5000
 const retryMs = 1000

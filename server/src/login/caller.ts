@@ -1,10 +1,12 @@
-import { limits, type Role, type Route } from '@baton/protocol'
+import { limits, type Role } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
+import { isLoopback } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
+import type { Counted } from '../http/rate-window.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
 import { bearerOfToken, lastUseGrainMs } from './tokens.ts'
@@ -15,7 +17,7 @@ export const loginLifetimeMs = days(limits.loginLifetimeDays)
 export async function resolveCaller(
   ctx: Context,
   credentials: Credentials,
-  counted: Route | null,
+  counted: Counted | null,
 ): ReturnType<ResolveCaller> {
   const bearer = bearerOf(credentials.authorization)
   if (bearer?.startsWith('svc_at_')) return bearerOfToken(ctx, bearer, credentials.workspaceId, counted)
@@ -77,7 +79,20 @@ function bearerOf(authorization: string | undefined): string | undefined {
 /** A browser sends the cookie by itself, so a write must prove that a page of ours asked for it. */
 function cookieOf({ cookie, writes, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
   if (!cookie || !writes) return cookie || undefined
-  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : origin === rootUrl
+  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : isOurs(origin, rootUrl)
   if (!sameOrigin) throw new ApiError('CSRF_REFUSED')
   return cookie
+}
+
+/** On one's own machine an address has several spellings, and all of them lead to this port. */
+function isOurs(origin: string, rootUrl: string): boolean {
+  if (origin === rootUrl) return true
+  if (!URL.canParse(origin)) return false
+  const [asked, ours] = [new URL(origin), new URL(rootUrl)]
+  return (
+    [asked, ours].every(({ hostname }) => isLoopback(hostname)) &&
+    asked.origin === origin &&
+    asked.protocol === ours.protocol &&
+    asked.port === ours.port
+  )
 }

@@ -108,6 +108,8 @@ describe('the cookie', () => {
     ['nothing', {}, 'login.csrf-no-origin-refused'],
     ['another origin', { origin: 'https://evil.example' }, 'login.csrf-foreign-origin-refused'],
     ['another port', { origin: 'http://localhost:3001' }, 'login.csrf-foreign-origin-refused'],
+    ['another scheme', { origin: 'https://127.0.0.1:3000' }, 'login.csrf-foreign-origin-refused'],
+    ['our port elsewhere', { origin: 'http://evil.example:3000' }, 'login.csrf-foreign-origin-refused'],
     ['no origin', { origin: 'null' }, 'login.csrf-foreign-origin-refused'],
     [
       'another origin that lies',
@@ -142,8 +144,14 @@ describe('the cookie', () => {
     async ({ app }) => {
       const { token } = await app.person()
       const browser = app.nobody.with({ cookie: `baton_session=${token}` })
-      const ours = { origin: app.ctx.config.rootUrl }
-      expect((await browser.post('/workspaces', { name: 'One' }, { headers: ours })).status).toBe(201)
+      const { rootUrl } = app.ctx.config
+      for (const origin of [
+        rootUrl,
+        rootUrl.replace('localhost', '127.0.0.1'),
+        rootUrl.replace('localhost', '[::1]'),
+      ]) {
+        expect((await browser.post('/workspaces', { name: 'One' }, { headers: { origin } })).status).toBe(201)
+      }
       const sameOrigin = { 'sec-fetch-site': 'same-origin' }
       expect((await browser.post('/workspaces', { name: 'Two' }, { headers: sameOrigin })).status).toBe(201)
       expect((await browser.get('/auth/me')).status).toBe(200)

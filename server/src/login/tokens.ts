@@ -1,11 +1,18 @@
-import type { AppScope, Role, Route } from '@baton/protocol'
+import type { AppScope, Role } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
-import { letThrough, type RateLimit, rateLimitOf, type Taken, takeFromWindow } from '../http/rate-window.ts'
+import {
+  type Counted,
+  letThrough,
+  type RateLimit,
+  rateLimitOf,
+  type Taken,
+  takeFromWindow,
+} from '../http/rate-window.ts'
 import type { ResolveCaller } from '../http/server.ts'
 
 interface Found extends Taken {
@@ -32,7 +39,7 @@ export async function bearerOfToken(
   { config, db, clock }: Context,
   token: string,
   workspaceAsked: string | undefined,
-  counted: Route | null,
+  counted: Counted | null,
 ): ReturnType<ResolveCaller> {
   const tokenHash = sha256(token)
   const limit = counted && rateLimitOf(config, counted)

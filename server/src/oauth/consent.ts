@@ -7,7 +7,7 @@ import {
   type ResourceType,
 } from '@baton/protocol'
 import { iconUrl } from '../addresses.ts'
-import { chosenTeams, install } from '../agent-apps/install.ts'
+import { chosenTeams, install } from '../agent-apps/installations.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'

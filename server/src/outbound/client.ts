@@ -35,7 +35,7 @@ const maxAccepted = 1000
 /** Answers that only announce another one (1xx). Reading them without end would take a whole processor until the deadline. */
 const maxAnnouncements = 10
 const nothing = Buffer.alloc(0)
-const notSent = (reason: FailureReason): Outcome => ({
+export const notSent = (reason: FailureReason): Outcome => ({
   ok: false,
   reason,
   status: null,

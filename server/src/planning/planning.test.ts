@@ -27,7 +27,8 @@ test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
       expect((await person.get(`/${noun}`)).body.data[0]).toEqual(body)
 
       app.clock.advance({ seconds: 1 })
-      const renamed = await person.put(`/${noun}/${body.id}`, { name: 'Second' })
+      const method = person === owner ? 'PUT' : 'PATCH'
+      const renamed = await person.request(method, `/${noun}/${body.id}`, { name: 'Second' })
       expect(renamed).toMatchObject({ status: 200 })
       expect(renamed.body).toEqual({ ...body, name: 'Second', updated_at: app.clock.now().toISOString() })
       for (const [key, value] of Object.entries(place)) {

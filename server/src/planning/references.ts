@@ -1,7 +1,8 @@
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
-import { covers, issueInReach, outOfReach, projectInReach, teamCovered } from '../installations/reach.ts'
+import { issueInReach, outOfReach, projectInReach } from '../installations/reach.ts'
+import { covers, teamCovered } from '../workspaces/coverage.ts'
 
 /** The kinds of thing that an issue or project can name by id. */
 export type Kind = 'team' | 'person' | 'project' | 'milestone' | 'cycle' | 'initiative' | 'label' | 'issue'

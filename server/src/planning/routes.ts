@@ -1,10 +1,7 @@
 import { api } from '@baton/protocol'
-import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
-import type { Actor } from '../http/caller.ts'
-import { invalid } from '../http/errors.ts'
 import { route } from '../http/route.ts'
-import { projectInReach, teamCovered } from '../installations/reach.ts'
+import { createCycle, createMilestone } from './create.ts'
 import { cycles, initiatives, labels, milestones } from './shelves.ts'
 
 export const planningRoutes = [
@@ -16,12 +13,7 @@ export const planningRoutes = [
   route(api.listMilestones, ({ ctx, caller, query }) =>
     milestones.list(ctx, caller, query, query.project_id ? sql`and t.project_id = ${query.project_id}` : none),
   ),
-  route(api.createMilestone, ({ ctx, caller, body }) =>
-    ctx.db.tx(async (tx) => {
-      await mustExist(tx, caller, 'project', body.project_id)
-      return milestones.create(ctx, caller, body, tx)
-    }),
-  ),
+  route(api.createMilestone, ({ ctx, caller, body }) => createMilestone(ctx, caller, body)),
   route(api.updateMilestone, ({ ctx, caller, params, body }) =>
     milestones.update(ctx, caller, params.milestone_id, body),
   ),
@@ -30,12 +22,7 @@ export const planningRoutes = [
   route(api.listCycles, ({ ctx, caller, query }) =>
     cycles.list(ctx, caller, query, query.team_id ? sql`and t.team_id = ${query.team_id}` : none),
   ),
-  route(api.createCycle, ({ ctx, caller, body }) =>
-    ctx.db.tx(async (tx) => {
-      await mustExist(tx, caller, 'team', body.team_id)
-      return cycles.create(ctx, caller, body, tx)
-    }),
-  ),
+  route(api.createCycle, ({ ctx, caller, body }) => createCycle(ctx, caller, body)),
   route(api.updateCycle, ({ ctx, caller, params, body }) => cycles.update(ctx, caller, params.cycle_id, body)),
   route(api.deleteCycle, ({ ctx, caller, params }) => cycles.delete(ctx, caller, params.cycle_id)),
 
@@ -46,17 +33,3 @@ export const planningRoutes = [
   ),
   route(api.deleteInitiative, ({ ctx, caller, params }) => initiatives.delete(ctx, caller, params.initiative_id)),
 ]
-
-/** 422 on the field unless the caller reaches the project or team, which is then held until we are done with it. */
-async function mustExist(tx: Tx, caller: Actor, kind: 'project' | 'team', id: string) {
-  const row = await tx.row(
-    kind === 'project'
-      ? sql`
-        select 1 from projects p where p.workspace_id = ${caller.workspaceId} and p.id = ${id}
-          and ${projectInReach(caller)} for key share`
-      : sql`
-        select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${id}
-          and ${teamCovered(caller, sql`id`)} for key share`,
-  )
-  if (!row) throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
-}

@@ -1,6 +1,7 @@
 import type { Cycle, Initiative, Label, Milestone } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
-import { projectInReach, teamCovered } from '../installations/reach.ts'
+import { projectInReach } from '../installations/reach.ts'
+import { teamCovered } from '../workspaces/coverage.ts'
 import { Shelf } from './shelf.ts'
 
 export const labels = new Shelf<Label>({

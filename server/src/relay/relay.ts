@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
-import { type Outcome, verdictOf } from '../outbound/client.ts'
+import { notSent, type Outcome, verdictOf } from '../outbound/client.ts'
 import { Bells } from './bells.ts'
 import { Wait } from './wait.ts'
 
@@ -26,14 +26,7 @@ interface Connection {
 
 const sweepAfterMs = 60_000
 
-const notRelayed: Outcome = {
-  ok: false,
-  reason: 'network_error',
-  status: null,
-  durationMs: 0,
-  body: Buffer.alloc(0),
-  whole: false,
-}
+const notRelayed = notSent('network_error')
 
 /**
  * Hands attempts to those who listen in place of a URL (decisions 11). The worker writes a row and rings for the

@@ -20,7 +20,7 @@ import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { judgeUrl } from '../outbound/target.ts'
-import { confirmRole } from '../workspaces/members.ts'
+import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 
 export const listWebhooks = ({ db, keys }: Context, { workspaceId }: Member, query: PageQuery) =>
   page<Webhook>(
@@ -126,9 +126,6 @@ async function check({ config }: Context, tx: Tx, { workspaceId }: Member, webho
   if (known.length < webhook.team_ids.length) problems.team_ids = 'holds an id that is not a team of this workspace'
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
-
-/** Those who create at the same time wait for each other. */
-const lockWorkspace = (tx: Tx, id: string) => tx.row(sql`select 1 from workspaces where id = ${id} for no key update`)
 
 /** Section 8: disabled ones count, deleted ones do not. */
 async function checkLimit({ config }: Context, tx: Tx, { workspaceId }: Member) {

@@ -91,7 +91,7 @@ export const removeMember = (
     })
   })
 
-/** Who changes members, or gives out names, takes turns: two owners cannot both be the one that stays. */
+/** Who changes members, gives out names or counts webhooks takes turns: two owners cannot both be the one that stays. */
 export const lockWorkspace = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
 

@@ -74,7 +74,7 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
       {uris.map((uri, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are told apart by their place alone
         <div key={index} className="flex items-end gap-1">
-          <Field label={`Redirect URI ${index + 1}`} error={errors[`${path}.${index}`]} className="flex-1">
+          <Field label={`Redirect URI ${index + 1}`} className="flex-1">
             <Input
               value={uri}
               inputMode="url"

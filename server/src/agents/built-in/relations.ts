@@ -52,6 +52,7 @@ export function relationNotes(
     notes.push(`Due since ${issue.due_date.slice(0, 10)}.`)
   if (underWay.includes(issue.status) && !issue.assignee_id) notes.push('Under way, with nobody assigned.')
   const quietDays = Math.floor((now.getTime() - touchedAt.getTime()) / days(1))
-  if (quietDays >= untouchedDays && !isOver(issue)) notes.push(`Nobody has touched it for ${quietDays} days.`)
+  if (quietDays >= untouchedDays && !isOver(issue))
+    notes.push(`Before this, nobody had touched it for ${quietDays} days.`)
   return notes
 }

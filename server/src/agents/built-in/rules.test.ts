@@ -91,7 +91,7 @@ test('it says what is in the way, what no longer is, and what was forgotten', ()
     '1 of 2 sub-issues are done; open: [A-7 Title of A-7](http://x/issue/A-7).',
     'Due since 2026-02-01.',
     'Under way, with nobody assigned.',
-    'Nobody has touched it for 59 days.',
+    'Before this, nobody had touched it for 59 days.',
   ])
 })
 

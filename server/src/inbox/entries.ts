@@ -1,0 +1,65 @@
+import type { InboxEntry } from '@baton/protocol'
+import { agentAppUrl, commentUrl, issueUrlSql, projectUrlSql, webhookUrl } from '../addresses.ts'
+import type { Context } from '../context.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
+import type { Member } from '../http/caller.ts'
+import { found } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { nameOfUser } from '../login/names.ts'
+
+export const listInbox = (ctx: Context, caller: Member, query: PageQuery & { unread?: boolean }) =>
+  page<InboxEntry>(
+    ctx.keys,
+    'inbox',
+    query,
+    (entry) => [entry.id],
+    (after, count) =>
+      readEntries(
+        ctx,
+        caller,
+        sql`
+          ${query.unread === undefined ? none : query.unread ? sql`and e.read_at is null` : sql`and e.read_at is not null`}
+          ${after ? sql`and e.id < ${after[0]}` : none}
+          order by e.id desc limit ${count}`,
+      ),
+  )
+
+export async function markEntry(ctx: Context, caller: Member, id: string, read: boolean): Promise<InboxEntry> {
+  const readAt = read ? sql`coalesce(read_at, ${ctx.clock.now()})` : sql`null`
+  await mark(ctx, caller, sql`read_at = ${readAt} where id = ${id}`)
+  return found((await readEntries(ctx, caller, sql`and e.id = ${id}`))[0])
+}
+
+export const markAllRead = (ctx: Context, caller: Member) =>
+  mark(ctx, caller, sql`read_at = ${ctx.clock.now()} where read_at is null`)
+
+async function mark({ db }: Context, { workspaceId, id }: Member, which: Sql) {
+  const changed = await db.run(sql`
+    update inbox_entries set ${which} and workspace_id = ${workspaceId} and user_id = ${id}`)
+  if (changed > 0) tellLive(db, [hintOfInbox(workspaceId, id)])
+}
+
+/** Titles are looked up now, so that an entry never shows what its reader may no longer see. */
+const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
+  db.rows<InboxEntry>(sql`
+    select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)
+        as subject_id,
+      coalesce(i.title, p.title, w.label, a.name) as title,
+      coalesce(${issueUrlSql(config)}, ${projectUrlSql(config)}, ${agentAppUrl(config, '')}::text || w.app_id,
+          ${webhookUrl(config, '')}::text || w.id, ${agentAppUrl(config, '')}::text || a.id)
+        || coalesce(${commentUrl('', '')}::text || e.comment_id, '') as url,
+      ${nameOfUser} as actor,
+      e.read_at, e.created_at
+    from inbox_entries e
+    left join issues i on i.id = e.issue_id
+    left join projects p on p.id = e.project_id
+    left join endpoints w on w.id = e.endpoint_id
+    left join agent_apps a on a.id = coalesce(e.app_id, w.app_id)
+    left join users u on u.id = e.actor_id
+    where e.workspace_id = ${workspaceId} and e.user_id = ${id}
+      and coalesce(
+        not i.personal or i.reporter_id = ${id},
+        not p.personal or p.owner_id = ${id},
+        ${role !== 'member'} and coalesce(w.deleted_at, a.deleted_at) is null)
+      ${rest}`)

@@ -1,0 +1,35 @@
+import type { Cycle, Milestone, NewCycle, NewMilestone } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import type { Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { invalid } from '../http/errors.ts'
+import { projectInReach } from '../installations/reach.ts'
+import { teamCovered } from '../workspaces/coverage.ts'
+import { cycles, milestones } from './shelves.ts'
+
+export const createMilestone = (ctx: Context, caller: Actor, body: NewMilestone): Promise<Milestone> =>
+  ctx.db.tx(async (tx) => {
+    await mustExist(tx, caller, 'project', body.project_id)
+    return milestones.create(ctx, caller, body, tx)
+  })
+
+export const createCycle = (ctx: Context, caller: Actor, body: NewCycle): Promise<Cycle> =>
+  ctx.db.tx(async (tx) => {
+    await mustExist(tx, caller, 'team', body.team_id)
+    return cycles.create(ctx, caller, body, tx)
+  })
+
+/** 422 on the field unless the caller reaches the project or team, which is then held until we are done with it. */
+async function mustExist(tx: Tx, caller: Actor, kind: 'project' | 'team', id: string) {
+  const row = await tx.row(
+    kind === 'project'
+      ? sql`
+        select 1 from projects p where p.workspace_id = ${caller.workspaceId} and p.id = ${id}
+          and ${projectInReach(caller)} for key share`
+      : sql`
+        select 1 from teams where workspace_id = ${caller.workspaceId} and id = ${id}
+          and ${teamCovered(caller, sql`id`)} for key share`,
+  )
+  if (!row) throw invalid({ [`${kind}_id`]: `is not a ${kind} of this workspace` })
+}
