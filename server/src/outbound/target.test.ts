@@ -42,13 +42,17 @@ const accepted = [
 ]
 test.each(accepted)('%s is accepted', (url) => expect(judge(url)).toBe('accepted'))
 
+const notPublic = 'must be a public address; whoever runs this service can allow another with BATON_WEBHOOK_ALLOW'
+
 test.each([
   ['http://example.com', 'must be https'],
   ['example.com', 'must be https'],
   ['https://u:p@example.com', 'must not hold a user name or password'],
   ['https://example.com:8080', 'must use port 443 or 8443'],
-  ['https://10.0.0.1', 'must be a public address'],
-  ['https://localhost', 'must be a public address'],
+  ['https://10.0.0.1', notPublic],
+  ['https://localhost', notPublic],
+  ['http://localhost:5000', notPublic],
+  ['http://localhost.example:5000', 'must be https'],
   ['https://example.com/a b', 'must not hold spaces, control characters or backslashes'],
   [`https://example.com/${'x'.repeat(2049 - 'https://example.com/'.length)}`, 'must have at most 2048 characters'],
   [`https://${'abcdefg.'.repeat(31)}abcdef`, 'must have a host name or an address'],
@@ -143,7 +147,7 @@ const spelling = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(4), { 
 test('a private address is refused however it is written', () => {
   fc.assert(
     fc.property(privateAddress, spelling, fc.constantFrom('', '.'), (bytes, [parts, chosen], dot) => {
-      expect(judge(`https://${written(bytes, parts, chosen)}${dot}/`)).toBe('must be a public address')
+      expect(judge(`https://${written(bytes, parts, chosen)}${dot}/`)).toBe(notPublic)
     }),
     { numRuns: 2000 },
   )

@@ -18,6 +18,7 @@ export interface Refusal {
 
 const maxLength = 2048
 const publicPorts = [443, 8443]
+const notPublic = 'must be a public address; whoever runs this service can allow another with BATON_WEBHOOK_ALLOW'
 const shape = /^(https?):\/\/([^/?#]+)/i
 
 /** Judges what was written, not only what a parser makes of it, and never asks DNS. */
@@ -43,9 +44,9 @@ function judgeParts(url: URL, allow: readonly AllowedTarget[]): Target | Refusal
   if (!literal && !isName(hostname)) return { refused: 'must have a host name or an address' }
   if (port === 0) return { refused: 'must not use port 0' }
   if (!allowed) {
+    if (!(literal ? isPublicAddress(hostname) : isPublicName(hostname))) return { refused: notPublic }
     if (!secure) return { refused: 'must be https' }
     if (!publicPorts.includes(port)) return { refused: 'must use port 443 or 8443' }
-    if (!(literal ? isPublicAddress(hostname) : isPublicName(hostname))) return { refused: 'must be a public address' }
   }
   const origin = `${url.protocol}//${host}${url.port && `:${url.port}`}`
   return { origin, path: url.pathname + url.search }
