@@ -15,12 +15,13 @@ export interface Shown {
 }
 
 /**
- * Writes what a run has shown: how many tests passed, which did not or not at once, and which requirements they cite.
+ * Writes what a run has shown: how many tests passed, which did not or not at once, which requirements those that passed
+ * cite, and which are left to another suite.
  * What failed outside any test is told in words.
  */
 export function writeResults(file: string, tests: readonly Shown[], otherFailures: readonly string[]) {
   const count = (state: Shown['state']) => tests.filter((test) => test.state === state).length
-  const cited = tests.filter(({ state, elsewhere }) => state === 'passed' || (state === 'skipped' && elsewhere))
+  const citedBy = (some: readonly Shown[]) => [...new Set(some.flatMap((test) => test.verifies))].sort()
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(
     file,
@@ -34,7 +35,8 @@ export function writeResults(file: string, tests: readonly Shown[], otherFailure
           .map(({ name, state, message = '' }) => `${state === 'failed' ? '✗' : '≈'} ${name}: ${firstLines(message)}`),
         ...otherFailures.map((failure) => `✗ outside a test: ${firstLines(failure)}`),
       ],
-      cited: [...new Set(cited.flatMap((test) => test.verifies))].sort(),
+      cited: citedBy(tests.filter(({ state }) => state === 'passed')),
+      left: citedBy(tests.filter(({ state, elsewhere }) => state === 'skipped' && elsewhere)),
     }),
   )
 }
