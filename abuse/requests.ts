@@ -65,7 +65,11 @@ export class Requests {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([method]) => method !== 'servers')
-        .map(([method, described]) => ({ path, method: method.toUpperCase(), described: described as Described })),
+        .map(([method, described]) => ({
+          path,
+          method: method.toUpperCase(),
+          described: asNamed(described as Described),
+        })),
     )
     this.names = operations.map(({ described }) => described.operationId)
     this.#drafts = fc.oneof(
@@ -207,6 +211,12 @@ export class Requests {
     return fc.oneof({ weight: 9, arbitrary: call }, { weight: 1, arbitrary: other })
   }
 }
+
+/** What another method does as well has the same name with that method after it. */
+const asNamed = (described: Described): Described => ({
+  ...described,
+  operationId: described.operationId.replace(/By[A-Z]+$/, '') as RouteName,
+})
 
 /** What makes things comes more often than what ends them, and each tool as often as an operation. */
 function weightOf(name: RouteName) {
