@@ -82,9 +82,11 @@ test('the JSON says where it is wrong, and the form follows it', async ({ page, 
   await page.getByRole('button', { name: 'Register the app' }).click()
   const wrong = page.getByRole('list', { name: 'What is wrong in the JSON' })
   await expect(wrong.getByRole('listitem')).toHaveCount(2)
-  await expect(wrong).toContainText('oauth.scopes.0: Must be one of')
-  await expect(wrong).toContainText('webhook.url: Must be https.')
-  await expect(page.getByLabel('Webhook URL')).toHaveAccessibleDescription('Must be https.')
+  await expect(wrong).toContainText('oauth.scopes: Item 1 must be one of')
+  await expect(wrong).toContainText('webhook.url: Must be a public address')
+  await expect(page.getByLabel('Webhook URL')).toHaveAccessibleDescription(
+    /^Must be a public address; .*BATON_WEBHOOK_ALLOW\.$/,
+  )
   expect((await company.owner.api.listAgentApps({})).data).toEqual([])
   await checkAxe(page)
 

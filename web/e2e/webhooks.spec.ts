@@ -33,7 +33,7 @@ test(
     await page.getByRole('button', { name: 'Create webhook' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Create webhook' })
     await dialog.getByLabel('Label').fill('Warehouse')
-    await dialog.getByLabel('URL').fill('http://10.0.0.1/')
+    await dialog.getByLabel('URL').fill('http://example.com/')
     await dialog.getByLabel('Selected teams').check()
     faults.expect(/status of 422/)
     await dialog.getByRole('button', { name: 'Create webhook' }).click()

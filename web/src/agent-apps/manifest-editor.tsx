@@ -3,6 +3,7 @@ import { fieldErrors, messageOf } from '../api.ts'
 import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { type Json, placeOf, readJson } from './json.ts'
 import { JsonEditor } from './json-editor.tsx'
@@ -18,8 +19,6 @@ interface Props {
   onSubmit: (manifest: Json) => Promise<void>
   children?: ReactNode
 }
-
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 /** Only what is still as it was when the server refused it is still wrong. */
 function useRefusals(manifest: Json | undefined) {

@@ -2,6 +2,7 @@ import { Plus, X } from 'lucide-react'
 import { scopeNames, scopeWords } from '../oauth/scope-words.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx'
+import { sentence } from '../ui/sentence.ts'
 import type { Json } from './json.ts'
 import { listenUrl, resourceTypes, textAt, textsAt, valueAt, withValue } from './manifest.ts'
 
@@ -67,6 +68,8 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
   const path = 'oauth.redirect_uris'
   const uris = textsAt(manifest, path)
   const change = (next: string[]) => onChange(withValue(manifest, path, next))
+  // What is wrong with one of them stands beside it.
+  const [, item, problem] = /^Item (\d+) (.+)\.$/.exec(errors[path] ?? '') ?? []
   return (
     <fieldset className="space-y-2">
       <legend className="font-medium">Redirect URIs</legend>
@@ -74,7 +77,11 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
       {uris.map((uri, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are told apart by their place alone
         <div key={index} className="flex items-end gap-1">
-          <Field label={`Redirect URI ${index + 1}`} className="flex-1">
+          <Field
+            label={`Redirect URI ${index + 1}`}
+            error={Number(item) === index + 1 ? sentence(problem) : undefined}
+            className="flex-1"
+          >
             <Input
               value={uri}
               inputMode="url"
@@ -91,7 +98,7 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
           )}
         </div>
       ))}
-      {errors[path] && (
+      {errors[path] && !item && (
         <p role="alert" className="text-xs text-bad-ink">
           {errors[path]}
         </p>

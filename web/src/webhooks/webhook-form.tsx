@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { fieldErrors, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox, Field, Input } from '../ui/field.tsx'
+import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { useTeams } from '../workspaces/queries.ts'
 import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
@@ -30,8 +31,6 @@ interface Props {
   onSubmit: (fields: WebhookFields) => Promise<void>
   children?: ReactNode
 }
-
-const sentence = (text: string | undefined) => text && `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 export function WebhookForm({ initial, action, onSubmit, children }: Props) {
   const teams = useTeams()
