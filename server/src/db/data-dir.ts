@@ -14,7 +14,7 @@ function makeDir(dir: string) {
   mkdirSync(dir, { mode: 0o700 })
 }
 
-/** PostgreSQL writes the first of these when it begins to make a database, and the other when it has. */
+/** PostgreSQL writes the first of these as soon as it begins to make a database, the other once it has something to open. */
 const isWhole = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
 
 /** The directory of an embedded service: the database, the generated key, and the lock of the process that uses it. */

@@ -92,7 +92,7 @@ describe('the limit of the API', () => {
       const client = asApp(app, scene.id, accessToken)
       expect((await client.get('/teams')).status).toBe(200)
       expect(said(await client.get('/issues'))).toEqual(['2', '0', '60'])
-      expect((await client.get('/teams')).status).toBe(429)
+      for (const path of ['/teams', '/nowhere']) expect((await client.get(path)).status).toBe(429)
     }
     for (let call = 0; call < 4; call++) expect(said(await scene.member.get('/teams'))).toEqual([null, null, null])
   })
