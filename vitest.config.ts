@@ -27,7 +27,11 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    include: ['abuse/*.test.ts', '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts'],
+    include: [
+      'abuse/*.test.ts',
+      'scripts/*.test.mjs',
+      '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts',
+    ],
     exclude: ['**/node_modules/**', '**/dist/**'],
     // What these import has a condition called source too, in TypeScript, which Node cannot run.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },

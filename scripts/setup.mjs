@@ -28,6 +28,15 @@ export async function step(title, command, args, options = {}) {
   throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
 }
 
+/** Runs a check in this process: a function that returns a line for each problem. */
+export function checkStep(title, findProblems) {
+  const started = Date.now()
+  const problems = findProblems()
+  const took = `${((Date.now() - started) / 1000).toFixed(1)} s`
+  console.log(`▸ ${title} … ${problems.length > 0 ? `failed after ${took}` : took}`)
+  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
+}
+
 /** `as` is the user to run it as, by number. */
 export function run(command, args, { env = {}, timeoutMs, show = false, as = {} } = {}) {
   return new Promise((resolve) => {

@@ -6,8 +6,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './browser.mjs'
+import { importProblems } from './check-imports.mjs'
+import { tableProblems } from './check-tables.mjs'
 import { withPostgres } from './postgres.mjs'
-import { bin, build, buildWeb, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const budgetSeconds = { embedded: 960, postgres: 420, browser: 480 }
 /** Rooms that stand on locks, notifications and whole processes, where PostgreSQL can differ from the embedded database. */
@@ -28,7 +30,8 @@ await main(async () => {
     await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
-    await check('Import order', () => step('Import order', process.execPath, ['scripts/check-imports.mjs']))
+    await check('Imports', () => checkStep('Imports', importProblems))
+    await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
     if (!flags.has('--checks-only')) {
       const suites = [await vitest('embedded', [], { DATABASE_URL: '' }), await browserTests()]
       await check('Requirements', () => requirements(suites))
