@@ -51,6 +51,8 @@ const trees = [
     environmentIn: ['config', 'main'],
   },
   { folder: 'protocol/src' },
+  { folder: 'sdk/src' },
+  { folder: 'cli/src', importers: { commands: ['main'] } },
   // web/src is not checked yet: its entry, with its order, goes here.
 ]
 

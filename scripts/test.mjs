@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { browser } from './browser.mjs'
 import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
+import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
 import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
@@ -32,6 +33,7 @@ await main(async () => {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
     await check('Imports', () => checkStep('Imports', importProblems))
     await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
+    await check('Words', () => checkStep('Words', wordProblems))
     if (!flags.has('--checks-only')) {
       const suites = [await vitest('embedded', [], { DATABASE_URL: '' }), await browserTests()]
       await check('Requirements', () => requirements(suites))
