@@ -155,19 +155,25 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
     // How long somebody watched says nothing about how fast we answer.
     if (!isStream(reply)) metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
-    const user = request.caller?.kind === 'person' ? request.caller.id : undefined
     ctx.log.info({
       request_id: request.id,
       method: request.method,
       route,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
-      user,
+      ...callerIds(request.caller),
     })
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, request, reply, error))
   // What is not a page was refused when it came.
   app.setNotFoundHandler(({ page }, reply) => page && reply.code(200).headers(page.headers).send(page.body))
+}
+
+/** Ids for the log of requests: of the person, or of the app's user, the app and its installation. */
+function callerIds(caller: Caller | undefined) {
+  if (!caller || caller.kind === 'nobody') return {}
+  if (caller.kind === 'person') return { user: caller.id }
+  return { user: caller.id, app: caller.appId, installation: caller.installationId }
 }
 
 const methodsOf = ({ method, alsoBy }: Route) => (alsoBy ? [method, alsoBy] : [method])
@@ -178,10 +184,11 @@ const pathOf = ({ url }: FastifyRequest) => url.split('?')[0] as string
 async function countInVain(resolveCaller: ResolveCaller, request: FastifyRequest, reply: FastifyReply) {
   if (!request.headers.authorization) return
   const counted: Counted = { path: `/${pathOf(request).replace(/^\/(api\/v1\/)?/, '')}` }
-  const { headers = {} } = await resolveCaller(credentials({}, request), counted).catch((error) => {
+  const { caller, headers = {} } = await resolveCaller(credentials({}, request), counted).catch((error) => {
     if (!(error instanceof ApiError) || error.code === 'RATE_LIMIT_EXCEEDED') throw error
-    return { headers: {} }
+    return { caller: request.caller, headers: {} }
   })
+  request.caller = caller
   reply.headers(headers)
 }
 
