@@ -13,23 +13,38 @@ export const systemClock: Clock = {
   },
 }
 
-/** Does it again that long after it was done. The function it returns waits for what is being done. */
-export function repeat(clock: Clock, everyMs: number, work: () => Promise<void>): () => Promise<void> {
+/**
+ * Runs `work` again and again, each time `everyMs` after the last run ended. An error is passed to `onError`; the runs
+ * go on. The returned function stops them and waits for a run in progress.
+ */
+export function repeat(
+  clock: Clock,
+  everyMs: number,
+  work: () => Promise<unknown>,
+  onError: (error: Error) => void,
+): () => Promise<void> {
   let stopped = false
   let cancel = () => {}
-  let working = Promise.resolve()
-  const wait = () => {
+  let running = Promise.resolve()
+  const run = async () => {
+    try {
+      await work()
+    } catch (error) {
+      onError(error as Error)
+    } finally {
+      if (!stopped) schedule()
+    }
+  }
+  const schedule = () => {
     cancel = clock.after(everyMs, () => {
-      working = work().then(() => {
-        if (!stopped) wait()
-      })
+      running = run()
     })
   }
-  wait()
+  schedule()
   return async () => {
     stopped = true
     cancel()
-    await working
+    await running
   }
 }
 

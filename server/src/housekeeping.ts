@@ -36,4 +36,10 @@ export async function sweep({ db, clock, log }: Context) {
   }
 }
 
-export const startHousekeeping = (ctx: Context) => repeat(ctx.clock, everyMs, () => sweep(ctx))
+export const startHousekeeping = (ctx: Context) =>
+  repeat(
+    ctx.clock,
+    everyMs,
+    () => sweep(ctx),
+    ({ message }) => ctx.log.warn({ message }, 'housekeeping failed'),
+  )
