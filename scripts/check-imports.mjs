@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['clock', 'nap', 'ids', 'crypto', 'log', 'config'],
+      ['clock', 'nap', 'single-flight', 'ids', 'crypto', 'log', 'config'],
       ['outbound'],
       ['db'],
       ['relay'],

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { AllowedTarget } from '../config.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { isPublicAddress } from './addresses.ts'
 import { allowsAddress, allowsHost } from './target.ts'
 
@@ -81,7 +82,7 @@ class NameJudge {
   // Not dns.lookup, whose four threads a slow name would occupy.
   readonly #resolver = new dns.Resolver({ timeout: 2500, tries: 2 })
   /** Connections that are opened together share one lookup. Nothing is kept once it has answered. */
-  readonly #underway = new Map<string, Promise<LookupAddress[]>>()
+  readonly #lookups = new SingleFlight<LookupAddress[]>()
 
   constructor({ allow, dnsServers }: ConnectorOptions) {
     this.#allow = allow
@@ -89,26 +90,20 @@ class NameJudge {
   }
 
   readonly lookup: LookupFunction = (hostname, { all }, callback) => {
-    this.#addressesOf(hostname).then(
-      (addresses) => {
-        const [first] = addresses
-        if (all) callback(null, addresses)
-        else callback(null, first?.address ?? '', first?.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    )
+    this.#lookups
+      .run(hostname, () => this.#resolve(hostname))
+      .then(
+        (addresses) => {
+          const [first] = addresses
+          if (all) callback(null, addresses)
+          else callback(null, first?.address ?? '', first?.family)
+        },
+        (error: NodeJS.ErrnoException) => callback(error, []),
+      )
   }
 
   cancel() {
     this.#resolver.cancel()
-  }
-
-  #addressesOf(name: string) {
-    const underway = this.#underway.get(name)
-    if (underway) return underway
-    const lookup = this.#resolve(name).finally(() => this.#underway.delete(name))
-    this.#underway.set(name, lookup)
-    return lookup
   }
 
   async #resolve(name: string): Promise<LookupAddress[]> {
