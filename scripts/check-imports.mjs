@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['clock', 'nap', 'single-flight', 'ids', 'crypto', 'log', 'config'],
+      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'config'],
       ['outbound'],
       ['db'],
       ['relay'],

@@ -154,7 +154,7 @@ describe('a statement', () => {
   })
 
   test('is planned anew when tables may have grown', async () => {
-    // Of its own, because an era of one that has run much lasts long.
+    // A new database: after many statements a generation of plans lasts long.
     const db = process.env.DATABASE_URL ? await openTestDatabase() : new Db(await openEmbedded({}))
     onTestFinished(() => db.close())
     await db.run(sql`create table words (id int primary key, word text) with (autovacuum_enabled = off)`)

@@ -1,6 +1,6 @@
 import { Mutex, type PGlite, protocol } from '@electric-sql/pglite'
 import { isStalePlan, type Result } from './database.ts'
-import { Eras } from './eras.ts'
+import { PlanGenerations } from './plan-generations.ts'
 import type { Sql } from './sql.ts'
 
 /** A plan takes tens of kilobytes, and the memory of WebAssembly never shrinks. */
@@ -20,8 +20,8 @@ export class EmbeddedConnection {
   /** PGlite would mix up the answers of two that are under way. */
   readonly #turns = new Mutex()
   #named = 0
-  readonly #eras = new Eras()
-  #era = 0
+  readonly #generations = new PlanGenerations()
+  #generation = 0
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite
@@ -57,7 +57,7 @@ export class EmbeddedConnection {
   }
 
   async #prepare(text: string): Promise<Prepared> {
-    await this.#enter(this.#eras.next())
+    await this.#enter(this.#generations.next())
     const known = this.#prepared.get(text)
     if (known) {
       this.#prepared.delete(text)
@@ -85,11 +85,11 @@ export class EmbeddedConnection {
     return prepared
   }
 
-  async #enter(era: number) {
-    if (era === this.#era) return
+  async #enter(generation: number) {
+    if (generation === this.#generation) return
     await this.#send(protocol.serialize.query('deallocate all'))
     this.#prepared.clear()
-    this.#era = era
+    this.#generation = generation
   }
 
   async #forgetOldest() {

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { type Driver, isDatabaseAway, isStalePlan, mustCommit, type Result } from './database.ts'
-import { Eras } from './eras.ts'
 import { goodbye, keepAlive } from './link.ts'
 import { listen } from './listen.ts'
+import { PlanGenerations } from './plan-generations.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
 
 const parsers: Record<number, (text: string) => unknown> = {
@@ -51,7 +51,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   }
   const [single, several] = [poolOf(statements), poolOf(transactions)]
 
-  const eras = new Eras()
+  const generations = new PlanGenerations()
 
   /** A connection for `work`, which is given back when it is done, or closed for a reason. */
   async function using<T>(
@@ -77,13 +77,13 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
 
   return {
     kind: 'postgres',
-    query: (statement) => using(single, (client) => send(client, eras, statement)),
+    query: (statement) => using(single, (client) => send(client, generations, statement)),
     transaction: (work) =>
       using(several, async (client, spoil) => {
         await client.query('begin')
         try {
           const result = await work(
-            (statement) => send(client, eras, statement),
+            (statement) => send(client, generations, statement),
             async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
           )
           mustCommit((await client.query('commit')).command)
@@ -99,16 +99,16 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
   }
 }
 
-/** The era in which a connection's statements were prepared. */
+/** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
 
-async function send(client: pg.PoolClient, eras: Eras, { text, values }: Sql): Promise<Result> {
-  const era = eras.next()
-  if ((preparedIn.get(client) ?? era) !== era) await client.query('deallocate all')
-  preparedIn.set(client, era)
+async function send(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
+  const generation = generations.next()
+  if ((preparedIn.get(client) ?? generation) !== generation) await client.query('deallocate all')
+  preparedIn.set(client, generation)
   const name = statementName(text)
-  // The driver does not notice that its statements are gone, so each era has names of its own.
-  const named = name && `${name}_${era}`
+  // The driver does not notice that its statements are gone, so each generation has names of its own.
+  const named = name && `${name}_${generation}`
   const result = await client.query(named ? { name: named, text, values: [...values] } : { text, values: [...values] })
   return { rows: result.rows, count: result.rowCount ?? 0 }
 }
