@@ -8,8 +8,8 @@ import {
 } from '@baton/protocol'
 import { ApiError } from './errors.ts'
 
-export interface Nobody {
-  kind: 'nobody'
+export interface Anonymous {
+  kind: 'anonymous'
 }
 
 /** A person with a login. `workspaceId` is the one asked for; `role` is theirs in it, or null. */
@@ -57,13 +57,13 @@ export interface App {
 /** Whoever works in a workspace. */
 export type Actor = Member | App
 
-export type Caller = Nobody | Person | App
+export type Caller = Anonymous | Person | App
 
 /** What a handler may rely on, by what its route declares. */
 export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
-  ? Nobody
+  ? Anonymous
   : Kind extends 'anyone or person'
-    ? Nobody | Person
+    ? Anonymous | Person
     : Kind extends 'person'
       ? Person
       : Kind extends 'person or app'
@@ -79,7 +79,7 @@ export const isManager = (caller: Member) => caller.role === 'owner' || caller.r
 /** Whether this caller may use the route at all. Throws the refusal if not. */
 export function admit(route: Route, caller: Caller): void {
   if (route.caller === 'anyone' || route.caller === 'anyone or person') return
-  if (caller.kind === 'nobody') throw new ApiError('UNAUTHORIZED')
+  if (caller.kind === 'anonymous') throw new ApiError('UNAUTHORIZED')
   // 5.5: some things only a person does, signed in.
   if (caller.scopes && !('scope' in route)) throw new ApiError('SESSION_ONLY_ROUTE')
   if (caller.scopes || inWorkspace(route.caller)) admitToWorkspace(route, caller)

@@ -25,7 +25,7 @@ export class OpenStreams {
   send(request: FastifyRequest, reply: FastifyReply, stream: EventStream) {
     if (this.#stopping) throw new ApiError('NOT_READY')
     const response = reply.raw
-    const callerId = request.caller.kind === 'nobody' ? '' : request.caller.id
+    const callerId = request.caller.kind === 'anonymous' ? '' : request.caller.id
     const theirs = [...this.#open.values()].filter((open) => open.callerId === callerId)
     if (theirs.length >= limits.streamsPerPerson) {
       throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(limits.heartbeatSeconds) } })

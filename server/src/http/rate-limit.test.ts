@@ -269,6 +269,6 @@ describe('the limit of the Agent Session API', () => {
     expect(said(await asApp(app, scene.id, first.access_token).get('/teams'))).toEqual(['2', '1', '60'])
     app.clock.advance({ minutes: 1 })
     expect(await lookedUp(first.access_token)).toMatchObject(left('2'))
-    expect(await takeCall(app.ctx, { kind: 'nobody' }, sessionRoute)).toEqual({})
+    expect(await takeCall(app.ctx, { kind: 'anonymous' }, sessionRoute)).toEqual({})
   })
 })

@@ -41,7 +41,7 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
 
 /** Takes one for whoever comes in another way than by an HTTP request of their own. Returns the headers. */
 export async function takeCall({ config, db, clock }: Context, caller: Caller, route: Route) {
-  if (caller.kind === 'nobody' || !caller.scopes) return {}
+  if (caller.kind === 'anonymous' || !caller.scopes) return {}
   const limit = rateLimitOf(config, route)
   const token = caller.tokenHash.toString('hex')
   const holder = limit.name === 'sessions' && caller.kind === 'app' ? (caller.installationId ?? caller.id) : token

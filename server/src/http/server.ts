@@ -171,7 +171,7 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
 
 /** Ids for the log of requests: of the person, or of the app's user, the app and its installation. */
 function callerIds(caller: Caller | undefined) {
-  if (!caller || caller.kind === 'nobody') return {}
+  if (!caller || caller.kind === 'anonymous') return {}
   if (caller.kind === 'person') return { user: caller.id }
   return { user: caller.id, app: caller.appId, installation: caller.installationId }
 }
@@ -243,7 +243,7 @@ async function identify(
   reply: FastifyReply,
   counted: Route | null,
 ) {
-  request.caller = { kind: 'nobody' }
+  request.caller = { kind: 'anonymous' }
   if (route.caller === 'anyone') return
   const isOpen = route.caller === 'anyone or person'
   const { caller, headers = {} } = await resolveCaller(credentials(route, request), isOpen ? null : counted).catch(

@@ -22,7 +22,7 @@ export async function resolveCaller(
   const bearer = bearerOf(credentials.authorization)
   if (bearer?.startsWith('svc_at_')) return bearerOfToken(ctx, bearer, credentials.workspaceId, counted)
   const token = bearer ?? cookieOf(credentials, ctx.config.rootUrl)
-  if (token === undefined) return { caller: { kind: 'nobody' } }
+  if (token === undefined) return { caller: { kind: 'anonymous' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
   return resolveLogin(ctx, credentials, token, bearer === undefined)
 }
