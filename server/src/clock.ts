@@ -1,7 +1,7 @@
-/** Time is an argument: everything that asks what time it is asks the clock it was given. */
+/** Injected wherever the time matters, so that tests can move it. */
 export interface Clock {
   now(): Date
-  /** Runs `then` once that much time has passed, unless the function it returns is called first. */
+  /** Runs `then` after `ms`. The returned function cancels it. */
   after(ms: number, then: () => void): () => void
 }
 
@@ -51,9 +51,9 @@ export function repeat(
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
 export const days = (count: number) => count * 24 * 60 * 60 * 1000
 
-/** A moment that a caller sent, as we show it. */
+/** A timestamp sent by a caller, in the format of the API. */
 export const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
 
-/** decisions 0: receivers drop what is not newer, so a change is always later than the one before it. */
+/** http.updated-at-strictly-grows: receivers drop what is not newer, so each change is later than the one before. */
 export const laterThan = (previous: string, now: Date) =>
   new Date(Math.max(now.getTime(), Date.parse(previous) + 1)).toISOString()
