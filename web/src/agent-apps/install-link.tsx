@@ -1,7 +1,7 @@
 import type { AgentApp } from '@baton/protocol'
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useMe } from '../login/me.ts'
+import { useMe } from '../data/me.ts'
 import { scopeWords } from '../oauth/scope-words.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Block, Copyable } from '../ui/copy.tsx'

@@ -1,13 +1,13 @@
 import type { Comment } from '@baton/protocol'
 import { CircleCheck, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { api, messageOf } from '../api.ts'
+import { api, messageOf } from '../data/api.ts'
+import { putComment, type Target } from '../data/comments.ts'
 import { IconButton } from '../ui/button.tsx'
 import { say } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { CommentBody, useIsAddressed } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
-import { putComment, type Target } from './queries.ts'
 
 interface Props {
   root: Comment

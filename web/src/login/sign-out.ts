@@ -1,4 +1,4 @@
-import { api, isBatonError, messageOf } from '../api.ts'
+import { api, isBatonError, messageOf } from '../data/api.ts'
 import { say } from '../ui/toast.tsx'
 
 /** Leaves for `next` once the login has ended; while it has not, one is told so. */

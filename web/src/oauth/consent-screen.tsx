@@ -1,7 +1,7 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { api, isBatonError } from '../api.ts'
+import { api, isBatonError } from '../data/api.ts'
 import { Front } from '../login/front.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
-import { messageOf } from '../api.ts'
+import { messageOf } from '../data/api.ts'
 import { Button, IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { Field, Input } from './field.tsx'

@@ -4,7 +4,7 @@ import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
-import { usePeople } from '../workspaces/queries.ts'
+import { usePeople } from '../data/workspaces.ts'
 import { mentions } from './markdown-mentions.ts'
 
 const schema = {

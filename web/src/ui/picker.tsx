@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { messageOf } from '../api.ts'
+import { messageOf } from '../data/api.ts'
 import { cx } from './class-names.ts'
 import { Layer } from './layer.tsx'
 

@@ -1,6 +1,6 @@
 import { type LucideIcon, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api.ts'
+import { messageOf } from '../data/api.ts'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 

@@ -1,7 +1,7 @@
 import type { Webhook } from '@baton/protocol'
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { api, messageOf } from '../api.ts'
+import { api, messageOf } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'

@@ -1,7 +1,7 @@
 import type { GuidanceDraft, GuidancePreview as Previewed } from '@baton/protocol'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { api, messageOf } from '../api.ts'
+import { api, messageOf } from '../data/api.ts'
 import { Block } from '../ui/copy.tsx'
 import { Notice, Skeletons } from '../ui/states.tsx'
 
