@@ -1,17 +1,18 @@
 import type { AgentApp, Installation } from '@baton/protocol'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
-import { api, fieldErrors, messageOf } from '../data/api.ts'
+import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
-import { scopeWords } from '../oauth/scope-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
+import { scopeWords } from './scope-words.ts'
 
 /** Where an installed app reaches, and how to change or end that. */
 export function Installed({ app, installation }: { app: AgentApp; installation: Installation }) {

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { fieldErrors, messageOf } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'

@@ -1,10 +1,10 @@
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { messageOf } from '../data/api.ts'
 import { type Somebody, type Target, useMentionable } from '../data/comments.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { fold, type Named, stillNamed } from './mentions.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 

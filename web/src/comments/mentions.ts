@@ -1,4 +1,4 @@
-import type { Choice, Installation } from '@baton/protocol'
+import type { Choice } from '@baton/protocol'
 
 /** A name that stands in a text for somebody. */
 export interface Named {
@@ -52,13 +52,4 @@ export function beingNamed(text: string, caret: number, named: readonly Named[],
   )
   if (isNamed && (query.endsWith(' ') || !isOthers)) return null
   return { at: caret - query.length - 1, query }
-}
-
-/** Why a mention of an agent would not reach it, in plain words (decisions 6), or null. */
-export function whyNotTold(agent: Choice, installation: Installation | undefined, internal: boolean): string | null {
-  if (internal) return 'agents do not see internal comments'
-  if (agent.agent_kind !== 'app') return agent.available ? null : 'works on shared issues only'
-  if (!installation || agent.unavailable_reason === 'app_not_installed_for_team') return 'not installed for this team'
-  if (!installation.scopes.includes('app:mentionable')) return 'may not be mentioned'
-  return agent.unavailable_reason === 'app_webhook_disabled' ? 'its webhook is switched off' : null
 }

@@ -62,36 +62,6 @@ export async function lookAgain(...queryKey: string[]) {
   await queries.invalidateQueries({ queryKey })
 }
 
-/** What to tell a person about something that failed. */
-export function messageOf(error: unknown): string {
-  if (isBatonError(error, 'NETWORK_ERROR') || isBatonError(error, 'TIMEOUT')) {
-    return 'The server cannot be reached. Check the connection and try again.'
-  }
-  if (isBatonError(error, 'RATE_LIMIT_EXCEEDED') && error.retryAfter) {
-    return `Too many attempts. Try again in ${waitOf(error.retryAfter)}.`
-  }
-  if (isBatonError(error, 'VALIDATION_ERROR')) {
-    const [field, problem] = Object.entries(fieldErrors(error))[0] ?? []
-    return field ? `${field.replaceAll('_', ' ')} ${problem}.` : error.message
-  }
-  return error instanceof Error ? error.message : 'Something went wrong.'
-}
-
-const waitOf = (seconds: number) =>
-  seconds < 90 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
-
-/** What is wrong with each field, by its name. */
-export function fieldErrors(error: unknown): Record<string, string> {
-  if (!isBatonError(error, 'VALIDATION_ERROR')) return {}
-  const fields = error.details
-  return Object.fromEntries(
-    Object.entries(fields).map(([field, problem]) => [
-      field,
-      Array.isArray(problem) ? problem.join(', ') : String(problem),
-    ]),
-  )
-}
-
 /** Every page of a list, or as many as show so many items. */
 export async function all<Item>(
   page: (cursor: string | undefined) => Promise<{ data: Item[]; next_cursor: string | null }>,

@@ -1,6 +1,5 @@
-import type { Choice, Comment } from '@baton/protocol'
+import type { Choice, Comment, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { whyNotTold } from '../comments/mentions.ts'
 import { installationsQuery } from './agent-apps.ts'
 import { all, api, queries } from './api.ts'
 
@@ -71,4 +70,13 @@ export function useMentionable(target: Target, { internal, enabled }: { internal
       }
     })
     .sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** Why a mention would not reach the agent, or null if it would. */
+function whyNotTold(agent: Choice, installation: Installation | undefined, internal: boolean): string | null {
+  if (internal) return 'agents do not see internal comments'
+  if (agent.agent_kind !== 'app') return agent.available ? null : 'works on shared issues only'
+  if (!installation || agent.unavailable_reason === 'app_not_installed_for_team') return 'not installed for this team'
+  if (!installation.scopes.includes('app:mentionable')) return 'may not be mentioned'
+  return agent.unavailable_reason === 'app_webhook_disabled' ? 'its webhook is switched off' : null
 }

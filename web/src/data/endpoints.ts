@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryDetail, DeliveryQuery, EndpointHealth, PingResult } from '@baton/protocol'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { DeliverySearch } from '../deliveries/search.ts'
 import { api, queries } from './api.ts'
+import type { DeliverySearch } from './delivery-search.ts'
 
 /** Where events are sent to: an agent app's webhook or one of the workspace. Everything about deliveries is the same for both. */
 export interface Endpoint {

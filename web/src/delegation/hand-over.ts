@@ -1,8 +1,9 @@
 import type { Issue } from '@baton/protocol'
 import { useSyncExternalStore } from 'react'
-import { api, isBatonError, messageOf, queries } from '../data/api.ts'
+import { api, isBatonError, queries } from '../data/api.ts'
 import { knownIssue, putIssue } from '../data/issues.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 interface HandOver {

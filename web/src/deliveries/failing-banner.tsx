@@ -4,8 +4,8 @@ import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
-import { type EndpointActions, heldInWords } from './endpoint-panel.tsx'
-import { outcomeInWords, reasons } from './words.tsx'
+import type { EndpointActions } from './endpoint-actions.ts'
+import { heldInWords, outcomeInWords, reasons } from './words.tsx'
 
 interface Props {
   endpoint: Endpoint

@@ -1,8 +1,9 @@
 import type { InboxEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, messageOf, queries } from '../data/api.ts'
+import { api, queries } from '../data/api.ts'
 import { inboxQuery } from '../data/inbox.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 import { codeOf } from './words.ts'
 

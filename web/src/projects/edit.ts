@@ -1,8 +1,9 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useSyncExternalStore } from 'react'
-import { api, messageOf, queries } from '../data/api.ts'
+import { api, queries } from '../data/api.ts'
 import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 /** What was changed here and has no answer yet lies over what the server said: what it says meanwhile hides nothing. */

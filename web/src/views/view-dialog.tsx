@@ -1,11 +1,12 @@
 import type { View } from '@baton/protocol'
 import { type FormEvent, useState } from 'react'
-import { api, fieldErrors, messageOf } from '../data/api.ts'
+import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { rereadViews, useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 interface Props {

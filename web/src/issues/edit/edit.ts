@@ -1,6 +1,7 @@
 import type { Issue, IssueChange } from '@baton/protocol'
-import { api, messageOf } from '../../data/api.ts'
+import { api } from '../../data/api.ts'
 import { changeLocally, knownIssue, putIssue } from '../../data/issues.ts'
+import { messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
 
 /** The same for all of them, or what each of them needs. */

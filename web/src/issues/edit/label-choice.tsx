@@ -1,9 +1,10 @@
 import { Plus } from 'lucide-react'
-import { api, atHand, messageOf, queries } from '../../data/api.ts'
+import { api, atHand, queries } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { labelsQuery } from '../../data/planning.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import type { Option } from '../../ui/picker.tsx'
+import { messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
 import { editIssues } from './edit.ts'
 

@@ -1,7 +1,8 @@
 import type { Issue } from '@baton/protocol'
 import { useEffect, useState } from 'react'
-import { all, api, messageOf } from '../../data/api.ts'
+import { all, api } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
+import { messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 

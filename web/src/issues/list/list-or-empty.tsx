@@ -1,9 +1,9 @@
 import { CircleDot, SearchX } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { messageOf } from '../../data/api.ts'
 import { loadIssues, useIssues } from '../../data/issues.ts'
 import { showOverlay } from '../../data/overlay.ts'
 import { Button } from '../../ui/button.tsx'
+import { messageOf } from '../../ui/problem.ts'
 import { Empty, Failed, Skeletons } from '../../ui/states.tsx'
 import { type IssueSearch, isFiltered, withoutFilters } from '../../views/search.ts'
 
