@@ -1,5 +1,6 @@
+import { scopeWords } from '@baton/protocol/scope-words'
 import { Plus, X } from 'lucide-react'
-import { scopeNames, scopeWords } from '../oauth/scope-words.ts'
+import { scopeNames } from '../oauth/scope-words.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx'
 import { sentence } from '../ui/sentence.ts'

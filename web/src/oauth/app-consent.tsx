@@ -1,4 +1,5 @@
 import type { ConsentRequest } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
 import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { listenUrl } from '../agent-apps/manifest.ts'
@@ -9,7 +10,7 @@ import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
 import { Asking } from './consent-screen.tsx'
-import { eventWords, missingFrom, neverAllowed, scopeNames, scopeWords } from './scope-words.ts'
+import { eventWords, missingFrom, neverAllowed, scopeNames } from './scope-words.ts'
 
 /** An agent app asks to be installed. */
 export function AppConsent({ request }: { request: ConsentRequest }) {
