@@ -20,6 +20,7 @@ const trees = [
       ['db'],
       ['relay'],
       ['context', 'addresses'],
+      ['unit-of-work'],
       ['http'],
       ['login'],
       ['live'],
