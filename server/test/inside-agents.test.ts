@@ -9,7 +9,7 @@ import { ServiceProcess } from './service-process.ts'
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 test.skipIf(onPostgres)(
-  'a process killed in the middle of its agents’ work goes on after it; nothing is said or done twice',
+  'agents continue after their process was killed, and do nothing twice',
   async () => {
     const dir = await filledDataDir()
     const model = await ModelServer.start()

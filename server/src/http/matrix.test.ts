@@ -205,7 +205,7 @@ const outside: Record<
   selectUsers: 'of the whole workspace',
 }
 
-test('an app outside the team reaches nothing of it', async ({ app }) => {
+test('an app outside the team cannot access its items', async ({ app }) => {
   const scene = await makeScene(app)
   const { owner, ids } = scene
   const other = (await owner.post('/teams', { name: 'Elsewhere', key: 'ELSE' })).body

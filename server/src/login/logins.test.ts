@@ -49,7 +49,7 @@ describe('the token', () => {
   })
 
   test(
-    'lives 30 days from its last use',
+    'is valid for 30 days after its last use',
     verifies('login.token-lifetime', 'login.expired-token-401'),
     async ({ app }) => {
       const person = await app.person()
@@ -87,7 +87,7 @@ describe('the cookie', () => {
     expect(cookie).toMatch(/^baton_session=psn_[\w-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/)
   })
 
-  test('is sent again as the login goes on living', verifies('login.token-lifetime'), async ({ app }) => {
+  test('is renewed together with the login', verifies('login.token-lifetime'), async ({ app }) => {
     const { token } = await app.person()
     const browser = app.nobody.with({ cookie: `baton_session=${token}` })
     expect((await browser.get('/auth/me')).headers.get('set-cookie')).toBeNull()
@@ -119,7 +119,7 @@ describe('the cookie', () => {
     ['a cross-site fetch', { 'sec-fetch-site': 'cross-site' }, 'login.csrf-cross-site-fetch-refused'],
     ['a same-site fetch', { 'sec-fetch-site': 'same-site' }, 'login.csrf-cross-site-fetch-refused'],
   ] as const)(
-    'refuses a write that brings %s',
+    'refuses a write with %s',
     verifies(
       'login.csrf-no-origin-refused',
       'login.csrf-foreign-origin-refused',
@@ -134,7 +134,7 @@ describe('the cookie', () => {
   )
 
   test(
-    'accepts a write of our own pages, and any read',
+    'accepts writes from our own origin, and any read',
     verifies(
       'login.csrf-same-origin-accepted',
       'login.csrf-sec-fetch-site-accepted',

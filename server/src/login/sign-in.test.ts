@@ -19,7 +19,7 @@ describe('sign in', () => {
   })
 
   test(
-    'a wrong password and an unknown e-mail answer alike',
+    'a wrong password and an unknown e-mail get the same response',
     verifies('login.sign-in-wrong-password-401', 'login.sign-in-unknown-email-same-text'),
     async ({ app }) => {
       const { user } = await app.person()
@@ -36,23 +36,27 @@ describe('sign in', () => {
     },
   )
 
-  test('and take the same time', verifies('login.sign-in-unknown-email-same-time'), async ({ app }) => {
-    const time = async (email: string) => {
-      const started = performance.now()
-      await app.nobody.post('/auth/sign-in', { email, password: 'something else' })
-      return performance.now() - started
-    }
-    const known: number[] = []
-    const unknown: number[] = []
-    // In turns, so that noise meets both. Without the hash an answer comes twenty times as fast.
-    for (let i = 0; i < 7; i++) {
-      known.push(await time((await app.person()).user.email))
-      unknown.push(await time(`nobody-${i}@example.com`))
-    }
-    const median = (times: number[]) => times.sort((a, b) => a - b)[3] as number
-    expect(median(unknown) / median(known)).toBeGreaterThan(0.3)
-    expect(median(unknown) / median(known)).toBeLessThan(3)
-  })
+  test(
+    'a wrong password and an unknown e-mail take the same time',
+    verifies('login.sign-in-unknown-email-same-time'),
+    async ({ app }) => {
+      const time = async (email: string) => {
+        const started = performance.now()
+        await app.nobody.post('/auth/sign-in', { email, password: 'something else' })
+        return performance.now() - started
+      }
+      const known: number[] = []
+      const unknown: number[] = []
+      // In turns, so that noise meets both. Without the hash an answer comes twenty times as fast.
+      for (let i = 0; i < 7; i++) {
+        known.push(await time((await app.person()).user.email))
+        unknown.push(await time(`nobody-${i}@example.com`))
+      }
+      const median = (times: number[]) => times.sort((a, b) => a - b)[3] as number
+      expect(median(unknown) / median(known)).toBeGreaterThan(0.3)
+      expect(median(unknown) / median(known)).toBeLessThan(3)
+    },
+  )
 })
 
 describe('guessing', () => {
@@ -60,7 +64,7 @@ describe('guessing', () => {
     app.nobody.post('/auth/sign-in', { email, password }, { headers })
 
   test(
-    'is limited per e-mail, forgiven with time, and a right password does not count',
+    'is limited per e-mail, expires, and does not count the right password',
     verifies('login.sign-in-limited-per-email', 'login.sign-in-429-code-and-retry-after'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -89,7 +93,7 @@ describe('guessing', () => {
   })
 
   test(
-    'is limited per address, and no header escapes that',
+    'is limited per address, which no header can change',
     verifies('login.sign-in-limited-per-address', 'config.trust-proxy'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -156,7 +160,7 @@ describe('changing the password', () => {
   )
 
   test(
-    'ends logins that were on their way in with the old one',
+    'ends logins that started with the old one at the same time',
     verifiesOnPostgres('login.password-ends-other-logins', 'login.password-keeps-this-login'),
     async ({ app }) => {
       for (let round = 0; round < 4; round++) {
@@ -178,7 +182,7 @@ describe('changing the password', () => {
   )
 
   test(
-    'by two at once lets one of them win',
+    'succeeds once when two change it at the same time',
     verifiesOnPostgres('login.password-keeps-this-login'),
     async ({ app }) => {
       const person = await app.person()
@@ -195,7 +199,7 @@ describe('changing the password', () => {
     },
   )
 
-  test('needs the current one', verifies('login.wrong-current-password'), async ({ app }) => {
+  test('requires the current one', verifies('login.wrong-current-password'), async ({ app }) => {
     const person = await app.person()
     const { email } = person.user
     const other = (await app.nobody.post('/auth/sign-in', { email, password: person.password })).body.token
