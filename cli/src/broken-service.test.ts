@@ -19,7 +19,7 @@ const loggedInAt = (url: string) =>
   Shell.of({ token: 'psn_x', user: { email: 'ann@example.com' }, workspaceId: 'wsp_x' } as never, url)
 
 test.each<[string, RequestListener, RegExp]>([
-  ['a page', page, /no answer of Baton[\s\S]*a proxy or another program/],
+  ['a page', page, /not a response of Baton[\s\S]*a proxy or another program/],
   ['the JSON of another program', (_, response) => json(response, { ok: true }), /is not Baton/],
 ])('nobody is logged in by %s', async (_, answer, said) => {
   const shell = await Shell.open()

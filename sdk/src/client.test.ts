@@ -4,9 +4,10 @@ import { describe, expect, expectTypeOf } from 'vitest'
 import { TestClock } from '../../server/test/clock.ts'
 import { test } from '../../server/test/harness.ts'
 import { listen } from '../../server/test/loopback-server.ts'
-import { answersNoJson, BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
+import { BatonClient } from './client.ts'
 import { BatonError } from './errors.ts'
 import type { AgentSession, ErrorCode, Issue } from './operations.ts'
+import { acceptsIdempotencyKey, returnsOtherThanJson, takesForm } from './request.ts'
 import { defaultRetries, pauseBefore } from './retry.ts'
 import { routes } from './routes.ts'
 
@@ -58,9 +59,9 @@ describe('the protocol', () => {
   test('has the operations that keep a key, that take a form, that answer no JSON, and no other', () => {
     const those = (which: (operation: (typeof api)[keyof typeof api]) => boolean) =>
       Object.entries(api).flatMap(([name, operation]) => (which(operation) ? [name] : []))
-    expect([...keepsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
+    expect([...acceptsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
     const streams = (operation: object) => 'produces' in operation && operation.produces === 'text/event-stream'
-    expect([...answersNoJson].sort()).toEqual(
+    expect([...returnsOtherThanJson].sort()).toEqual(
       those((operation) => 'produces' in operation && !streams(operation)).sort(),
     )
     expect([...takesForm]).toEqual(those((operation) => 'bodyFormat' in operation && operation.bodyFormat === 'form'))
@@ -213,9 +214,9 @@ const endless = (response: ServerResponse) => {
 
 test.each([
   ['a page', says('text/html', '<h1>Back soon</h1>'), /200 with text\/html/],
-  ['half of it', says('application/json', '{"status":'), /no answer of Baton/],
-  ['a word', says('application/json', '"ok"'), /no answer of Baton/],
-  ['nothing', says('application/json', ''), /no answer of Baton/],
+  ['half of it', says('application/json', '{"status":'), /not a response of Baton/],
+  ['a word', says('application/json', '"ok"'), /not a response of Baton/],
+  ['nothing', says('application/json', ''), /not a response of Baton/],
   ['without an end', endless, /more than 67108864 bytes/],
   ['a page with an error', says('text/html', '<h1>No</h1>', 404), /^The service answered 404\.$/],
   ['an error without words', answer(404, { code: 'RESOURCE_NOT_FOUND' }), /^The service answered 404\.$/],
