@@ -51,7 +51,7 @@ test('register, list, show, rotate and install', async ({ app }) => {
   expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nIts tokens are/,
+      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nThe tokens are/,
     ),
   })
 })
@@ -96,10 +96,10 @@ test.skipIf(!hasTerminal)('at a terminal, install shows what is asked for, and a
     expect(await asked.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })
     expect(await installations()).toEqual([])
   }
-  const agreed = shell.atTerminal(['apps', 'install', 'Robot'])
-  await agreed.says(/It will work in all teams[\s\S]*Install\?/)
-  agreed.child.stdin?.write('y\n')
-  expect(await agreed.ended).toMatchObject({ code: 0 })
+  const confirmInstall = shell.atTerminal(['apps', 'install', 'Robot'])
+  await confirmInstall.says(/It will work in all teams[\s\S]*Install\?/)
+  confirmInstall.child.stdin?.write('y\n')
+  expect(await confirmInstall.ended).toMatchObject({ code: 0 })
   expect(await installations()).toHaveLength(1)
   for (const unasked of ['--yes', '--json']) {
     const ended = await shell.atTerminal(['apps', 'install', 'Robot', unasked]).ended
@@ -124,7 +124,7 @@ test('what cannot be is refused in words, and nothing changes', async ({ app }) 
     [['apps', 'paint'], 2, /no `apps paint`/],
     [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
-    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /There is no app app_0.* in Acme/],
+    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /Not found: app app_0.* in Acme/],
     [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {

@@ -79,7 +79,7 @@ test('what cannot be handed on is told, and what comes after it is handed on', a
   const listening = shell.start(['listen', '--app', 'app_1', '--forward-to', forwardTo])
   await listening.says(/200 Ping create/)
   expect(listening.stderr).toContain('What answers there is not Baton')
-  expect(listening.stderr.match(/could not be handed on/g)).toHaveLength(4)
+  expect(listening.stderr.match(/could not be forwarded/g)).toHaveLength(4)
   expect(got).toEqual(['Ping'])
   expect(await listening.interrupt()).toMatchObject({ code: 0 })
 })
@@ -118,7 +118,7 @@ test('files that are not what they should be are named, and what stands after --
   await write('package.json', '{"main":')
   expect(await shell.run(['dev'])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('package.json is not JSON'),
+    stderr: expect.stringContaining('package.json is not valid JSON'),
   })
   await write('package.json', '[]')
   expect(await shell.run(['dev'])).toMatchObject({ code: 1, stderr: expect.stringContaining('no JSON object') })
@@ -127,6 +127,6 @@ test('files that are not what they should be are named, and what stands after --
   expect(await shell.run(args)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('manifest.json holds no JSON object'),
+    stderr: expect.stringContaining('manifest.json is not a JSON object'),
   })
 })

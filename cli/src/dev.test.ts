@@ -132,7 +132,7 @@ test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { tim
   const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
   expect(await found.ended).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/Ann listens to my-agent now[\s\S]*run `baton dev` again/),
+    stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `baton dev` again/),
   })
   expect(await isOpen(port)).toBe(false)
   expect(await other.interrupt()).toMatchObject({ code: 0 })
@@ -226,7 +226,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
   expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
   expect((await readdir(shell.cwd)).sort()).toEqual(['echo', 'here', 'triage'])
   const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
-  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files are written/) })
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files were written/) })
 
   expect(await shell.run(['dev'])).toMatchObject({
     code: 1,

@@ -124,7 +124,7 @@ test('it comes back after a lost connection, and not when somebody else listens 
   await second.says(/Ready/)
   expect(await first.ended).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/listens to .* now[\s\S]*\nEnd the other, and run `baton listen` again/),
+    stderr: expect.stringMatching(/now listens to .*[\s\S]*\nEnd the other command and run `baton listen` again/),
   })
 
   const { body } = await owner.get(robot.path)

@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
 import { Shell } from '../test/baton.ts'
 import { configDirectory } from './config.ts'
-import { harmless } from './terminal.ts'
+import { stripControlCharacters } from './terminal.ts'
 
 const commands = ['login', 'init', 'dev', 'listen', 'trigger', 'deliveries', 'verify', 'doctor', 'apps']
 
-test('help for all and for each; what is not understood ends with 2', async () => {
+test('help for all and for each; what is not parsedObject ends with 2', async () => {
   const shell = await Shell.open()
   const overview = await shell.run([])
   expect(overview).toMatchObject({ code: 0, stderr: '' })
@@ -91,7 +91,7 @@ test('a wrong password, an unknown workspace and a silent address are refused, a
 })
 
 test('names of others do not move the terminal', () => {
-  expect(harmless('a\u001b[2Jb\u0007\r\n\tc \u009b1m\u001b[31mred\u001b[39m')).toBe(
+  expect(stripControlCharacters('a\u001b[2Jb\u0007\r\n\tc \u009b1m\u001b[31mred\u001b[39m')).toBe(
     'a[2Jb\n\tc 1m\u001b[31mred\u001b[39m',
   )
 })

@@ -232,8 +232,7 @@ test.each([
 test('a parameter that is missing is said before anything is sent', async () => {
   const { client, asked } = await scripted()
   for (const issue_id of ['', '.', '..']) await expect(client.getIssue({ issue_id })).rejects.toThrow('issue_id')
-  for (const baseUrl of ['', 'localhost:3000'])
-    expect(() => new BatonClient({ baseUrl })).toThrow('address of the service')
+  for (const baseUrl of ['', 'localhost:3000']) expect(() => new BatonClient({ baseUrl })).toThrow('URL of the service')
   expect(asked).toEqual([])
 })
 
