@@ -12,7 +12,7 @@ async function receive(scene: Running, agent: Agent, event: WebhookEvent | undef
   await agent.settled()
 }
 
-/** Held until the test lets it go on. */
+/** Blocks until the test releases it. */
 function gate() {
   let open: () => void = nothing
   const opened = new Promise<void>((resolve) => {
@@ -21,7 +21,7 @@ function gate() {
   return { opened, open }
 }
 
-test('an agent thinks, plans, asks, hears the answer and responds', async ({ app }) => {
+test('an agent posts a thought, a plan and a question, receives the answer and responds', async ({ app }) => {
   const scene = await running(app, {
     async onCreated(session) {
       expect(session.prompt).toContain('<title>Mend the door</title>')
@@ -62,7 +62,7 @@ test('an agent thinks, plans, asks, hears the answer and responds', async ({ app
   expect(scene.errors).toEqual([])
 })
 
-test('Stop aborts what runs, and the last word ends the session', async ({ app }) => {
+test('Stop aborts the running handler, and the last answer ends the session', async ({ app }) => {
   const { opened, open } = gate()
   let working: Session | undefined
   const after: unknown[] = []
@@ -96,7 +96,7 @@ test('Stop aborts what runs, and the last word ends the session', async ({ app }
   expect(scene.errors).toEqual([])
 })
 
-test('an agent without onStop says that it stopped', async ({ app }) => {
+test('an agent without onStop posts "Stopped."', async ({ app }) => {
   const scene = await running(app, { onCreated: nothing, firstThought: false })
   const { sessionId } = await delegated(scene, scene.agentUserId)
   await scene.work()
@@ -105,7 +105,7 @@ test('an agent without onStop says that it stopped', async ({ app }) => {
   expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Stopped.'])
 })
 
-test('Stop that comes before created leaves nothing to begin', async ({ app }) => {
+test('does not start work when Stop arrives before created', async ({ app }) => {
   const begun: string[] = []
   const scene = await running(app, { onCreated: (session) => void begun.push(session.id), onStop: nothing })
   const { sessionId } = await delegated(scene, scene.agentUserId)
@@ -116,7 +116,7 @@ test('Stop that comes before created leaves nothing to begin', async ({ app }) =
   expect(begun).toEqual([])
 })
 
-test('Stop for a session that has ended is ignored', async ({ app }) => {
+test('ignores Stop for an ended session', async ({ app }) => {
   const stopped: string[] = []
   const scene = await running(app, { onCreated: nothing, onStop: (session) => void stopped.push(session.id) })
   const { sessionId } = await delegated(scene, scene.agentUserId)
@@ -127,7 +127,7 @@ test('Stop for a session that has ended is ignored', async ({ app }) => {
   expect(stopped).toEqual([])
 })
 
-test('the first thought comes by itself when the handler takes its time, and only then', async ({ app }) => {
+test('posts the first thought only if the handler posts nothing in time', async ({ app }) => {
   const { opened, open } = gate()
   const scene = await running(app, {
     firstThought: 'On it.',
@@ -148,7 +148,7 @@ test('the first thought comes by itself when the handler takes its time, and onl
   expect((await scene.owner.get(`/agent-sessions/${slow.sessionId}`)).body.unresponsive_since).toBeNull()
 })
 
-test('a handler that throws says so in the session, and nothing of why', async ({ app }) => {
+test('posts an error without details when a handler throws', async ({ app }) => {
   const scene = await running(app, {
     onCreated: () => {
       throw new Error('password: hunter2')
@@ -165,7 +165,7 @@ test('a handler that throws says so in the session, and nothing of why', async (
   expect(scene.errors).toMatchObject([{ message: 'password: hunter2' }])
 })
 
-test('409 SESSION_ENDED aborts the handler, and no error is posted', async ({ app }) => {
+test('aborts the handler on 409 SESSION_ENDED and posts no error', async ({ app }) => {
   const { opened, open } = gate()
   let aborted = false
   const scene = await running(app, {
@@ -188,7 +188,7 @@ test('409 SESSION_ENDED aborts the handler, and no error is posted', async ({ ap
   expect(sessionId).toMatch(/^sess_/)
 })
 
-test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
+test('discards the tokens and aborts handlers after uninstallation', async ({ app }) => {
   const { opened, open } = gate()
   let signal: AbortSignal | undefined
   const revoked: string[] = []
@@ -212,7 +212,7 @@ test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
   expect(await scene.store.get(scene.installationId)).toBeNull()
 })
 
-test('what a manager takes away, or deletes, is left at once', async ({ app }) => {
+test('aborts work on an issue that was deleted or whose team was removed', async ({ app }) => {
   const { opened, open } = gate()
   const signals: AbortSignal[] = []
   const heard: string[] = []
@@ -246,7 +246,7 @@ test('what a manager takes away, or deletes, is left at once', async ({ app }) =
   expect(scene.errors).toEqual([])
 })
 
-test('a message to a session from before a restart is answered at once', async ({ app }) => {
+test('answers a message to a session from before a restart at once', async ({ app }) => {
   const first = await running(app, { onCreated: (session) => session.elicit('Which door?').then(nothing) })
   const { sessionId } = await delegated(first, first.agentUserId)
   await first.work()
@@ -262,7 +262,7 @@ test('a message to a session from before a restart is answered at once', async (
   expect(heard).toEqual(['the red one'])
 })
 
-test('a message waits for the event that opened its session, and not for ever', async ({ app }) => {
+test('a message waits a limited time for the created event of its session', async ({ app }) => {
   const heard: string[] = []
   const scene = await running(app, {
     firstThought: false,
@@ -290,7 +290,7 @@ test('a message waits for the event that opened its session, and not for ever', 
   await done
 })
 
-test('a created that comes again long after, to a process that knows nothing, starts nothing', async ({ app }) => {
+test('ignores an old created event that was processed before a restart', async ({ app }) => {
   const scene = await running(app, { onCreated: () => 'Done.' })
   await delegated(scene, scene.agentUserId)
   const [created] = await eventsFor(scene)
@@ -305,7 +305,7 @@ test('a created that comes again long after, to a process that knows nothing, st
   expect(begun).toEqual([])
 })
 
-test('what was claimed and not finished before a crash can be done again', async ({ app }) => {
+test('redo processes an event that was claimed but not finished before a crash', async ({ app }) => {
   const kept = new Map<string, WebhookEvent>()
   let down = true
   const dedupe: Dedupe = {
@@ -339,7 +339,7 @@ test('what was claimed and not finished before a crash can be done again', async
   expect(kept.size).toBe(0)
 })
 
-test('an agent opens a session of its own and hears what is written in it', async ({ app }) => {
+test('an agent opens a session and receives its messages', async ({ app }) => {
   const heard: string[] = []
   const scene = await running(app, { onCreated: nothing, onPrompted: (session) => void heard.push(session.prompt) })
   const { body: issue } = await scene.owner.post('/issues', { title: 'Look', team_id: scene.team.id })

@@ -27,14 +27,14 @@ const nonsense: [string, Answer][] = [
   ['nothing at all', (response) => response.destroy()],
 ]
 
-/** An agent whose service answers every call in this way, and what it heard of. */
+/** An agent whose service answers every call in this way, and the events it received. */
 async function scene(answer: Answer) {
   const port = await listen(
     createServer((request, response) => void request.resume().on('end', () => answer(response))),
   )
   const baseUrl = `http://127.0.0.1:${port}`
   const clock = new TestClock()
-  const heard: string[] = []
+  const received: string[] = []
   const errors: unknown[] = []
   const agent = createAgent({
     baseUrl,
@@ -43,9 +43,9 @@ async function scene(answer: Answer) {
     token: 'svc_at_test',
     workspaceId: 'wsp_test',
     retries: { attempts: 1 },
-    onCreated: () => void heard.push('created'),
-    onPrompted: ({ prompt }) => void heard.push(prompt),
-    onPing: () => void heard.push('ping'),
+    onCreated: () => void received.push('created'),
+    onPrompted: ({ prompt }) => void received.push(prompt),
+    onPing: () => void received.push('ping'),
     onError: (error) => void errors.push(error),
   })
   const send = (type: 'AgentSessionEvent' | 'Ping', action: 'created' | 'prompted' | 'create', data: object) => {
@@ -59,21 +59,21 @@ async function scene(answer: Answer) {
     agent_session: session,
     agent_activity: { seq, signal: null, signal_metadata: null, content: { type: 'prompt', body } },
   })
-  return { agent, baseUrl, clock, heard, errors, send, session, begun, written }
+  return { agent, baseUrl, clock, received, errors, send, session, begun, written }
 }
 
-test.each(nonsense)('an agent whose service answers %s does what it was told and lives', async (_, answer) => {
-  const { agent, heard, send, begun, written } = await scene(answer)
+test.each(nonsense)('an agent keeps working when its service answers %s', async (_, answer) => {
+  const { agent, received, send, begun, written } = await scene(answer)
   await send('AgentSessionEvent', 'created', begun)
   await agent.settled()
   await send('AgentSessionEvent', 'prompted', written(2, 'Two.'))
   await send('AgentSessionEvent', 'prompted', written(3, 'Three.'))
   await agent.settled()
-  expect(heard).toEqual(['created', 'Two.', 'Three.'])
+  expect(received).toEqual(['created', 'Two.', 'Three.'])
 })
 
-test('signed events that lack what they should carry are reported, and others still work', async () => {
-  const { agent, heard, errors, send, session, begun } = await scene((response) => response.destroy())
+test('reports signed events with missing fields and processes others', async () => {
+  const { agent, received, errors, send, session, begun } = await scene((response) => response.destroy())
   const wrong = [{}, { agent_session: 5 }, { agent_session: session, agent_activity: { seq: 'x' } }]
   await send('AgentSessionEvent', 'created', begun)
   for (const [n, data] of wrong.entries()) {
@@ -85,10 +85,10 @@ test('signed events that lack what they should carry are reported, and others st
   expect(errors).toHaveLength(wrong.length)
   await send('Ping', 'create', { event_id: 'evt_ping' })
   await agent.settled()
-  expect(heard).toEqual(['created', 'ping'])
+  expect(received).toEqual(['created', 'ping'])
 })
 
-test('a session of which there is always more, but never anything new, is read once', async () => {
+test('stops reading activities when the service returns nothing new', async () => {
   let asked = 0
   const { baseUrl } = await scene((response) => {
     asked++

@@ -9,7 +9,7 @@ const sessions = 6
 const messages = 4
 const deliveries = 1000
 
-/** What can happen to a delivery on its way. */
+/** What can happen to a delivery in transit. */
 const fates = ['whole', 'whole', 'whole', 'body', 'signature', 'unsigned', 'old', 'other secret'] as const
 type Fate = (typeof fates)[number]
 
@@ -32,7 +32,7 @@ function delivery({ app, client }: Running, event: WebhookEvent, fate: Fate, at:
   return { rawBody: body, headers: { ...rest, 'svc-signature': fate === 'signature' ? changed : signature } }
 }
 
-test('a thousand duplicated, reordered, delayed and corrupted deliveries start each piece of work once, in order', async ({
+test('processes each event once and in order among a thousand duplicated, reordered, delayed and corrupted deliveries', async ({
   app,
 }) => {
   const scene = await running(app, { onCreated: () => {} })
@@ -46,7 +46,7 @@ test('a thousand duplicated, reordered, delayed and corrupted deliveries start e
 
   const perRun = 125
   const arbitrary = fc.record({
-    /** Each event once for certain, in any order, among others. */
+    /** Each event at least once, in any order, among others. */
     certain: fc.shuffledSubarray([...events.keys()], { minLength: events.length }),
     others: fc.array(fc.record({ event: fc.nat(events.length - 1), fate: fc.constantFrom(...fates), at: fc.nat() }), {
       minLength: perRun - events.length,
@@ -75,7 +75,7 @@ test('a thousand duplicated, reordered, delayed and corrupted deliveries start e
       }
       return true
     }),
-    // Shrinking would take longer than reading what failed.
+    // Shrinking would take longer than reading the failure.
     { numRuns: deliveries / perRun, endOnFailure: true },
   )
   expect(scene.errors).toEqual([])
