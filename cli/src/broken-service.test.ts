@@ -21,10 +21,10 @@ const loggedInAt = (url: string) =>
 test.each<[string, RequestListener, RegExp]>([
   ['a page', page, /not a response of Baton[\s\S]*a proxy or another program/],
   ['the JSON of another program', (_, response) => json(response, { ok: true }), /is not Baton/],
-])('nobody is logged in by %s', async (_, answer, said) => {
+])('does not log in at a service that answers %s', async (_, answer, message) => {
   const shell = await Shell.open()
   const args = ['login', '--url', await at(answer), '--email', 'ann@example.com', '--password-stdin']
-  expect(await shell.run(args, { input: 'secret' })).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
+  expect(await shell.run(args, { input: 'secret' })).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
   expect(await readdir(shell.home)).toEqual([])
 })
 

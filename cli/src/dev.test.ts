@@ -13,8 +13,8 @@ const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 async function service() {
   const dataDir = await filledDataDir()
   const port = await freePort()
-  const begin = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
-  const here = { service: begin() }
+  const startService = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
+  const here = { service: startService() }
   await here.service.ready()
   const { token } = await here.service.call('POST', '/auth/sign-up', ann)
   const authorization = { authorization: `Bearer ${token}` }
@@ -32,7 +32,7 @@ async function service() {
     issue: async (title: string) => (await call('POST', '/issues', { title, team_id: team.id })).code as string,
     async restart() {
       await here.service.kill('SIGKILL')
-      here.service = begin()
+      here.service = startService()
       await here.service.ready()
     },
     /** Waits until the types of the agent's activities match, and returns them. */

@@ -38,7 +38,7 @@ test('an agent built with the SDK passes all checks', async () => {
   for (const line of lines) expect(line).toMatch(/^\[baton\] ins_doctor: There are no tokens .*$/)
 })
 
-interface Heard {
+interface Received {
   raw: Buffer
   headers: IncomingHttpHeaders
   // biome-ignore lint/suspicious/noExplicitAny: receivers of tests reach into bodies freely
@@ -46,30 +46,30 @@ interface Heard {
 }
 
 /** A correct receiver, except for what `answer` changes. */
-function receiver(answer: (heard: Heard, right: number) => number | Promise<number>): RequestListener {
+function receiver(answer: (received: Received, correct: number) => number | Promise<number>): RequestListener {
   return async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const raw = Buffer.concat(chunks)
     const { headers } = request
-    const right = verifyWebhook({ rawBody: raw, headers, secret }).ok ? 200 : 401
-    const status = await answer({ raw, headers, event: JSON.parse(raw.toString()) }, right)
+    const correct = verifyWebhook({ rawBody: raw, headers, secret }).ok ? 200 : 401
+    const status = await answer({ raw, headers, event: JSON.parse(raw.toString()) }, correct)
     response.writeHead(status, status === 307 ? { location: '/there' } : {}).end()
   }
 }
 
 const seen = new Set<string>()
 const created = new Set<string>()
-const again = ({ event }: Heard) => event.data.event_id && seen.size === seen.add(event.data.event_id).size
-const verified = (heard: Heard, rawBody: Buffer | string, now = new Date()) =>
-  verifyWebhook({ rawBody, headers: heard.headers, secret, now }).ok ? 200 : 401
+const again = ({ event }: Received) => event.data.event_id && seen.size === seen.add(event.data.event_id).size
+const verified = (received: Received, rawBody: Buffer | string, now = new Date()) =>
+  verifyWebhook({ rawBody, headers: received.headers, secret, now }).ok ? 200 : 401
 /** The answer of a receiver that needs the session before its messages. */
-function needsCreated({ event }: Heard, right: number, isStop: boolean) {
-  if (right !== 200 || event.type !== 'AgentSessionEvent') return right
+function needsCreated({ event }: Received, correct: number, isStop: boolean) {
+  if (correct !== 200 || event.type !== 'AgentSessionEvent') return correct
   const { id } = event.data.agent_session
   if (event.action === 'created') created.add(id)
   else if ((event.data.agent_activity.signal === 'stop') === isStop && !created.has(id)) return 404
-  return right
+  return correct
 }
 
 const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
@@ -86,14 +86,14 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
   ],
   [
     'verifies what it wrote out again',
-    receiver((heard) => verified(heard, JSON.stringify(heard.event))),
+    receiver((received) => verified(received, JSON.stringify(received.event))),
     {
       raw_bytes: /spaces and escapes/,
     },
   ],
   [
     'accepts old deliveries',
-    receiver((heard) => verified(heard, heard.raw, new Date(heard.event.webhook_timestamp))),
+    receiver((received) => verified(received, received.raw, new Date(received.event.webhook_timestamp))),
     {
       old_timestamp: /accepts old/,
       timestamp_header: /Svc-Timestamp/,
@@ -101,37 +101,37 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
   ],
   [
     'trusts the header',
-    receiver((heard) => {
-      const fresh = Math.abs(Date.now() - Number(heard.headers['svc-timestamp'])) < 60_000
-      return fresh ? verified(heard, heard.raw, new Date(heard.event.webhook_timestamp)) : 400
+    receiver((received) => {
+      const fresh = Math.abs(Date.now() - Number(received.headers['svc-timestamp'])) < 60_000
+      return fresh ? verified(received, received.raw, new Date(received.event.webhook_timestamp)) : 400
     }),
     { timestamp_header: /not signed/ },
   ],
   [
     'refuses duplicates',
-    receiver((heard, right) => (right === 200 && again(heard) ? 409 : right)),
+    receiver((received, correct) => (correct === 200 && again(received) ? 409 : correct)),
     {
       duplicate: /200 and then 409/,
     },
   ],
   [
     'needs created before messages',
-    receiver((heard, right) => needsCreated(heard, right, false)),
+    receiver((received, correct) => needsCreated(received, correct, false)),
     {
       reordered: /404 to prompted before created/,
     },
   ],
   [
     'needs created before Stop',
-    receiver((heard, right) => needsCreated(heard, right, true)),
+    receiver((received, correct) => needsCreated(received, correct, true)),
     {
       stop_first: /404 to Stop before created/,
     },
   ],
-  ['is slow', receiver((_, right) => sleep(250, right)), { in_time: /took \d+ ms/ }, ['--slow', '200']],
+  ['is slow', receiver((_, correct) => sleep(250, correct)), { in_time: /took \d+ ms/ }, ['--slow', '200']],
   [
     'crashes on forged deliveries',
-    receiver((_, right) => (right === 200 ? 200 : 500)),
+    receiver((_, correct) => (correct === 200 ? 200 : 500)),
     {
       bad_signature: /500 instead of refusing/,
       no_signature: /500/,
@@ -142,7 +142,7 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
   ],
   [
     'has another secret',
-    receiver((_, right) => (right === 200 ? 401 : right)),
+    receiver((_, correct) => (correct === 200 ? 401 : correct)),
     {
       valid: /401 to a signed delivery/,
       raw_bytes: /401/,

@@ -15,7 +15,7 @@ async function scene(app: TestApp, receiver: Receiver) {
 
 test('each trigger causes its event', async ({ app, receiver }) => {
   const { owner, issue, robot, shell } = await scene(app, receiver)
-  const heard = async () => {
+  const deliveredEvents = async () => {
     await app.deliver()
     return receiver.take().map(({ body }) => [body.action, body.data.agent_activity?.signal ?? null])
   }
@@ -23,21 +23,21 @@ test('each trigger causes its event', async ({ app, receiver }) => {
   expect(created).toMatchObject({ code: 0, stderr: '' })
   const { session_id } = created.json()
   expect((await owner.get(`/issues/${issue.id}`)).body.delegate_id).toBe(robot.userId)
-  expect(await heard()).toEqual([['created', null]])
+  expect(await deliveredEvents()).toEqual([['created', null]])
 
   expect(await shell.run(['trigger', 'prompt', '--issue', issue.code, '--text', 'Hello'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['prompted', null]])
+  expect(await deliveredEvents()).toEqual([['prompted', null]])
   const twice = await app.unchanged(() => shell.run(['trigger', 'created', '--issue', issue.code]))
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) })
   expect(await shell.run(['trigger', 'stop', '--session', session_id, '--json'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['prompted', 'stop']])
+  expect(await deliveredEvents()).toEqual([['prompted', 'stop']])
   const afterwards = await app.unchanged(() => shell.run(['trigger', 'prompt', '--session', session_id]))
   expect(afterwards).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('\n  end_reason: a person pressed Stop (stopped)\n'),
   })
   expect(await shell.run(['trigger', 'mention', '--issue', issue.code, '--text', 'look'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['created', null]])
+  expect(await deliveredEvents()).toEqual([['created', null]])
 
   const ping = await shell.run(['trigger', 'ping', '--json'])
   expect(ping.json()).toMatchObject({ ok: true, status: 200 })

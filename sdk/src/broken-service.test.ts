@@ -12,7 +12,7 @@ const secret = 'pwhsec_test'
 const json = { 'content-type': 'application/json' }
 type Answer = (response: ServerResponse) => void
 
-const nonsense: [string, Answer][] = [
+const invalidAnswers: [string, Answer][] = [
   ['an empty object', (response) => response.writeHead(200, json).end('{}')],
   ['wrong types', (response) => response.writeHead(200, json).end('{"data":5,"ended_at":{},"has_more":"yes"}')],
   ['a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>')],
@@ -53,18 +53,18 @@ async function scene(answer: Answer) {
     return agent.receive({ rawBody: body, headers })
   }
   const session = { id: 'sess_1', issue: null }
-  const begun = { event_id: 'evt_1', agent_session: session, prompt_context: 'Begin.' }
+  const created = { event_id: 'evt_1', agent_session: session, prompt_context: 'Begin.' }
   const written = (seq: number, body: string) => ({
     event_id: `evt_p${seq}`,
     agent_session: session,
     agent_activity: { seq, signal: null, signal_metadata: null, content: { type: 'prompt', body } },
   })
-  return { agent, baseUrl, clock, received, errors, send, session, begun, written }
+  return { agent, baseUrl, clock, received, errors, send, session, created, written }
 }
 
-test.each(nonsense)('an agent keeps working when its service answers %s', async (_, answer) => {
-  const { agent, received, send, begun, written } = await scene(answer)
-  await send('AgentSessionEvent', 'created', begun)
+test.each(invalidAnswers)('an agent keeps working when its service answers %s', async (_, answer) => {
+  const { agent, received, send, created, written } = await scene(answer)
+  await send('AgentSessionEvent', 'created', created)
   await agent.settled()
   await send('AgentSessionEvent', 'prompted', written(2, 'Two.'))
   await send('AgentSessionEvent', 'prompted', written(3, 'Three.'))
@@ -73,9 +73,9 @@ test.each(nonsense)('an agent keeps working when its service answers %s', async 
 })
 
 test('reports signed events with missing fields and processes others', async () => {
-  const { agent, received, errors, send, session, begun } = await scene((response) => response.destroy())
+  const { agent, received, errors, send, session, created } = await scene((response) => response.destroy())
   const wrong = [{}, { agent_session: 5 }, { agent_session: session, agent_activity: { seq: 'x' } }]
-  await send('AgentSessionEvent', 'created', begun)
+  await send('AgentSessionEvent', 'created', created)
   for (const [n, data] of wrong.entries()) {
     expect(await send('AgentSessionEvent', 'prompted', { event_id: `evt_w${n}`, ...data })).toMatchObject({
       status: 200,

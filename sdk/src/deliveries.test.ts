@@ -38,7 +38,7 @@ test('processes each event once and in order among a thousand duplicated, reorde
   const scene = await running(app, { onCreated: () => {} })
   for (let n = 0; n < sessions; n++) {
     const { sessionId } = await delegated(scene, scene.agentUserId, `Issue ${n}`)
-    for (let message = 1; message <= messages; message++) await scene.says(sessionId, `${message}`)
+    for (let message = 1; message <= messages; message++) await scene.prompt(sessionId, `${message}`)
   }
   const events = await eventsFor(scene)
   const expected = events.map(({ data }) => ('event_id' in data ? data.event_id : '')).sort()
@@ -70,8 +70,8 @@ test('processes each event once and in order among a thousand duplicated, reorde
       }
       expect(started.map(({ eventId }) => eventId).sort()).toEqual(expected)
       for (const id of new Set(started.map(({ sessionId }) => sessionId))) {
-        const heard = started.filter(({ sessionId }) => sessionId === id)
-        expect(heard.map(({ said }) => said)).toEqual(['created', '1', '2', '3', '4'])
+        const received = started.filter(({ sessionId }) => sessionId === id)
+        expect(received.map(({ text }) => text)).toEqual(['created', '1', '2', '3', '4'])
       }
       return true
     }),
@@ -87,12 +87,12 @@ async function deliverAll(
   queue: { event: number; fate: Fate; at: number }[],
   delays: number[],
 ) {
-  const started: { eventId: string; sessionId: string; said: string }[] = []
-  const agent = scene.another({
+  const started: { eventId: string; sessionId: string; text: string }[] = []
+  const agent = scene.createOther({
     firstThought: false,
-    onCreated: ({ id }, { data }) => void started.push({ eventId: data.event_id, sessionId: id, said: 'created' }),
+    onCreated: ({ id }, { data }) => void started.push({ eventId: data.event_id, sessionId: id, text: 'created' }),
     onPrompted: ({ id, prompt }, { data }) =>
-      void started.push({ eventId: data.event_id, sessionId: id, said: prompt }),
+      void started.push({ eventId: data.event_id, sessionId: id, text: prompt }),
   })
   const receipts: Receipt[] = []
   for (const [n, { event, fate, at }] of queue.entries()) {

@@ -192,8 +192,8 @@ describe('the server of the README', () => {
   ])('answers %s with %i and lives', async (_, status, lines) => {
     const { url, send } = await start()
     expect(await send(...lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    const begun = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })
-    expect(begun.status).toBe(302)
+    const started = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })
+    expect(started.status).toBe(302)
   })
 })
 

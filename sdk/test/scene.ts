@@ -43,7 +43,7 @@ export const credentials = (app: TestApp, { client }: Pick<Registered, 'client'>
 export const installerFor = (app: TestApp, at: Pick<Registered, 'client'>, store: TokenStore) =>
   createInstaller({
     ...credentials(app, at),
-    // The test service listens on another port than its configured URL has.
+    // The test service listens on createOther port than its configured URL has.
     issuer: app.ctx.config.rootUrl,
     redirectUri,
     scopes,
@@ -95,7 +95,7 @@ export async function running(
   const at = await registered(app, `http://localhost:${port}/hook`, resourceTypes)
   const here = await installed(app, at)
   const errors: unknown[] = []
-  const another = (changed: typeof options) =>
+  const createOther = (changed: typeof options) =>
     createAgent({
       baseUrl: app.rootUrl,
       webhookSecret: at.client.webhook_secret,
@@ -104,22 +104,22 @@ export async function running(
       onError: (error) => void errors.push(error),
       ...changed,
     })
-  const started = another(options)
+  const started = createOther(options)
   agent = started
   /** Sends due deliveries and waits for the agent. */
-  const work = async () => {
+  const deliver = async () => {
     await app.deliver()
     await started.settled()
   }
-  const said = async (sessionId: string) =>
+  const activities = async (sessionId: string) =>
     (await at.owner.get(`/agent-sessions/${sessionId}/activities`)).body.data as {
       type: string
       content: Record<string, string>
       ephemeral: boolean
     }[]
-  const says = (sessionId: string, body: string) =>
+  const prompt = (sessionId: string, body: string) =>
     at.owner.post(`/agent-sessions/${sessionId}/activities`, { content: { type: 'prompt', body } })
-  return { ...at, ...here, app, agent: started, another, errors, work, said, says }
+  return { ...at, ...here, app, agent: started, createOther, errors, deliver, activities, prompt }
 }
 export type Running = Awaited<ReturnType<typeof running>>
 
