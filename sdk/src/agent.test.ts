@@ -254,12 +254,12 @@ test('aborts work on an issue that was deleted or whose team was removed', async
 test('answers a message to a session from before a restart at once', async ({ app }) => {
   const first = await running(app, { onCreated: (session) => session.elicit('Which door?').then(nothing) })
   const { sessionId } = await delegated(first, first.agentUserId)
-  await first.work()
-  await first.says(sessionId, 'the red one')
+  await first.deliver()
+  await first.prompt(sessionId, 'the red one')
   const [, prompted] = await eventsFor(first)
 
   const received: string[] = []
-  const restarted = first.another({
+  const restarted = first.createOther({
     onCreated: () => void received.push('created'),
     onPrompted: (session) => void received.push(session.prompt),
   })
