@@ -38,7 +38,7 @@ export type AttemptAnswer = Static<typeof AttemptAnswer>
 export const listening = {
   listenToApp: operation(routes.listenToApp, {
     summary:
-      "Receive an app's deliveries with server-sent events, in place of its URL: `ready` at the start, `attempt` for each delivery, `replaced` after another listener took over, `ended` if the app no longer can be listened to",
+      "Receive an app's deliveries with server-sent events, in place of its URL: `ready` at the start, `attempt` for each delivery, `replaced` after another listener took over, `ended` after the app was deleted or got another URL",
     query: Type.Object(
       { workspace_id: Type.Optional(Type.String()), take_over: Type.Optional(Type.Boolean()) },
       closed,

@@ -44,7 +44,7 @@ export type AnswerOf<O extends Operation> = {
   [Status in keyof O['returns']]: O['returns'][Status] extends TSchema ? Static<O['returns'][Status]> : void
 }[keyof O['returns']]
 
-/** The first status declared, which is the lowest. */
+/** The lowest declared status: JavaScript sorts integer keys. */
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
 /** All error codes that the operation can return, for its description. */

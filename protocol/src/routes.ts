@@ -22,7 +22,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
  * - `anyone or person`  a login is recognized but not required
  * - `person`         a person's login
  * - `member`         a person's login, in the workspace that X-Workspace-ID names
- * - `manager`        the same, and owner or admin there
+ * - `manager`        as `member`, with the role owner or admin
  * - `person or app`  a login or any token, outside a workspace
  * - `member or app`  a login or any token, in a workspace; tokens need the scope
  * - `app`            an app's token, in its workspace
@@ -225,20 +225,20 @@ export const routes = {
   deleteInstallation: { method: 'DELETE', path: '/installations/:installation_id', caller: 'manager' },
   getAppIcon: { method: 'GET', path: '/agent-apps/:app_id/icon', caller: 'anyone' },
 
-  // Whom to hand work to
+  // Agents and users to choose from
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
-  // What agents inside the service think with
+  // The model of deployment and personal agents
   getModelStatus: { method: 'GET', path: '/agents/model', caller: 'manager' },
 
-  // Agents that people make for themselves
+  // Personal agents
   listPersonalAgents: { method: 'GET', path: '/agents/personal', caller: 'member' },
   createPersonalAgent: { method: 'POST', path: '/agents/personal', caller: 'member' },
   updatePersonalAgent: { method: 'PATCH', path: '/agents/personal/:agent_id', caller: 'member' },
   deletePersonalAgent: { method: 'DELETE', path: '/agents/personal/:agent_id', caller: 'member' },
 
-  // Agent sessions: an app always reaches its own, whatever its scopes
+  // Agent sessions: an app can always access its own, whatever its scopes
   listAgentSessions: {
     method: 'GET',
     path: '/agent-sessions',

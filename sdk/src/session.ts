@@ -9,7 +9,7 @@ export interface PostOptions {
 }
 
 export interface EphemeralOptions extends PostOptions {
-  /** Hidden by the next activity of the session. */
+  /** Shown only until your next activity. */
   ephemeral?: boolean
 }
 

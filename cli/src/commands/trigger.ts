@@ -78,7 +78,7 @@ async function stop(call: Call) {
   const account = await currentAccount(call)
   const { id: session_id } = await findSession(call, account)
   const session = await account.client.stopAgentSession({ session_id })
-  call.terminal.result({ session_id, state: session.state }, `Stopped session ${session_id}.`)
+  call.terminal.result({ session_id, state: session.state }, `Asked the agent to stop session ${session_id}.`)
 }
 
 async function ping(call: Call) {
