@@ -32,8 +32,8 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
 
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
   ctx.db.tx(async (tx) => {
-    refuseOurName(name)
-    await mustHaveRoom(tx, caller)
+    refuseReservedName(name)
+    await mustBeBelowLimit(tx, caller)
     const now = ctx.clock.now()
     const id = newId('usr')
     await tx.run(sql`
@@ -49,7 +49,7 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
 
 export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, change: PersonalAgentChange) =>
   ctx.db.tx(async (tx) => {
-    if (change.name !== undefined) refuseOurName(change.name)
+    if (change.name !== undefined) refuseReservedName(change.name)
     const before = await readAgent(tx, caller, id, sql`for update of n`)
     const { name = before.name, instructions = before.instructions } = change
     if (name === before.name && instructions === before.instructions) return before
@@ -68,7 +68,7 @@ export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
     tellOwner(tx, caller)
   })
 
-/** Somebody left the workspace, by themselves or not; nobody is left whom their agents could work for. */
+/** Call when a member leaves or is removed: their agents have no owner to work for. */
 export async function retireAgentsOf(tx: Tx, ctx: Context, caller: Member, ownerId: string) {
   const agents = await tx.rows<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from inside_agents n join users u on u.id = n.user_id
@@ -76,7 +76,7 @@ export async function retireAgentsOf(tx: Tx, ctx: Context, caller: Member, owner
   for (const { id, name } of agents) await retire(tx, ctx, caller, id, name)
 }
 
-/** decisions 10: as when an app is uninstalled. What it wrote stays, under its name. */
+/** agent.personal-deleted: the same as uninstalling an app. Its comments and activities stay, under its name. */
 async function retire(tx: Tx, ctx: Context, caller: Member, id: string, name: string) {
   await tx.run(sql`update inside_agents set deleted_at = ${ctx.clock.now()} where user_id = ${id}`)
   await releaseAllOf(tx, ctx, caller, id)
@@ -91,13 +91,13 @@ const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =
       where n.user_id = ${id} and ${ofOwner(caller)} ${hold}`),
   )
 
-/** What it writes is read by others, who are not to take it for the built-in agent. */
-function refuseOurName(name: string) {
+/** Readers of its comments must not mistake it for the built-in agent. */
+function refuseReservedName(name: string) {
   if (name.trim().toLowerCase() === 'baton') throw invalid({ name: 'is the name of the built-in agent' })
 }
 
-/** Who makes several at once makes them one after the other; and nobody makes one while leaving. */
-async function mustHaveRoom(tx: Tx, caller: Member) {
+/** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
+async function mustBeBelowLimit(tx: Tx, caller: Member) {
   const { workspaceId, id } = caller
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)
@@ -108,5 +108,5 @@ async function mustHaveRoom(tx: Tx, caller: Member) {
   if (found(kept).count >= limit) throw new ApiError('PERSONAL_AGENT_LIMIT_REACHED', { limit })
 }
 
-/** It is in nobody else's list. */
+/** Only the owner's list contains the agent. */
 const tellOwner = (tx: Tx, { workspaceId, id }: Member) => tellLive(tx, [hintOfLists(workspaceId, 'Agents', id)])

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { annotations } from '../tools/annotations.ts'
 import type { Outcome } from '../tools/call.ts'
-import { toolNamed, toolsFor } from '../tools/catalogue.ts'
+import { findTool, toolsFor } from '../tools/catalogue.ts'
 import { inputSchema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
 
@@ -25,7 +25,7 @@ export function createServer(kind: 'app' | 'person', call: (tool: Tool) => Promi
   )
   server.setRequestHandler('tools/list', () => ({ tools: described[kind] }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = toolNamed(kind, params.name)
+    const tool = findTool(kind, params.name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool; see tools/list.')
     return resultOf(await call(tool))
   })

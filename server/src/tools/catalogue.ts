@@ -19,5 +19,5 @@ type Kind = 'app' | 'person'
 export const toolsFor = (kind: Kind) => tools.filter((tool) => (tool.for ?? kind) === kind)
 
 /** Somebody else's tool is found too, so that calling it is refused as calling its operation is. */
-export const toolNamed = (kind: Kind, name: string): Tool | undefined =>
+export const findTool = (kind: Kind, name: string): Tool | undefined =>
   toolsFor(kind).find((tool) => tool.name === name) ?? tools.find((tool) => tool.name === name)

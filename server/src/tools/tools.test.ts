@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { accepted, type WriteName } from '../../test/calls.ts'
 import { annotations } from './annotations.ts'
-import { noTool, toolNamed, tools, toolsFor } from './catalogue.ts'
+import { noTool, findTool, tools, toolsFor } from './catalogue.ts'
 import { callOf } from './input.ts'
 import { inputSchema } from './schema.ts'
 
@@ -30,7 +30,7 @@ describe.each(['app', 'person'] as const)('for %s', (kind) => {
     const names = toolsFor(kind).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^(list|get|create|update|delete|select|open|post)(_[a-z]+)+$/)
-    expect(toolNamed(kind, '__proto__')).toBeUndefined()
+    expect(findTool(kind, '__proto__')).toBeUndefined()
   })
 
   test('all that can be called is there', () => {
@@ -65,9 +65,9 @@ test('no field of a tool has two places to go', () => {
 })
 
 test('a flat input finds its places', () => {
-  const update = toolNamed('app', 'update_issue')
-  const post = toolNamed('app', 'post_activity')
-  const list = toolNamed('app', 'list_activities')
+  const update = findTool('app', 'update_issue')
+  const post = findTool('app', 'post_activity')
+  const list = findTool('app', 'list_activities')
   if (!update || !post || !list) throw new Error('missing')
   expect(callOf(update, { issue_id: 'ENG-1', title: 'x' })).toEqual({
     params: { issue_id: 'ENG-1' },
@@ -102,7 +102,7 @@ test('what a route accepts, its tool describes', () => {
 
 test('what an app and a person can say differs', () => {
   const contents = (kind: 'app' | 'person') => {
-    const tool = toolNamed(kind, 'post_activity')
+    const tool = findTool(kind, 'post_activity')
     return JSON.stringify(tool && inputSchema(tool).properties.content)
   }
   expect(contents('app')).toContain('elicitation')
@@ -113,7 +113,7 @@ test('what an app and a person can say differs', () => {
 
 test('a method tells what a tool does', () => {
   const hints = (name: string) => {
-    const tool = toolNamed('app', name)
+    const tool = findTool('app', name)
     if (!tool) throw new Error(name)
     const { title, readOnlyHint, destructiveHint, idempotentHint } = annotations(tool)
     return [title, readOnlyHint, destructiveHint, idempotentHint]

@@ -3,40 +3,40 @@ import type { Issue } from '@baton/protocol'
 type Facts = Pick<Issue, 'type' | 'title' | 'description' | 'priority' | 'due_date' | 'milestone_id' | 'cycle_id'>
 
 interface Fact {
-  /** What whoever works on it will ask. */
-  ask: string
+  question: string
+  /** Matches a text that contains the fact. */
   known: RegExp
 }
 
 const steps: Fact = {
-  ask: '**Steps**: what does one do, from which page, for it to happen?',
+  question: '**Steps**: how can it be reproduced, and on which page?',
   known: /\bsteps?\b|\breproduc|\brepro\b|^\s*1[.)]\s|\bhow to (see|trigger)\b/im,
 }
 const expected: Fact = {
-  ask: '**Expected and seen**: what should happen, and what happens instead?',
+  question: '**Expected and actual result**: what should happen, and what happens instead?',
   known: /\bexpect|\bshould\b|\binstead\b|\bactual|\bseen:|\bmust\b|\bought to\b/i,
 }
 const environment: Fact = {
-  ask: '**Version or environment**: which version, on which device or browser, since when?',
+  question: '**Version or environment**: which version, on which device or browser, and since when?',
   known:
     /\bv?\d+\.\d+|\bversion\b|\b(android|ios|iphone|ipad|pixel|chrome|firefox|safari|edge|outlook|windows|mac(os)?|linux|voiceover|staging|production)\b|\bbuild \d|\bsince (the|last|yesterday|monday|tuesday|wednesday|thursday|friday|release)\b/i,
 }
 const acceptance: Fact = {
-  ask: '**Acceptance**: how can somebody tell that it is finished?',
+  question: '**Acceptance criteria**: how can we tell that it is done?',
   known: /\baccept|\bcriteria\b|\bdone when\b|\bfinished when\b|\bgiven\b.+\bwhen\b.+\bthen\b|^\s*[-*] \[[ x]\]/ims,
 }
 const audience: Fact = {
-  ask: '**Who for**: who asked for it, and what will they do with it?',
+  question: '**Audience**: who needs it, and what will they use it for?',
   known:
     /\bas (an?|the|somebody|someone)\b|\b(customer|user|people|person|visitor|support|admin|manager|accountant|team|agent)s?\b/i,
 }
-/** A task says in its title what is to be done; a few more words say what for. */
+/** Searched only outside the title, because the title of a task describes the work and not its outcome. */
 const outcome: Fact = {
-  ask: '**Outcome**: what is there when it is done?',
+  question: '**Outcome**: what should be in place when it is done?',
   known: /\S.{30}|\bdone when\b|\bso that\b/is,
 }
 
-/** A time that the text names. */
+/** A point in time that the text names. */
 const deadline =
   /\b(?:by|until|before|after|no later than)\s+(?:the end of\s+|end of\s+)?(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|q[1-4]|\d{4}-\d\d-\d\d)\b/i
 
@@ -50,15 +50,15 @@ const byType: Record<Issue['type'], Fact[]> = {
 const urgent: Issue['priority'][] = ['urgent', 'high']
 
 /**
- * What an issue lacks for somebody to begin, by its type. What people wrote in its comments counts as said. Judged by
- * headings and plain patterns: it may overlook a fact that is put in another way, so it asks and never insists.
+ * Questions about the facts that an issue of this type needs and neither its text nor its comments contain. The search
+ * is by plain patterns and can miss a fact in other words, so the result is phrased as questions.
  */
-export function missingFacts(issue: Facts, said: readonly string[]): string[] {
-  const text = [issue.title, issue.description, ...said].join('\n')
-  const body = [issue.description, ...said].join('\n')
-  const described = issue.description.trim().length > 0 || said.length > 0
+export function missingFacts(issue: Facts, comments: readonly string[]): string[] {
+  const text = [issue.title, issue.description, ...comments].join('\n')
+  const body = [issue.description, ...comments].join('\n')
+  const described = issue.description.trim().length > 0 || comments.length > 0
   const facts = byType[issue.type].filter((fact) => !fact.known.test(fact === outcome ? body : text))
-  const asks = facts.map(({ ask }) => ask)
+  const questions = facts.map(({ question }) => question)
   if (
     issue.type === 'task' &&
     urgent.includes(issue.priority) &&
@@ -66,9 +66,10 @@ export function missingFacts(issue: Facts, said: readonly string[]): string[] {
     !issue.milestone_id &&
     !issue.cycle_id
   )
-    asks.push(`**By when**: it is ${issue.priority}, and has no date, milestone or cycle.`)
-  if (issue.type === 'bug' && issue.priority === 'no_priority') asks.push('**Priority**: how bad is it, for how many?')
+    questions.push(`**Deadline**: the priority is ${issue.priority}, but it has no due date, milestone or cycle.`)
+  if (issue.type === 'bug' && issue.priority === 'no_priority')
+    questions.push('**Priority**: how severe is it, and how many people does it affect?')
   const named = issue.due_date ? null : deadline.exec(`${issue.title}\n${issue.description}`)
-  if (named) asks.push(`**Due date**: the text says “${named[0]}”, and none is set.`)
-  return described ? asks : ['**A description**: the title is all there is.', ...asks]
+  if (named) questions.push(`**Due date**: the text says “${named[0]}”, but no due date is set.`)
+  return described ? questions : ['**Description**: there is only a title.', ...questions]
 }
