@@ -131,7 +131,7 @@ test('reads the intent from a selected option or from the text', () => {
   expect(wrote('link eng-12')).toEqual({ kind: 'link', key: 'ENG-12' })
   expect(wrote('Yes, same as ENG-12')).toEqual({ kind: 'link', key: 'ENG-12' })
   expect(wrote('It is not a duplicate of ENG-12')).toEqual({ kind: 'not a duplicate' })
-  expect(wrote('please look again')).toEqual({ kind: 'look' })
+  expect(wrote('please look again')).toEqual({ kind: 'review' })
   expect(wrote('What is the meaning of this?')).toEqual({ kind: 'other' })
 })
 
