@@ -129,15 +129,15 @@ test.skipIf(!onPostgres)(
     const { builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
     const node = await startApp({}, app)
     const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
-    let rang = () => {}
-    const heard = new Promise<void>((resolve) => {
-      rang = resolve
+    let wake = () => {}
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
     })
-    bells.on(workBell, () => rang())
+    bells.on(workBell, () => wake())
     const { strategy, working } = endless()
     const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), strategy)
     const issue = await createIssue({ delegate_id: builtIn, type: 'bug' })
-    await heard
+    await woken
     const drained = gone.drain()
     await working
     const other = new AgentRunner(node.ctx, node.door, bells)

@@ -28,7 +28,7 @@ const acceptance: Fact = {
 const audience: Fact = {
   question: '**Audience**: who needs it, and what will they use it for?',
   known:
-    /\bas (an?|the|somebody|someone)\b|\b(customer|user|people|person|visitor|support|admin|manager|accountant|team|agent)s?\b/i,
+    /\bas (an?|the|some(?:body|one))\b|\b(customer|user|people|person|visitor|support|admin|manager|accountant|team|agent)s?\b/i,
 }
 /** Searched only outside the title, because the title of a task describes the work and not its outcome. */
 const outcome: Fact = {

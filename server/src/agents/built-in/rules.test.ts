@@ -44,10 +44,10 @@ test('a feature or story needs an audience and acceptance criteria', () => {
 
 test('a task needs an outcome, an urgent task a deadline, and a date in the text a due date', () => {
   expect(lacks({ type: 'task', priority: 'low' })).toEqual(['Description', 'Outcome'])
-  expect(lacks({ type: 'task', description: 'The old library is no longer mended, so we move on.' })).toEqual([
+  expect(lacks({ type: 'task', description: 'The old library is no longer maintained, so we move on.' })).toEqual([
     'Deadline',
   ])
-  const text = 'The old library is no longer mended after June.'
+  const text = 'The old library is no longer maintained after June.'
   expect(lacks({ type: 'task', priority: 'low', description: text })).toEqual(['Due date'])
   expect(lacks({ type: 'task', description: text, due_date: '2026-06-30T00:00:00.000Z' })).toEqual([])
 })

@@ -153,8 +153,8 @@ test('the model can ask a person, and receives the answer with the earlier conve
   await done(write(session, 'The second', answer))
   model.play(says('Then the second.'))
   await app.work()
-  const heard = model.asked[0]?.body.messages.slice(1).map(({ role, content }) => [role, content])
-  expect(heard).toEqual([
+  const sent = model.asked[0]?.body.messages.slice(1).map(({ role, content }) => [role, content])
+  expect(sent).toEqual([
     ['user', expect.stringContaining('which one?')],
     ['assistant', 'Which?'],
     ['user', expect.stringMatching(/^<request-[0-9a-f]{16}>\nThe second\n\(chosen: b\)\n/)],
@@ -221,8 +221,8 @@ test('reads only the latest part of a long conversation', async ({ app, model })
       await session.respond('Fine.')
     },
   })
-  const told = opening.map(({ content }) => content).join('\n')
-  const kept = [...told.matchAll(/(\d+) x{395}/g)].map(([, seq]) => Number(seq))
+  const text = opening.map(({ content }) => content).join('\n')
+  const kept = [...text.matchAll(/(\d+) x{395}/g)].map(([, seq]) => Number(seq))
   expect(kept).toEqual(words.slice(-60))
   expect(read).toBe(kept.length + 1)
   expect(opening.at(-1)?.content).toContain('And now?')

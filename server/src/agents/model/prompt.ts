@@ -17,8 +17,8 @@ interface ToolCall {
 }
 
 /**
- * PromptTags what is turns to a model by whom it comes from. The tags carry a number that is drawn for each piece of work, so
- * that no text that was written before can hold one, and what holds it nevertheless loses it.
+ * Tags that tell the model who wrote a text. They contain a random nonce per piece of work, so that no text can forge
+ * them; the nonce is removed from wrapped texts.
  */
 export class PromptTags {
   readonly #nonce = randomBytes(8).toString('hex')
