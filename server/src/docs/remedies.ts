@@ -59,7 +59,7 @@ export const remedies: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
     'Fix every field in `details`, which is keyed by dotted path. Nothing was stored. Unknown fields and query parameters are refused as well.',
   RATE_LIMIT_EXCEEDED:
-    'Nothing was changed. Wait the number of seconds in `Retry-After`, then retry; see [limits of tokens](api.md#limits-of-tokens).',
+    'Nothing was changed. Wait the number of seconds in `Retry-After`, then retry; see [rate limits](api.md#rate-limits).',
   HEADERS_TOO_LARGE: 'Send fewer or shorter headers; cookies of other sites on the same host are a common cause.',
 
   INTERNAL_ERROR:
