@@ -17,7 +17,7 @@ export interface AuditRecord {
   details?: Record<string, unknown>
 }
 
-/** Written in the transaction of the change itself: there is no change without its entry, nor without its hint. */
+/** Call in the transaction of the change, so that the change, its entry and its hint commit together. */
 export async function recordAudit(
   tx: Tx,
   now: Date,

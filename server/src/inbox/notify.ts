@@ -15,7 +15,7 @@ interface Notice {
   sessionId?: string | null
 }
 
-/** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
+/** Adds inbox entries in the transaction of their cause, except for the actor's own actions. */
 export async function notify(tx: Tx, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
