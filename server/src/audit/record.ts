@@ -12,7 +12,7 @@ interface AuditEntry {
   details?: Record<string, unknown>
 }
 
-/** Written in the transaction of the change itself: there is no change without its entry, nor without its hint. */
+/** Call in the transaction of the change, so that the change, its entry and its hint commit together. */
 export async function recordAudit({ tx, now, caller }: Recording, { action, subjectId, details }: AuditEntry) {
   await tx.run(sql`
     insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)

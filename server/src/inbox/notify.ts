@@ -15,7 +15,7 @@ interface Notice {
   sessionId?: string | null
 }
 
-/** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
+/** Adds inbox entries in the transaction of their cause, except for the actor's own actions. */
 export async function notify({ tx, now, caller }: Recording, notices: Notice[]) {
   const { id: actorId, workspaceId } = caller
   const rows = notices
