@@ -56,7 +56,7 @@ async function settingOf(db, env) {
     { readConfig },
     outbound,
     relays,
-    doorbells,
+    wakers,
     workers,
     events,
   ] = await Promise.all(
@@ -68,7 +68,7 @@ async function settingOf(db, env) {
       'config.js',
       'outbound/client.js',
       'relay/relay.js',
-      'delivery/doorbell.js',
+      'delivery/endpoint-waker.js',
       'delivery/worker.js',
       'events/record.js',
     ].map(dist),
@@ -79,14 +79,14 @@ async function settingOf(db, env) {
   const clock = systemClock
   const client = new outbound.GuardedClient({ allow: config.webhookAllow, clock })
   const ctx = { config, clock, keys, log, db, outbound: client, relay: new relays.Relay(db, clock, log) }
-  const doorbell = new doorbells.Doorbell(db, clock, log)
+  const waker = new wakers.EndpointWaker(db, clock, log)
   return {
     ctx,
     db,
     sql,
     record: events.record,
     startWorker() {
-      const worker = new workers.DeliveryWorker(ctx, doorbell)
+      const worker = new workers.DeliveryWorker(ctx, waker)
       worker.start()
       return worker
     },

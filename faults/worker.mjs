@@ -4,7 +4,7 @@ import { systemClock } from '../server/dist/clock.js'
 import { readConfig } from '../server/dist/config.js'
 import { Keyring } from '../server/dist/crypto.js'
 import { openPostgres } from '../server/dist/db/open-postgres.js'
-import { Doorbell } from '../server/dist/delivery/doorbell.js'
+import { EndpointWaker } from '../server/dist/delivery/endpoint-waker.js'
 import { DeliveryWorker } from '../server/dist/delivery/worker.js'
 import { createLog } from '../server/dist/log.js'
 import { GuardedClient } from '../server/dist/outbound/client.js'
@@ -31,7 +31,7 @@ const reached = (point) => {
   if (point === endAt) process.kill(process.pid, 'SIGKILL')
 }
 
-const worker = new DeliveryWorker(ctx, new Doorbell(db, clock, log), {
+const worker = new DeliveryWorker(ctx, new EndpointWaker(db, clock, log), {
   claimed(deliveries) {
     reached('after claim')
     unanswered += deliveries.length

@@ -4,7 +4,7 @@ import { test } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
 import { workBell } from '../agent-sessions/hand-over.ts'
 import { sql } from '../db/sql.ts'
-import { Bells } from '../relay/bells.ts'
+import { Wakeups } from '../relay/wakeups.ts'
 import type { Mind } from './mind.ts'
 import { AgentRunner } from './runner.ts'
 
@@ -29,7 +29,7 @@ const endless = () => {
 test('Stop ends what is under way, with a last word', async ({ app }) => {
   const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
   const { mind, working } = endless()
-  const runner = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), mind)
+  const runner = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), mind)
   const issue = await issueOf({ delegate_id: builtIn })
   const drained = runner.drain()
   await working
@@ -68,7 +68,7 @@ test('work whose worker is gone is taken over when its lease ends, and nothing i
   const slept = new Promise<void>((resolve) => {
     wake = resolve
   })
-  const sleeper = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), {
+  const sleeper = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), {
     async work(_, hands) {
       await hands.action('read', 'Read', 'something', 'else')
       await hands.thought('begun', 'I begin.')
@@ -121,28 +121,28 @@ test.skipIf(!onPostgres)(
   async ({ app, startApp }) => {
     const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
     const node = await startApp({}, app)
-    const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
+    const wakeups = new Wakeups(node.ctx.db, node.ctx.log, 'work')
     let rang = () => {}
     const heard = new Promise<void>((resolve) => {
       rang = resolve
     })
-    bells.on(workBell, () => rang())
+    wakeups.on(workBell, () => rang())
     const { mind, working } = endless()
-    const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), mind)
+    const gone = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), mind)
     const issue = await issueOf({ delegate_id: builtIn, type: 'bug' })
     await heard
     const drained = gone.drain()
     await working
-    const other = new AgentRunner(node.ctx, node.door, bells)
+    const other = new AgentRunner(node.ctx, node.door, wakeups)
     await other.drain()
     expect(typesOf(await said(await sessionOn(issue)))).toEqual(['thought'])
     app.clock.advance({ seconds: 10 })
-    await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, bells).drain()])
+    await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, wakeups).drain()])
     const session = await sessionOn(issue)
     expect(session.state).toBe('complete')
     expect(typesOf(await said(session))).toEqual(['thought', 'action', 'action', 'action', 'action', 'response'])
     await gone.renew()
     await drained
-    await bells.stop()
+    await wakeups.stop()
   },
 )

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
 import { Nap } from '../nap.ts'
-import type { Bells } from '../relay/bells.ts'
+import type { Wakeups } from '../relay/wakeups.ts'
 import { mindOf } from './choose-mind.ts'
 import { type Claimed, claim, finish, putBack, putBackAll, renew } from './claim.ts'
 import { PlaceLost, SessionHands } from './hands.ts'
@@ -32,7 +32,7 @@ interface Running {
 export class AgentRunner {
   readonly #ctx: Context
   readonly #door: Door
-  readonly #bells: Bells
+  readonly #wakeups: Wakeups
   readonly #mind: Mind
   readonly #running = new Map<string, Running>()
   #stopping = false
@@ -42,15 +42,15 @@ export class AgentRunner {
   #off = () => {}
   readonly #nap = new Nap()
 
-  constructor(ctx: Context, door: Door, bells: Bells, mind: Mind = mindOf(ctx)) {
+  constructor(ctx: Context, door: Door, wakeups: Wakeups, mind: Mind = mindOf(ctx)) {
     this.#ctx = ctx
     this.#door = door
-    this.#bells = bells
+    this.#wakeups = wakeups
     this.#mind = mind
   }
 
   start() {
-    this.#off = this.#bells.on(workBell, () => this.#nap.wake())
+    this.#off = this.#wakeups.on(workBell, () => this.#nap.wake())
     this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }

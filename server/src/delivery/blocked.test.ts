@@ -3,9 +3,9 @@ import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/d
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import type { Received } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
-import { claim, findForgotten, returnExpired } from './claim.ts'
+import { claim, returnExpired, wakeOverlooked } from './claim.ts'
 import { complete } from './complete.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { prepare } from './message.ts'
 import type { Claimed } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
@@ -43,7 +43,7 @@ test(
     expect((await next).body.data.agent_session.id).toBe(other.session.id)
     await app.rung()
     expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
-    expect(await findForgotten(app.ctx.db, app.clock.now())).toBe(0)
+    expect(await wakeOverlooked(app.ctx.db, app.clock.now())).toBe(0)
     expect(receiver.take()).toHaveLength(2)
     finish()
     await Promise.all([delivering, deliveringMore])
@@ -98,7 +98,7 @@ test('a process that dies in between changes nothing about it', order, async ({ 
   await app.rung()
   const forget = () => ctx.db.run(sql`update endpoints set next_due_at = null`)
   await forget()
-  expect(await findForgotten(ctx.db, clock.now())).toBe(1)
+  expect(await wakeOverlooked(ctx.db, clock.now())).toBe(1)
   await app.rung()
   const { claimed } = await claim(ctx.db, clock.now(), 64)
   expect(claimed).toHaveLength(1)
@@ -134,7 +134,7 @@ test('whatever workers and people do at once, created comes first', order, async
   const { owner, member, robot, team, issueIn, sessionsOn } = scene
   let count = 0
   receiver.answer = (response) => response.writeHead(++count % 3 === 0 ? 500 : 200).end()
-  const workers = [1, 2].map(() => new DeliveryWorker(app.ctx, new Doorbell(app.ctx.db, app.clock, app.ctx.log)))
+  const workers = [1, 2].map(() => new DeliveryWorker(app.ctx, new EndpointWaker(app.ctx.db, app.clock, app.ctx.log)))
   for (const worker of workers) worker.start()
   const issues = await Promise.all(Array.from({ length: 8 }, () => issueIn(team.id)))
   await Promise.all(

@@ -6,7 +6,7 @@ import { only, webhookScene as scene } from '../../test/webhook.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
 import { GuardedClient } from '../outbound/client.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { DeliveryWorker } from './worker.ts'
 
 describe('a delivery', () => {
@@ -260,7 +260,7 @@ test(
     await issue()
     await app.rung()
     const ctx = { ...app.ctx, outbound }
-    await new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
+    await new DeliveryWorker(ctx, new EndpointWaker(ctx.db, ctx.clock, ctx.log)).drain()
     expect(dns.queries['nothing-here.invalid']).toBeGreaterThan(0)
     expect(await deliveries()).toMatchObject([{ attempts: [{ http_status: null, reason: 'network_error' }] }])
     await outbound.close()

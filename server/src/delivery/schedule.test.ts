@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { isFailing } from './health.ts'
-import { afterAttempt, type Standing } from './schedule.ts'
+import { afterAttempt, type DeliveryState } from './schedule.ts'
 
 const endedAt = new Date('2026-03-02T09:00:00.000Z')
 const delays = [60_000, 3_600_000, 21_600_000]
-const pending: Standing = { status: 'pending', nextAt: '2026-03-02T09:00:00.000Z', settledAt: null }
-const failed: Standing = { status: 'failed', nextAt: null, settledAt: '2026-03-01T09:00:00.000Z' }
+const pending: DeliveryState = { status: 'pending', nextAt: '2026-03-02T09:00:00.000Z', settledAt: null }
+const failed: DeliveryState = { status: 'failed', nextAt: null, settledAt: '2026-03-01T09:00:00.000Z' }
 
 describe('after an attempt', () => {
   test.for([

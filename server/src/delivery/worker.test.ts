@@ -10,10 +10,10 @@ import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
 import { claim, nextDueAt } from './claim.ts'
 import { complete } from './complete.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { prepare } from './message.ts'
-import type { Claimed } from './stages.ts'
-import { DeliveryWorker, type Watcher } from './worker.ts'
+import type { Claimed, WorkerObserver } from './stages.ts'
+import { DeliveryWorker } from './worker.ts'
 
 /** A service of its own, because claims are made over all workspaces. */
 async function scene(app: TestApp, urls: string[]) {
@@ -238,12 +238,12 @@ test('many processes ring for one endpoint while others record for it', { skip: 
   let ringing = true
   const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
   const rings = others.map(async (db) => {
-    const doorbell = new Doorbell(db, systemClock, log)
-    doorbell.answeredBy(() => {})
+    const waker = new EndpointWaker(db, systemClock, log)
+    waker.setLocalWorker(() => {})
     let rung = 0
     for (; ringing; rung++) {
-      doorbell.ring([endpoint?.id ?? ''])
-      await doorbell.quiet()
+      waker.wake([endpoint?.id ?? ''])
+      await waker.idle()
     }
     return rung
   })
@@ -286,9 +286,9 @@ describe('two workers on one database', () => {
       // Nobody tends: a ring that is lost would show.
       const ctx = { ...app.ctx, clock: systemClock }
       const attempts: string[] = []
-      const watcher: Watcher = { attempted: ({ claimed }) => attempts.push(claimed.id) }
-      const doorbell = new Doorbell(ctx.db, systemClock, ctx.log)
-      const workers = [1, 2].map(() => new DeliveryWorker(ctx, doorbell, watcher))
+      const watcher: WorkerObserver = { attempted: ({ claimed }) => attempts.push(claimed.id) }
+      const waker = new EndpointWaker(ctx.db, systemClock, ctx.log)
+      const workers = [1, 2].map(() => new DeliveryWorker(ctx, waker, watcher))
       let recording = true
       const working = workers.map(async (worker) => {
         while (recording) {
@@ -304,7 +304,7 @@ describe('two workers on one database', () => {
         }
       })
       await Promise.all(writers)
-      await doorbell.quiet()
+      await waker.idle()
       recording = false
       await Promise.all(working)
       // An endpoint whose slots the other worker held is looked at again after a quarter of a second, as in a worker's loop.

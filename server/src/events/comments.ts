@@ -6,8 +6,8 @@ import { hintsOf, tellLive } from '../live/hint.ts'
 import { type PlacedComment, readComments } from './placed-comments.ts'
 import { type EventActor, type Happening, only, record } from './record.ts'
 
-/** What others hear of a comment: nothing where it is internal or stands on a personal item (6.5.6). */
-const heardOfComment = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
+/** None for an internal comment or one on a personal item (event.internal-comment-not-delivered). */
+const commentChanges = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -21,7 +21,7 @@ const heardOfComment = (actor: EventActor | null, action: Happening['action'], c
         },
       ]
 
-/** Records what others hear of comments. The rest is for people: internal ones for all, others for the item's owner. */
+/** Records events for shared comments. The others only get hints: internal ones for all members, the rest for the owner. */
 export async function recordComments(
   tx: Tx,
   now: Date,
@@ -30,8 +30,8 @@ export async function recordComments(
   action: Happening['action'],
   comments: PlacedComment[],
 ) {
-  const heard = comments.flatMap((comment) => heardOfComment(actor, action, comment))
-  await record(tx, now, workspaceId, heard)
+  const changes = comments.flatMap((comment) => commentChanges(actor, action, comment))
+  await record(tx, now, workspaceId, changes)
   tellLive(
     tx,
     comments
@@ -43,7 +43,7 @@ export async function recordComments(
   )
 }
 
-/** The comments of an item that was personal until now: news to everybody but its owner. */
+/** Records `create` for the comments of an item that is no longer personal. */
 export async function recordThread(
   tx: Tx,
   now: Date,
@@ -62,6 +62,6 @@ export async function recordThread(
     tx,
     now,
     workspaceId,
-    comments.flatMap((comment) => heardOfComment(comment.author, 'create', comment)),
+    comments.flatMap((comment) => commentChanges(comment.author, 'create', comment)),
   )
 }

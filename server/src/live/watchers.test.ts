@@ -128,8 +128,8 @@ describe('who watches', () => {
       role: 'owner',
     }
     const looks: ((letIn: boolean) => void)[] = []
-    const mayGoOn = () => new Promise<boolean>((resolve) => void looks.push(resolve))
-    const stream = streamFor(app.ctx, caller, () => () => {}, { mayGoOn })
+    const mayContinue = () => new Promise<boolean>((resolve) => void looks.push(resolve))
+    const stream = streamFor(app.ctx, caller, () => () => {}, { mayContinue })
     stream.begin()
     const beats = () => app.clock.advance({ seconds: 15 })
     beats()

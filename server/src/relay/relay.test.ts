@@ -6,7 +6,7 @@ import { asReceived, heartbeat, Listener, listenable, unheard } from '../../test
 import { isSigned } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { claim } from '../delivery/claim.ts'
-import { Doorbell } from '../delivery/doorbell.ts'
+import { EndpointWaker } from '../delivery/endpoint-waker.ts'
 import { prepare } from '../delivery/message.ts'
 import { send } from '../delivery/send.ts'
 import type { Claimed } from '../delivery/stages.ts'
@@ -115,7 +115,7 @@ describe('what is relayed', () => {
     await happen(app, owner.workspaceId)
     await app.rung()
     const [one] = await claimed(app)
-    expect(one?.listened).toBe(true)
+    expect(one?.hasListener).toBe(true)
     listener.close()
     await unheard(owner, id)
     expect(await send(app.ctx, one as Claimed, prepared(app, one as Claimed))).toMatchObject({
@@ -223,7 +223,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     const { ctx, stop } = await startApp({}, app)
     await happen(app, owner.workspaceId)
     await app.rung()
-    const dying = new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
+    const dying = new DeliveryWorker(ctx, new EndpointWaker(ctx.db, ctx.clock, ctx.log)).drain()
     dying.catch(() => {})
     const attempt = await listener.attempt()
     await stop()

@@ -15,7 +15,7 @@ import {
 } from '../../../test/model.ts'
 import type { Config } from '../../config.ts'
 import { sql } from '../../db/sql.ts'
-import { Bells } from '../../relay/bells.ts'
+import { Wakeups } from '../../relay/wakeups.ts'
 import { AgentRunner } from '../runner.ts'
 import { completionsAt } from './endpoint.ts'
 import { recordHealth } from './health.ts'
@@ -126,7 +126,7 @@ test('what goes wrong with the model is waited for, or said; the built-in agent 
 
 test('Stop ends a question to the model that is under way, and nothing is left behind', async ({ app, model }) => {
   const { member, scribe, issueOf, sessionOn, said } = await insideScene(app)
-  const runner = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'))
+  const runner = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'))
   const issue = await issueOf({ delegate_id: scribe.id })
   const { turn, asked, gone } = silence()
   model.play(turn)
