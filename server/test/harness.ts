@@ -122,7 +122,7 @@ export class TestApp {
   }
 
   /** Waits until workers have been told of what was recorded. */
-  async rung() {
+  async endpointsWoken() {
     await this.#waker.idle()
   }
 

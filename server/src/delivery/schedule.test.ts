@@ -20,7 +20,7 @@ describe('after an attempt', () => {
     expect(afterAttempt(pending, made, delays)).toEqual({ status, nextAt, settledAt })
   })
 
-  test('that succeeded nothing more follows, whatever it was', () => {
+  test('that succeeded, the delivery has succeeded', () => {
     for (const before of [pending, failed]) {
       for (const kind of ['scheduled', 'redelivery'] as const) {
         expect(afterAttempt(before, { kind, ok: true, endedAt, scheduled: 2 }, delays)).toEqual({
@@ -32,13 +32,13 @@ describe('after an attempt', () => {
     }
   })
 
-  test('that a person asked for and that failed, all is as before', () => {
+  test('that was a failed redelivery, nothing changes', () => {
     for (const before of [pending, failed]) {
       expect(afterAttempt(before, { kind: 'redelivery', ok: false, endedAt, scheduled: 4 }, delays)).toBe(before)
     }
   })
 
-  test('without delays there is one attempt', () => {
+  test('without retry delays, the delivery has failed', () => {
     const made = { kind: 'scheduled', ok: false, endedAt, scheduled: 1 } as const
     expect(afterAttempt(pending, made, []).status).toBe('failed')
   })
