@@ -121,7 +121,7 @@ export class TestApp {
     await settleDue(this.ctx)
   }
 
-  /** Waits until workers have been told of what was recorded. */
+  /** Waits until endpoints are marked due and workers woken. */
   async endpointsWoken() {
     await this.#waker.idle()
   }
