@@ -269,8 +269,8 @@ describe('the body', () => {
     })
     await app.ctx.db.run(sql`update comments set author_id = null where id = ${comment.id}`)
     const bodies = await webhooks.bodies(() => member.put(`/issues/${issue.id}`, { personal: false }))
-    const comment = bodies.find(({ type }) => type === 'Comment')
-    expect(said).toMatchObject({ action: 'create', actor: null, data: { author_id: null } })
+    const recorded = bodies.find(({ type }) => type === 'Comment')
+    expect(recorded).toMatchObject({ action: 'create', actor: null, data: { author_id: null } })
   })
 })
 
