@@ -1,13 +1,13 @@
 import './styles.css'
-import './theme.ts'
+import './ui/theme.ts'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { queries } from './api.ts'
+import { queries } from './data/api.ts'
 import { router } from './routes.tsx'
-import { listenForKeys } from './shortcuts.ts'
 import { PickerHost } from './ui/picker.tsx'
+import { listenForKeys } from './ui/shortcuts.ts'
 import { Toasts } from './ui/toast.tsx'
 
 listenForKeys()

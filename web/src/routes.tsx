@@ -7,14 +7,14 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { parseAgentSearch } from './agents/search.ts'
-import { currentWorkspaceId, enterWorkspace, queries } from './api.ts'
-import { parseDeliverySearch } from './deliveries/search.ts'
-import { parseIssueSearch } from './issues/search.ts'
-import { meQuery } from './login/me.ts'
+import { currentWorkspaceId, enterWorkspace, queries } from './data/api.ts'
+import { parseDeliverySearch } from './data/delivery-search.ts'
+import { meQuery } from './data/me.ts'
+import { beginFollowing } from './data/updates.ts'
 import { parseProjectSearch } from './projects/arrange.ts'
-import { NotFound } from './shell/not-found.tsx'
+import { NotFound } from './ui/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
-import { beginFollowing } from './updates.ts'
+import { parseIssueSearch } from './views/search.ts'
 
 /** Every screen and its address, on one page. Each is loaded when it is first gone to. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
@@ -93,7 +93,7 @@ const issues = createRoute({
 const issue = createRoute({
   getParentRoute: () => inside,
   path: '/issue/$code',
-  component: lazyRouteComponent(() => import('./issues/issue-screen.tsx'), 'IssueScreen'),
+  component: lazyRouteComponent(() => import('./issues/issue/issue-screen.tsx'), 'IssueScreen'),
 })
 const projects = createRoute({
   getParentRoute: () => inside,
@@ -181,12 +181,12 @@ const appDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps/$appId/deliveries',
   validateSearch: parseDeliverySearch,
-  component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveriesScreen'),
+  component: lazyRouteComponent(() => import('./agent-apps/deliveries-screen.tsx'), 'AppDeliveriesScreen'),
 })
 const appDelivery = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps/$appId/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./deliveries/app-deliveries-screen.tsx'), 'AppDeliveryScreen'),
+  component: lazyRouteComponent(() => import('./agent-apps/deliveries-screen.tsx'), 'AppDeliveryScreen'),
 })
 const webhooks = createRoute({
   getParentRoute: () => settings,
@@ -202,12 +202,12 @@ const webhookDeliveries = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks/$webhookId/deliveries',
   validateSearch: parseDeliverySearch,
-  component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
+  component: lazyRouteComponent(() => import('./webhooks/deliveries-screen.tsx'), 'WebhookDeliveriesScreen'),
 })
 const webhookDelivery = createRoute({
   getParentRoute: () => settings,
   path: '/webhooks/$webhookId/deliveries/$deliveryId',
-  component: lazyRouteComponent(() => import('./deliveries/webhook-deliveries-screen.tsx'), 'WebhookDeliveryScreen'),
+  component: lazyRouteComponent(() => import('./webhooks/deliveries-screen.tsx'), 'WebhookDeliveryScreen'),
 })
 const auditLog = createRoute({
   getParentRoute: () => settings,

@@ -1,5 +1,5 @@
 import type { AgentApp } from '@baton/protocol'
-import { usePeople } from '../workspaces/queries.ts'
+import { usePeople } from '../data/workspaces.ts'
 
 /** Who looks after an app, told to everybody else. */
 export function ForCaretakers({ app }: { app: Pick<AgentApp, 'owner_user_id'> }) {

@@ -1,17 +1,18 @@
 import type { AgentApp, Installation } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
 import { useState } from 'react'
-import { api, fieldErrors, messageOf } from '../api.ts'
-import { useMe } from '../login/me.ts'
-import { scopeWords } from '../oauth/scope-words.ts'
+import { refreshApps } from '../data/agent-apps.ts'
+import { api } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
+import { usePeople, useTeams } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
-import { refreshApps } from './queries.ts'
 
 /** Where an installed app reaches, and how to change or end that. */
 export function Installed({ app, installation }: { app: AgentApp; installation: Installation }) {

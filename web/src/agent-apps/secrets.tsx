@@ -1,7 +1,7 @@
 import type { AgentApp } from '@baton/protocol'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { api } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Rows, Section } from '../ui/layout.tsx'

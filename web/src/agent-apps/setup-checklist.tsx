@@ -2,9 +2,9 @@ import type { AgentApp, AppSetup } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { setupQuery } from '../data/agent-apps.ts'
 import { Time } from '../ui/time.tsx'
 import { listenUrl } from './manifest.ts'
-import { setupQuery } from './queries.ts'
 
 interface Step {
   title: string

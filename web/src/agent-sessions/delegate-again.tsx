@@ -1,12 +1,13 @@
 import type { AgentSession, Choice } from '@baton/protocol'
 import { RotateCcw } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { api, messageOf } from '../api.ts'
-import { useDelegate } from '../issues/delegate.tsx'
-import { handOver } from '../issues/hand-over.ts'
-import { putIssue } from '../issues/store.ts'
-import { useMe } from '../login/me.ts'
+import { api } from '../data/api.ts'
+import { putIssue } from '../data/issues.ts'
+import { useMe } from '../data/me.ts'
+import { useDelegate } from '../delegation/delegate.tsx'
+import { handOver } from '../delegation/hand-over.ts'
 import { Button } from '../ui/button.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 interface Props {

@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { isTyping } from '../shortcuts.ts'
+import { isTyping } from '../ui/shortcuts.ts'
 
 const sessionAround = (element: Element | null) => element?.closest<HTMLElement>('[data-session]') ?? null
 

@@ -1,7 +1,8 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useRef, useState } from 'react'
-import { api, messageOf, queries } from '../api.ts'
-import { refreshSession } from './queries.ts'
+import { refreshSession } from '../data/agent-sessions.ts'
+import { api, queries } from '../data/api.ts'
+import { messageOf } from '../ui/problem.ts'
 
 /** What a person chose of what a question offers. */
 export interface Answer {

@@ -1,15 +1,15 @@
 import type { Choice } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { installationsQuery } from '../agent-apps/queries.ts'
-import { reasonWords, remedyWords } from '../issues/available-agents.ts'
-import { useMe } from '../login/me.ts'
+import { installationsQuery } from '../data/agent-apps.ts'
+import { agentsQuery, coverageOf, kindWords } from '../data/agents.ts'
+import { useMe } from '../data/me.ts'
+import { useTeams } from '../data/workspaces.ts'
+import { reasonWords, remedyWords } from '../delegation/available-agents.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
-import { useTeams } from '../workspaces/queries.ts'
 import { AsideSection } from './aside-section.tsx'
-import { agentsQuery, coverageOf, kindWords } from './queries.ts'
 
 /** The built-in one first, then by name. */
 const inOrder = (agents: Choice[]) =>

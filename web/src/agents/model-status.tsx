@@ -1,9 +1,9 @@
 import type { ModelStatus as Status } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
+import { modelQuery } from '../data/agents.ts'
 import { Dot, type Tone } from '../ui/pill.tsx'
 import { Time } from '../ui/time.tsx'
 import { AsideSection } from './aside-section.tsx'
-import { modelQuery } from './queries.ts'
 
 /** What agents inside the service think with, and how it has been answering: for managers. Without one, NoModel says so. */
 export function ModelStatus() {

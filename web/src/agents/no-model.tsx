@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { instanceQuery } from '../login/instance.ts'
-import { useMe } from '../login/me.ts'
+import { instanceQuery } from '../data/instance.ts'
+import { useMe } from '../data/me.ts'
 import { cx } from '../ui/class-names.ts'
 
 /** That personal agents cannot work yet, and what to do about it; nothing while they can. */

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { appsQuery, installationsQuery } from '../agent-apps/queries.ts'
-import { webhooksQuery } from '../webhooks/queries.ts'
-import { usePeople, useTeams } from '../workspaces/queries.ts'
+import { appsQuery, installationsQuery } from '../data/agent-apps.ts'
+import { webhooksQuery } from '../data/webhooks.ts'
+import { usePeople, useTeams } from '../data/workspaces.ts'
 
 /** What the entry itself calls it. */
 const toldBy = ({ details: { name, label, email, host } }: AuditEntry) =>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { sessionsQuery } from '../agent-sessions/queries.ts'
 import { agentName } from '../agent-sessions/words.tsx'
-import { usePeople } from '../workspaces/queries.ts'
+import { sessionsQuery } from '../data/agent-sessions.ts'
+import { usePeople } from '../data/workspaces.ts'
 
 /** Who wrote a comment. An agent that is in no list, being somebody else's own or gone, is known by its sessions. */
 export function useAuthor(id: string | null) {

@@ -1,11 +1,11 @@
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { messageOf } from '../api.ts'
+import { type Somebody, type Target, useMentionable } from '../data/comments.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { fold, type Named, stillNamed } from './mentions.ts'
-import { type Somebody, type Target, useMentionable } from './queries.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 
 /** What was begun is there again when one comes back to it, for as long as the app is open. */

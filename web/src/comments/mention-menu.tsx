@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'react'
+import type { Somebody } from '../data/comments.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
-import type { Somebody } from './queries.ts'
 
 interface Props {
   id: string

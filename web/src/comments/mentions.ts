@@ -1,4 +1,5 @@
-import type { Choice, Installation } from '@baton/protocol'
+import type { Choice } from '@baton/protocol'
+import { mentionPattern } from '@baton/protocol/mentions'
 
 /** A name that stands in a text for somebody. */
 export interface Named {
@@ -6,13 +7,10 @@ export interface Named {
   name: string
 }
 
-// As the service reads them; a name may hold brackets itself.
-const token = /@\[([^\n]{1,200}?)\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
-
 /** A stored text as it is edited: `@Name` instead of `@[Name](usr_…)`, and whom each name stands for. */
 export function unfold(text: string, people: ReadonlyMap<string, Choice>): { text: string; named: Named[] } {
   const named: Named[] = []
-  const shown = text.replace(token, (whole, _, id: string) => {
+  const shown = text.replace(mentionPattern, (whole, _, id: string) => {
     const name = people.get(id)?.display_name
     // Two of one name could not be told apart any more.
     if (!name || named.some((one) => one.name === name && one.id !== id)) return whole
@@ -52,13 +50,4 @@ export function beingNamed(text: string, caret: number, named: readonly Named[],
   )
   if (isNamed && (query.endsWith(' ') || !isOthers)) return null
   return { at: caret - query.length - 1, query }
-}
-
-/** Why a mention of an agent would not reach it, in plain words (decisions 6), or null. */
-export function whyNotTold(agent: Choice, installation: Installation | undefined, internal: boolean): string | null {
-  if (internal) return 'agents do not see internal comments'
-  if (agent.agent_kind !== 'app') return agent.available ? null : 'works on shared issues only'
-  if (!installation || agent.unavailable_reason === 'app_not_installed_for_team') return 'not installed for this team'
-  if (!installation.scopes.includes('app:mentionable')) return 'may not be mentioned'
-  return agent.unavailable_reason === 'app_webhook_disabled' ? 'its webhook is switched off' : null
 }

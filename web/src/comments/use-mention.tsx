@@ -1,8 +1,8 @@
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
+import type { Somebody } from '../data/comments.ts'
 import { MentionMenu, optionId } from './mention-menu.tsx'
 import { beingNamed, type Named } from './mentions.ts'
-import type { Somebody } from './queries.ts'
 
 /** A text as it is written, and whom the names in it stand for. */
 export interface Draft {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from '../data/endpoints.ts'
 
 type Of = Pick<Endpoint, 'kind' | 'id'>
 

@@ -2,63 +2,20 @@ import type { EndpointState, PingResult } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CirclePause, CirclePlay, List, Zap } from 'lucide-react'
-import { useState } from 'react'
-import { messageOf } from '../api.ts'
-import { useCommands } from '../shortcuts.ts'
+import { type Endpoint, healthQuery } from '../data/endpoints.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/layout.tsx'
+import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
-import { type Endpoint, healthQuery, refreshEndpoint } from './endpoint.ts'
+import { useEndpointActions } from './endpoint-actions.ts'
 import { FailingBanner } from './failing-banner.tsx'
 import { Health } from './health.tsx'
-import { pingInWords } from './words.tsx'
-
-/** What can be done with an endpoint, each shown as done when the server says so. */
-function useEndpoint(endpoint: Endpoint) {
-  const [busy, setBusy] = useState<'test' | 'switch' | null>(null)
-  const [ping, setPing] = useState<PingResult | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const run = async (what: 'test' | 'switch', work: () => Promise<unknown>) => {
-    if (busy) return
-    setBusy(what)
-    setProblem(null)
-    try {
-      await work()
-      await refreshEndpoint(endpoint)
-    } catch (error) {
-      setProblem(messageOf(error))
-    } finally {
-      setBusy(null)
-    }
-  }
-  return {
-    busy,
-    ping,
-    problem,
-    test: () =>
-      run('test', async () => {
-        setPing(null)
-        setPing(await endpoint.test())
-      }),
-    enable: () =>
-      run('switch', async () => {
-        await endpoint.enable()
-        say('Enabled. What was held is being sent.')
-      }),
-    disable: () =>
-      run('switch', async () => {
-        await endpoint.disable()
-        say('Disabled. Nothing is sent until it is enabled again.')
-      }),
-  }
-}
-export type EndpointActions = ReturnType<typeof useEndpoint>
+import { heldInWords, pingInWords } from './words.tsx'
 
 /** State, health, test, on and off, of an app's webhook or one of the workspace. */
 export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; state: EndpointState; url: string }) {
   const health = useQuery(healthQuery(endpoint)).data
-  const actions = useEndpoint(endpoint)
+  const actions = useEndpointActions(endpoint)
   const { busy, ping, problem } = actions
   const navigate = useNavigate()
   const openDeliveries = () => void navigate({ to: `/settings/${endpoint.kind}/${endpoint.id}/deliveries` })
@@ -123,6 +80,3 @@ const Pinged = ({ ping }: { ping: PingResult }) => (
     <p>{pingInWords(ping)}</p>
   </div>
 )
-
-export const heldInWords = (held: number) =>
-  held === 1 ? '1 delivery is held' : `${held >= 10_000 ? '10,000 or more' : held} deliveries are held`

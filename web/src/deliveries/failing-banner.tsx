@@ -1,11 +1,11 @@
 import type { EndpointHealth } from '@baton/protocol'
+import type { Endpoint } from '../data/endpoints.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
-import type { Endpoint } from './endpoint.ts'
-import { type EndpointActions, heldInWords } from './endpoint-panel.tsx'
-import { outcomeInWords, reasons } from './words.tsx'
+import type { EndpointActions } from './endpoint-actions.ts'
+import { heldInWords, outcomeInWords, reasons } from './words.tsx'
 
 interface Props {
   endpoint: Endpoint

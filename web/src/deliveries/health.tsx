@@ -1,8 +1,8 @@
 import type { EndpointHealth } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
+import { type Endpoint, healthQuery } from '../data/endpoints.ts'
 import { Sparkline } from '../ui/sparkline.tsx'
 import { Time } from '../ui/time.tsx'
-import { type Endpoint, healthQuery } from './endpoint.ts'
 import { outcomeInWords } from './words.tsx'
 
 /** 0.996 is "99.6%"; nothing but all is 100. */

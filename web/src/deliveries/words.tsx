@@ -117,3 +117,6 @@ export function pingInWords({ ok, status, reason, duration_ms }: PingResult): st
 
 /** 1,234 ms is "1.2 s". */
 export const took = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
+
+export const heldInWords = (held: number) =>
+  held === 1 ? '1 delivery is held' : `${held >= 10_000 ? '10,000 or more' : held} deliveries are held`

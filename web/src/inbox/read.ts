@@ -1,9 +1,10 @@
 import type { InboxEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, messageOf, queries } from '../api.ts'
+import { api, queries } from '../data/api.ts'
+import { inboxQuery } from '../data/inbox.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
-import { inboxQuery } from './queries.ts'
 import { codeOf } from './words.ts'
 
 const { queryKey } = inboxQuery

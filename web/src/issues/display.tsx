@@ -1,11 +1,11 @@
 import { ArrowDownWideNarrow, Group as GroupIcon, Kanban, List as ListIcon } from 'lucide-react'
 import { useRef } from 'react'
-import { useCommands } from '../shortcuts.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { usePicker } from '../ui/picker.tsx'
-import { groupingOf, groupings, type Sorting, sortingOf, sortings } from './arrange.ts'
-import { fieldNames } from './known.tsx'
-import type { IssueSearch } from './search.ts'
+import { useCommands } from '../ui/shortcuts.ts'
+import type { IssueSearch } from '../views/search.ts'
+import { groupingOf, groupings, type Sorting, sortingOf, sortings } from './fields/arrange.ts'
+import { fieldNames } from './fields/known.tsx'
 
 const sortNames: Record<Sorting, string> = {
   priority: 'Priority',

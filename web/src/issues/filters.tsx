@@ -1,9 +1,8 @@
 import { ListFilter, Search, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useCommands } from '../shortcuts.ts'
 import { Button } from '../ui/button.tsx'
 import { usePicker } from '../ui/picker.tsx'
-import { fieldNames, type Known } from './known.tsx'
+import { useCommands } from '../ui/shortcuts.ts'
 import {
   type FilterField,
   filterFields,
@@ -12,7 +11,8 @@ import {
   valuesOf,
   withoutFilters,
   withValues,
-} from './search.ts'
+} from '../views/search.ts'
+import { fieldNames, type Known } from './fields/known.tsx'
 
 interface Props {
   search: IssueSearch

@@ -1,27 +1,27 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useLatestSessions } from '../agent-sessions/queries.ts'
-import { showOverlay } from '../shell/overlay.ts'
+import { useLatestSessions } from '../data/agent-sessions.ts'
+import { showOverlay } from '../data/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { useArranged } from './arranged.ts'
-import { presetFor, usePreset } from './create-preset.ts'
-import { useDeeds } from './deeds.ts'
-import { foldOrUnfold, useFolded } from './folded.ts'
-import { useKnown } from './known.tsx'
-import { List } from './list.tsx'
-import { ListOrEmpty } from './list-or-empty.tsx'
-import { rememberList } from './list-order.ts'
+import type { IssueSearch } from '../views/search.ts'
+import { useDeeds } from './actions.ts'
+import { presetFor, usePreset } from './create/create-preset.ts'
+import { useKnown } from './fields/known.tsx'
+import { rememberList } from './issue/neighbours.ts'
+import { useArranged } from './list/arranged.ts'
+import { foldOrUnfold, useFolded } from './list/folded.ts'
+import { List } from './list/list.tsx'
+import { ListOrEmpty } from './list/list-or-empty.tsx'
+import type { PressEvent } from './list/press.ts'
+import { type CurrentRow, type Row, rowsOf, toColumn, useCurrentRow, useSelection } from './list/rows.ts'
 import { Peek } from './peek.tsx'
-import type { PressEvent } from './press.ts'
 import { useRowCommands } from './row-commands.ts'
-import { type CurrentRow, type Row, rowsOf, toColumn, useCurrentRow, useSelection } from './rows.ts'
-import type { IssueSearch } from './search.ts'
 import { SelectionBar } from './selection-bar.tsx'
 import { Toolbar } from './toolbar.tsx'
 
-const DeleteIssues = lazy(() => import('./delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
-const Board = lazy(() => import('./board.tsx').then((module) => ({ default: module.Board })))
+const DeleteIssues = lazy(() => import('./edit/delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
+const Board = lazy(() => import('./board/board.tsx').then((module) => ({ default: module.Board })))
 
 /** A board folds nothing. */
 const noFolds: ReadonlySet<string> = new Set()

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { Skeletons } from '../ui/states.tsx'
 
-const IssueDetail = lazy(() => import('./issue-detail.tsx').then((module) => ({ default: module.IssueDetail })))
+const IssueDetail = lazy(() => import('./issue/issue-detail.tsx').then((module) => ({ default: module.IssueDetail })))
 
 /** An issue beside the list it stands in. */
 export function Peek({ code, onClose }: { code: string; onClose: () => void }) {

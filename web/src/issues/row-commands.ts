@@ -1,5 +1,5 @@
-import { type Command, useCommands } from '../shortcuts.ts'
-import type { CurrentRow, useSelection } from './rows.ts'
+import { type Command, useCommands } from '../ui/shortcuts.ts'
+import type { CurrentRow, useSelection } from './list/rows.ts'
 import type { Deed } from './selection-bar.tsx'
 
 interface Props {

@@ -1,15 +1,15 @@
 import { Plus } from 'lucide-react'
 import { memo } from 'react'
-import { useMe } from '../login/me.ts'
-import { showOverlay } from '../shell/overlay.ts'
+import { useIssues } from '../data/issues.ts'
+import { useMe } from '../data/me.ts'
+import { showOverlay } from '../data/overlay.ts'
+import { useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
-import { useViews } from '../views/queries.ts'
 import { SaveView } from '../views/save-view.tsx'
+import { type IssueSearch, queryOf, searchOf, withoutFilters } from '../views/search.ts'
 import { Arrangement, LayoutSwitch } from './display.tsx'
+import type { Known } from './fields/known.tsx'
 import { Filters } from './filters.tsx'
-import type { Known } from './known.tsx'
-import { type IssueSearch, queryOf, searchOf, withoutFilters } from './search.ts'
-import { useIssues } from './store.ts'
 
 interface Props {
   search: IssueSearch

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { all, api, queries } from '../api.ts'
-import { chooseTheme, type Theme, useTheme } from '../theme.ts'
+import { all, api, queries } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
@@ -10,9 +10,9 @@ import { useForm } from '../ui/form.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/states.tsx'
+import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { useMe } from './me.ts'
 
 export function AccountScreen() {
   const { user } = useMe()

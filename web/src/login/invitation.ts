@@ -1,4 +1,4 @@
-import { safeNext } from './me.ts'
+import { safeNext } from '../data/me.ts'
 
 /** The invitation that is accepted after signing in, if that is where one goes next: for whom it is, if its link says so. */
 export function invitationIn(next: unknown): { email: string } | null {

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { api } from '../data/api.ts'
+import { instanceQuery } from '../data/instance.ts'
+import { safeNext } from '../data/me.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 import { Front } from './front.tsx'
-import { instanceQuery } from './instance.ts'
 import { invitationIn } from './invitation.ts'
-import { safeNext } from './me.ts'
 
 export function SignInScreen() {
   const { next } = useSearch({ from: '/sign-in' })

@@ -1,4 +1,5 @@
-import { api, isBatonError, messageOf } from '../api.ts'
+import { api, isBatonError } from '../data/api.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 /** Leaves for `next` once the login has ended; while it has not, one is told so. */

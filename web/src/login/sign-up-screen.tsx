@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, isBatonError } from '../api.ts'
+import { api, isBatonError } from '../data/api.ts'
+import { instanceQuery } from '../data/instance.ts'
+import { safeNext } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 import { Front, frontLink } from './front.tsx'
-import { instanceQuery } from './instance.ts'
 import { invitationIn } from './invitation.ts'
-import { safeNext } from './me.ts'
 
 /** Why somebody with an invitation may not sign up as `email`. */
 const notInvited = (invited: string, email: string) =>

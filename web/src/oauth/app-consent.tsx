@@ -1,15 +1,16 @@
 import type { ConsentRequest } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
 import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { listenUrl } from '../agent-apps/manifest.ts'
-import { api, inWorkspace } from '../api.ts'
+import { eventWords, missingFrom, neverAllowed, scopeNames } from '../agent-apps/scope-words.ts'
+import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
-import { Asking } from './consent-screen.tsx'
-import { eventWords, missingFrom, neverAllowed, scopeNames, scopeWords } from './scope-words.ts'
+import { ConsentHeader } from './consent-header.tsx'
 
 /** An agent app asks to be installed. */
 export function AppConsent({ request }: { request: ConsentRequest }) {
@@ -18,7 +19,7 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
   const workspace = workspaces[0]?.name ?? 'your workspace'
   return (
     <div className="space-y-5">
-      <Asking
+      <ConsentHeader
         request={request}
         title={installed ? `Update ${name} in ${workspace}` : `Install ${name} in ${workspace}`}
       />

@@ -1,16 +1,16 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { Check } from 'lucide-react'
 import { useState } from 'react'
-import { api, currentWorkspaceId } from '../api.ts'
-import { useMe } from '../login/me.ts'
+import { programWords } from '../agent-apps/scope-words.ts'
+import { api, currentWorkspaceId } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Choices } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { Leave } from './app-consent.tsx'
-import { Asking } from './consent-screen.tsx'
-import { programWords } from './scope-words.ts'
+import { ConsentHeader } from './consent-header.tsx'
 
 /** A program of the person, such as an MCP client, asks to act as them. */
 export function ProgramConsent({ request }: { request: ConsentRequest }) {
@@ -24,7 +24,7 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
   })
   return (
     <form onSubmit={form.submit} className="space-y-5">
-      <Asking request={request} title={`Connect ${client_name}`} />
+      <ConsentHeader request={request} title={`Connect ${client_name}`} />
       <Notice tone="warn" title={`It acts as you, ${user.display_name}`}>
         What it does shows under your name. The name above is the program's own claim; only go on if you started it
         yourself and <strong className="font-semibold">{redirect_host}</strong> is where it runs.

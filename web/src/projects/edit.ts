@@ -1,9 +1,10 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useSyncExternalStore } from 'react'
-import { api, messageOf, queries } from '../api.ts'
+import { api, queries } from '../data/api.ts'
+import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
-import { projectQuery, projectsQuery, putProject } from './queries.ts'
 
 /** What was changed here and has no answer yet lies over what the server said: what it says meanwhile hides nothing. */
 let unanswered: ReadonlyMap<string, readonly ProjectChange[]> = new Map()

@@ -1,7 +1,8 @@
 import type { Issue, Milestone } from '@baton/protocol'
 import { Ellipsis, Flag, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
-import { api, queries } from '../api.ts'
+import { api, queries } from '../data/api.ts'
+import { projectMilestonesQuery } from '../data/projects.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { dayOf, isPast, momentOf } from '../ui/day.ts'
@@ -10,7 +11,6 @@ import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Menu } from '../ui/menu.tsx'
 import { say } from '../ui/toast.tsx'
-import { projectMilestonesQuery } from './queries.ts'
 
 const changed = () => queries.invalidateQueries({ queryKey: ['workspace', 'milestones'] })
 

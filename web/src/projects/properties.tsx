@@ -13,13 +13,13 @@ import {
   UsersRound,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { PriorityIcon, priorityLabel } from '../issues/words.tsx'
+import { initiativesQuery, labelsQuery } from '../data/planning.ts'
+import { usePeople, useTeams } from '../data/workspaces.ts'
+import { PriorityIcon, priorityLabel } from '../issues/fields/words.tsx'
 import { LabelDot } from '../planning/label-dot.tsx'
-import { initiativesQuery, labelsQuery } from '../planning/queries.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { dayOf } from '../ui/day.ts'
 import type { Property } from '../ui/property-list.tsx'
-import { usePeople, useTeams } from '../workspaces/queries.ts'
 import { useChooseProject } from './choose.tsx'
 import { HealthDot, healthLabel, ProjectStatusIcon, projectStatusLabel } from './words.tsx'
 

@@ -1,13 +1,13 @@
 import type { Project } from '@baton/protocol'
 import { Lock, Users } from 'lucide-react'
 import { useState } from 'react'
-import { api } from '../api.ts'
-import { loadIssues } from '../issues/store.ts'
-import { useMe } from '../login/me.ts'
+import { api } from '../data/api.ts'
+import { loadIssues } from '../data/issues.ts'
+import { useMe } from '../data/me.ts'
+import { putProject } from '../data/projects.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { say } from '../ui/toast.tsx'
-import { putProject } from './queries.ts'
 
 /** Who sees it. Changing that parts it from people and agents, so it is asked once more and done only when it is. */
 export function useVisibility({ id, title, personal, owner_id }: Project) {

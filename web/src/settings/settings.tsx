@@ -1,6 +1,6 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useMe } from '../login/me.ts'
+import { useMe } from '../data/me.ts'
 
 const places = [
   { to: '/settings/account', title: 'Your account', forManagers: false },

@@ -1,9 +1,9 @@
 import { type NavigateOptions, useNavigate } from '@tanstack/react-router'
-import { useMe } from '../login/me.ts'
-import { type Command, useCommands } from '../shortcuts.ts'
-import { chooseTheme } from '../theme.ts'
+import { useMe } from '../data/me.ts'
+import { type Overlay, showOverlay } from '../data/overlay.ts'
+import { type Command, useCommands } from '../ui/shortcuts.ts'
+import { chooseTheme } from '../ui/theme.ts'
 import { undoLatest } from '../ui/toast.tsx'
-import { type Overlay, showOverlay } from './overlay.ts'
 
 type Place = [id: string, title: string, keys: string | undefined, to: NavigateOptions]
 

@@ -1,6 +1,6 @@
 import { WifiOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useConnection } from '../live.ts'
+import { useConnection } from '../data/live.ts'
 
 /** Says when what is on the screen may no longer be true. */
 export function ConnectionBanner() {

@@ -1,7 +1,7 @@
 import { PersonalAgentDialog } from '../agents/personal-agent-dialog.tsx'
-import { CreateIssue } from '../issues/create-issue.tsx'
+import { useOverlay } from '../data/overlay.ts'
+import { CreateIssue } from '../issues/create/create-issue.tsx'
 import { CreateProject } from '../projects/create-project.tsx'
-import { useOverlay } from './overlay.ts'
 import { Palette } from './palette.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 

@@ -1,14 +1,14 @@
 import type { Issue } from '@baton/protocol'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { api } from '../api.ts'
-import { useIssues } from '../issues/store.ts'
-import { StatusIcon } from '../issues/words.tsx'
-import { useCommandList } from '../shortcuts.ts'
+import { api } from '../data/api.ts'
+import { useIssues } from '../data/issues.ts'
+import { showOverlay, useOverlay } from '../data/overlay.ts'
+import { StatusIcon } from '../issues/fields/words.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
-import { showOverlay, useOverlay } from './overlay.ts'
+import { useCommandList } from '../ui/shortcuts.ts'
 
 interface Entry {
   id: string

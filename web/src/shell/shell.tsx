@@ -1,10 +1,12 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { currentWorkspaceId } from '../api.ts'
-import { useMe } from '../login/me.ts'
+import { currentWorkspaceId } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
+import { usePeople } from '../data/workspaces.ts'
 import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { MarkdownPeople } from '../ui/markdown-people.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -52,7 +54,9 @@ export function Shell() {
         <ConnectionBanner />
         <div className="min-h-0 flex-1">
           <Suspense fallback={<Skeletons />}>
-            <Outlet />
+            <MarkdownPeople value={usePeople()}>
+              <Outlet />
+            </MarkdownPeople>
           </Suspense>
         </div>
       </main>

@@ -1,7 +1,7 @@
-import { useCommandList } from '../shortcuts.ts'
+import { showOverlay, useOverlay } from '../data/overlay.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
-import { showOverlay, useOverlay } from './overlay.ts'
+import { useCommandList } from '../ui/shortcuts.ts'
 
 /** Every key that does something on this screen. */
 export function ShortcutHelp() {

@@ -1,8 +1,8 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ComponentProps } from 'react'
-import { useKeysOf } from '../shortcuts.ts'
 import { cx } from './class-names.ts'
 import { Kbd } from './kbd.tsx'
+import { useKeysOf } from './shortcuts.ts'
 import { Tip } from './tip.tsx'
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger'

@@ -1,10 +1,10 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
-import { messageOf } from '../api.ts'
 import { Button, IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { Field, Input } from './field.tsx'
 import { Layer } from './layer.tsx'
+import { messageOf } from './problem.ts'
 
 interface Props {
   open: boolean

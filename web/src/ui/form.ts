@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { fieldErrors, messageOf } from '../api.ts'
+import { fieldErrors, messageOf } from './problem.ts'
 
 /**
  * A form that is sent to the server: what is wrong with which field, what is wrong otherwise, and whether it is under

@@ -1,5 +1,5 @@
-import { keyCaps } from '../shortcuts.ts'
 import { cx } from './class-names.ts'
+import { keyCaps } from './shortcuts.ts'
 
 /** The keys of a command, as caps. */
 export const Kbd = ({ keys, inverted, className }: { keys: string; inverted?: boolean; className?: string }) => (

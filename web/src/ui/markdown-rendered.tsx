@@ -4,8 +4,8 @@ import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
-import { usePeople } from '../workspaces/queries.ts'
 import { mentions } from './markdown-mentions.ts'
+import { useMarkdownPeople } from './markdown-people.ts'
 
 const schema = {
   ...defaultSchema,
@@ -72,12 +72,12 @@ const Tick = ({ checked }: ComponentProps<'input'>) => (
   </span>
 )
 
-/** Who it is says the workspace, never the text: a name can be forged, an id cannot. */
+/** Shows the directory's name, not the text's: names in text can be forged. */
 function Mention({ id, children }: { id: string; children: ComponentProps<'span'>['children'] }) {
-  const somebody = usePeople().get(id)
-  if (!somebody) return <span>{children}</span>
-  const look = somebody.user_kind === 'human' ? 'bg-accent-wash text-accent-ink' : 'bg-agent-wash text-agent-ink'
-  return <span className={`rounded-sm px-1 font-medium ${look}`}>@{somebody.display_name}</span>
+  const person = useMarkdownPeople().get(id)
+  if (!person) return <span>{children}</span>
+  const look = person.user_kind === 'human' ? 'bg-accent-wash text-accent-ink' : 'bg-agent-wash text-agent-ink'
+  return <span className={`rounded-sm px-1 font-medium ${look}`}>@{person.display_name}</span>
 }
 
 const Span = ({ children, ...rest }: ComponentProps<'span'> & { 'data-mention'?: string }) =>

@@ -10,9 +10,9 @@ import {
   useRef,
   useState,
 } from 'react'
-import { messageOf } from '../api.ts'
 import { cx } from './class-names.ts'
 import { Layer } from './layer.tsx'
+import { messageOf } from './problem.ts'
 
 export interface Option {
   value: string

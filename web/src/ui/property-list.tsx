@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type ReactNode, useId, useRef, useState } from 'react'
-import { type Command, useCommands } from '../shortcuts.ts'
 import { cx } from './class-names.ts'
+import { type Command, useCommands } from './shortcuts.ts'
 import { Tip } from './tip.tsx'
 
 /** Something about an issue or project that is chosen from a menu. */

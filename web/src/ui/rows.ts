@@ -1,5 +1,5 @@
 import { type FocusEvent, type PointerEvent, useEffect, useRef, useState } from 'react'
-import { isTyping, useCommands } from '../shortcuts.ts'
+import { isTyping, useCommands } from './shortcuts.ts'
 
 /** How an item of a list shows that one is at its row; the row itself has no ring. */
 export const rowItem = 'hover:bg-hover focus-within:bg-hover has-focus-visible:shadow-[inset_2px_0_var(--accent)]'

@@ -1,8 +1,8 @@
 import { type LucideIcon, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { messageOf } from '../api.ts'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
+import { messageOf } from './problem.ts'
 
 /** Nothing here yet: what this place is for, and the one thing to do first, with its key. */
 export const Empty = ({

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
-import { type Command, useCommands } from '../shortcuts.ts'
 import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
+import { type Command, useCommands } from './shortcuts.ts'
 import { Overtaken } from './states.tsx'
 import { say } from './toast.tsx'
 

@@ -1,6 +1,6 @@
 import { cloneElement, type ReactElement, type ReactNode, useId, useRef, useState } from 'react'
-import { useKeysOf } from '../shortcuts.ts'
 import { Kbd } from './kbd.tsx'
+import { useKeysOf } from './shortcuts.ts'
 
 interface Props {
   label: ReactNode

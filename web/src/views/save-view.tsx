@@ -1,10 +1,10 @@
 import { BookmarkPlus } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { type IssueSearch, queryOf, searchOf } from '../issues/search.ts'
-import { useMe } from '../login/me.ts'
-import { useCommands } from '../shortcuts.ts'
+import { useMe } from '../data/me.ts'
+import { useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
-import { useViews } from './queries.ts'
+import { useCommands } from '../ui/shortcuts.ts'
+import { type IssueSearch, queryOf, searchOf } from './search.ts'
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
 

@@ -1,12 +1,13 @@
 import type { View } from '@baton/protocol'
 import { type FormEvent, useState } from 'react'
-import { api, fieldErrors, messageOf } from '../api.ts'
-import { useMe } from '../login/me.ts'
+import { api } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
+import { rereadViews, useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
-import { rereadViews, useViews } from './queries.ts'
 
 interface Props {
   /** What it shows; with a view, only its name and who sees it are changed. */

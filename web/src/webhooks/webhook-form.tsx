@@ -1,11 +1,11 @@
 import type { ResourceType, Webhook } from '@baton/protocol'
 import { type ReactNode, useState } from 'react'
-import { fieldErrors, messageOf } from '../api.ts'
+import { useTeams } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox, Field, Input } from '../ui/field.tsx'
+import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
-import { useTeams } from '../workspaces/queries.ts'
 import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
 
 export type WebhookFields = Pick<Webhook, 'label' | 'url' | 'all_teams' | 'team_ids' | 'resource_types'>

@@ -1,11 +1,12 @@
 import type { Webhook } from '@baton/protocol'
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { api, messageOf } from '../api.ts'
+import { api } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
 /** The secret is asked for, not loaded: every look is in the audit log. */

@@ -1,8 +1,9 @@
 import type { GuidanceDraft, GuidancePreview as Previewed } from '@baton/protocol'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { api, messageOf } from '../api.ts'
+import { api } from '../data/api.ts'
 import { Block } from '../ui/copy.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { Notice, Skeletons } from '../ui/states.tsx'
 
 const waitMs = 300

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { api, queries } from '../api.ts'
-import { useMe } from '../login/me.ts'
+import { api, queries } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'

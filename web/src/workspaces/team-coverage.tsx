@@ -1,6 +1,6 @@
 import type { Team } from '@baton/protocol'
+import { useTeams } from '../data/workspaces.ts'
 import { Checkbox, Choices } from '../ui/field.tsx'
-import { useTeams } from './queries.ts'
 
 export interface TeamCoverage {
   all_teams: boolean

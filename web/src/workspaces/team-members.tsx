@@ -1,16 +1,17 @@
 import type { Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { all, api, messageOf, queries } from '../api.ts'
-import { useMe } from '../login/me.ts'
+import { all, api, queries } from '../data/api.ts'
+import { useMe } from '../data/me.ts'
+import { membersQuery, usePeople } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Rows, Section } from '../ui/layout.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { Pill } from '../ui/pill.tsx'
+import { messageOf } from '../ui/problem.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
-import { membersQuery, usePeople } from './queries.ts'
 
 /** Who works in the team, the agents that reach it among them. */
 export function TeamMembers({ team }: { team: Team }) {

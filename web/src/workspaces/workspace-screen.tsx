@@ -1,9 +1,9 @@
 import type { Workspace } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, queries } from '../api.ts'
-import { meQuery } from '../login/me.ts'
-import { ManagersOnly } from '../settings/managers-only.tsx'
+import { api, queries } from '../data/api.ts'
+import { meQuery } from '../data/me.ts'
+import { useTeams, workspaceQuery } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { useDraft } from '../ui/draft.ts'
 import { Field, Input, Select, Textarea } from '../ui/field.tsx'
@@ -13,7 +13,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Notice, Overtaken } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
-import { useTeams, workspaceQuery } from './queries.ts'
+import { ManagersOnly } from './managers-only.tsx'
 
 export function WorkspaceScreen() {
   const workspace = useQuery(workspaceQuery)

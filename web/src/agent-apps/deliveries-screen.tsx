@@ -1,0 +1,83 @@
+import type { AgentApp } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { ShieldAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { appQuery, useMayLookAfter } from '../data/agent-apps.ts'
+import { appEndpoint } from '../data/endpoints.ts'
+import { DeliveryDetail } from '../deliveries/delivery-detail.tsx'
+import { DeliveryFilters, DeliveryList } from '../deliveries/delivery-list.tsx'
+import { Crumbs } from '../ui/crumbs.tsx'
+import { Page } from '../ui/layout.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Empty } from '../ui/states.tsx'
+import { ForCaretakers } from './caretakers.tsx'
+
+const above = (appId: string, name = 'App') => [
+  <Link key="apps" to="/settings/agent-apps">
+    Agent apps
+  </Link>,
+  <Link key="app" to="/settings/agent-apps/$appId" params={{ appId }}>
+    {name}
+  </Link>,
+]
+
+export function AppDeliveriesScreen() {
+  const { appId } = useParams({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
+  const search = useSearch({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
+  const app = useQuery(appQuery(appId))
+  const endpoint = appEndpoint(appId)
+  return (
+    <Page
+      title={<Crumbs above={above(appId, app.data?.name)}>Deliveries</Crumbs>}
+      below={<DeliveryFilters endpoint={endpoint} search={search} />}
+    >
+      <Loaded query={app}>
+        {(data) => (
+          <Caretaken app={data}>
+            <DeliveryList endpoint={endpoint} search={search} held={data.webhook.state !== 'enabled'} />
+          </Caretaken>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** For those who look after the app; others are told who does. */
+const Caretaken = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
+  useMayLookAfter(app) ? (
+    children
+  ) : (
+    <Empty icon={ShieldAlert} title="You cannot see these deliveries">
+      <ForCaretakers app={app} />
+    </Empty>
+  )
+
+export function AppDeliveryScreen() {
+  const { appId, deliveryId } = useParams({
+    from: '/person/inside/settings/agent-apps/$appId/deliveries/$deliveryId',
+  })
+  const app = useQuery(appQuery(appId))
+  const places = [
+    ...above(appId, app.data?.name),
+    <Link key="deliveries" to="/settings/agent-apps/$appId/deliveries" params={{ appId }}>
+      Deliveries
+    </Link>,
+  ]
+  return (
+    <Page title={<Crumbs above={places}>Delivery</Crumbs>} width="reading">
+      <Loaded query={app}>
+        {(data) => (
+          <Caretaken app={data}>
+            <DeliveryDetail
+              endpoint={appEndpoint(appId)}
+              url={data.webhook.url}
+              state={data.webhook.state}
+              deliveryId={deliveryId}
+            />
+          </Caretaken>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,94 @@
+import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { installationsQuery } from './agent-apps.ts'
+import { all, api, isBatonError, queries } from './api.ts'
+
+export const sessionQuery = (id: string) =>
+  queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
+
+/** The newest of the workspace, for chips on rows and the agents screen. */
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: () => all((cursor) => api.listAgentSessions({ limit: 100, ...(cursor && { cursor }) }), 500),
+})
+
+/** Those that wait for a person, however old they are. */
+export const waitingSessionsQuery = queryOptions({
+  queryKey: ['sessions', 'waiting'],
+  queryFn: () =>
+    all((cursor) => api.listAgentSessions({ state: 'awaitingInput', limit: 100, ...(cursor && { cursor }) }), 500),
+})
+
+export const issueSessionsQuery = (issueId: string) =>
+  queryOptions({
+    queryKey: ['sessions', 'issue', issueId],
+    queryFn: () => all((cursor) => api.listAgentSessions({ issue_id: issueId, limit: 100, ...(cursor && { cursor }) })),
+  })
+
+const none = new Map<string, AgentSession>()
+/** The newest first: the first of an issue is the one that counts. */
+const latestByIssue = (sessions: AgentSession[]) => {
+  const latest = new Map<string, AgentSession>()
+  for (const session of sessions) {
+    if (session.issue && !latest.has(session.issue.id)) latest.set(session.issue.id, session)
+  }
+  return latest
+}
+
+/** The latest session of each issue that has one. */
+export const useLatestSessions = () => useQuery({ ...sessionsQuery, select: latestByIssue }).data ?? none
+
+/** Everything said in a session, in order. Only what is new is asked for. */
+export const activitiesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['activities', id],
+    queryFn: async ({ client }): Promise<AgentActivity[]> => {
+      const known = client.getQueryData<AgentActivity[]>(['activities', id]) ?? []
+      const read = [...known]
+      for (;;) {
+        const after_seq = read.at(-1)?.seq ?? 0
+        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: 200 })
+        read.push(...data)
+        if (!has_more) return superseded(read)
+      }
+    },
+  })
+
+/** What is said later replaces what was passing; those read before do not know it yet. */
+const superseded = (activities: AgentActivity[]) => {
+  const next = (from: number) => activities.slice(from + 1).find(({ author }) => author.kind === 'app')?.seq
+  return activities.map((activity, index) => {
+    const by = activity.ephemeral && activity.superseded_by_seq === null ? next(index) : undefined
+    return by === undefined ? activity : { ...activity, superseded_by_seq: by }
+  })
+}
+
+/** Reads a session anew, and what was said in it if somebody looks. */
+export async function refreshSession(id: string) {
+  const session = await api.getAgentSession({ session_id: id }).catch((error) => {
+    if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return null
+    throw error
+  })
+  if (session) queries.setQueryData(['session', id], session)
+  let isNew = true
+  queries.setQueriesData<AgentSession[]>({ queryKey: ['sessions'] }, (sessions) => {
+    if (!sessions?.some((one) => one.id === id)) return sessions
+    isNew = false
+    return session ? sessions.map((one) => (one.id === id ? session : one)) : sessions.filter((one) => one.id !== id)
+  })
+  if (isNew && session) await queries.invalidateQueries({ queryKey: ['sessions'] })
+  await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
+}
+
+/** The app of the session's agent, and the delivery that told it of the session: for managers. */
+export const createdDeliveryQuery = (session: AgentSession) =>
+  queryOptions({
+    queryKey: ['session', session.id, 'delivery'],
+    queryFn: async () => {
+      const installations = await queries.fetchQuery(installationsQuery)
+      const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
+      if (!appId) return null
+      const { data } = await api.listAppDeliveries({ app_id: appId, agent_session_id: session.id, limit: 100 })
+      return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
+    },
+  })

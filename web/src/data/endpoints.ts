@@ -1,0 +1,92 @@
+import type { Delivery, DeliveryDetail, DeliveryQuery, EndpointHealth, PingResult } from '@baton/protocol'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, queries } from './api.ts'
+import type { DeliverySearch } from './delivery-search.ts'
+
+/** Where events are sent to: an agent app's webhook or one of the workspace. Everything about deliveries is the same for both. */
+export interface Endpoint {
+  kind: 'agent-apps' | 'webhooks'
+  /** Of the app or webhook. */
+  id: string
+  test: () => Promise<PingResult>
+  enable: () => Promise<unknown>
+  disable: () => Promise<unknown>
+  health: () => Promise<EndpointHealth>
+  deliveries: (query: DeliveryQuery & { agent_session_id?: string }) => Promise<Page>
+  delivery: (id: string) => Promise<DeliveryDetail>
+  redeliver: (id: string) => Promise<Delivery>
+}
+interface Page {
+  data: Delivery[]
+  next_cursor: string | null
+}
+
+export const appEndpoint = (id: string): Endpoint => ({
+  kind: 'agent-apps',
+  id,
+  test: () => api.testAppWebhook({ app_id: id }),
+  enable: () => api.enableAppWebhook({ app_id: id }),
+  disable: () => api.disableAppWebhook({ app_id: id }),
+  health: () => api.getAppWebhookHealth({ app_id: id }),
+  deliveries: (query) => api.listAppDeliveries({ app_id: id, ...query }),
+  delivery: (delivery_id) => api.getAppDelivery({ app_id: id, delivery_id }),
+  redeliver: (delivery_id) => api.redeliverToApp({ app_id: id, delivery_id }),
+})
+
+export const webhookEndpoint = (id: string): Endpoint => ({
+  kind: 'webhooks',
+  id,
+  test: () => api.testWebhook({ webhook_id: id }),
+  enable: () => api.enableWebhook({ webhook_id: id }),
+  disable: () => api.disableWebhook({ webhook_id: id }),
+  health: () => api.getWebhookHealth({ webhook_id: id }),
+  deliveries: ({ agent_session_id: _, ...query }) => api.listWebhookDeliveries({ webhook_id: id, ...query }),
+  delivery: (delivery_id) => api.getWebhookDelivery({ webhook_id: id, delivery_id }),
+  redeliver: (delivery_id) => api.redeliverToWebhook({ webhook_id: id, delivery_id }),
+})
+
+/** While something is under way, so that its end appears by itself. */
+const soonMs = 1500
+const laterMs = 15_000
+
+export const healthQuery = (endpoint: Endpoint) =>
+  queryOptions({
+    queryKey: [endpoint.kind, endpoint.id, 'health'],
+    queryFn: endpoint.health,
+    refetchInterval: laterMs,
+  })
+
+/** Something happens to it within the next minute. */
+const isUnderWay = ({ status, next_attempt_at }: Pick<Delivery, 'status' | 'next_attempt_at'>) =>
+  status === 'pending' && next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + 60_000
+
+export const deliveriesQuery = (endpoint: Endpoint, { status, type, agent_session_id }: DeliverySearch) =>
+  infiniteQueryOptions({
+    queryKey: [endpoint.kind, endpoint.id, 'deliveries', { status, type, agent_session_id }],
+    queryFn: ({ pageParam }) =>
+      endpoint.deliveries({
+        limit: 50,
+        ...(status && { status }),
+        ...(type && { type }),
+        ...(agent_session_id && { agent_session_id }),
+        ...(pageParam && { cursor: pageParam }),
+      }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? soonMs : laterMs),
+  })
+
+export const deliveryQuery = (endpoint: Endpoint, id: string, awaited: boolean) =>
+  queryOptions({
+    queryKey: [endpoint.kind, endpoint.id, 'delivery', id],
+    queryFn: () => endpoint.delivery(id),
+    staleTime: 0,
+    refetchInterval: ({ state }) => (awaited || (state.data && isUnderWay(state.data)) ? soonMs : laterMs),
+  })
+
+/** Reads everything about it again. */
+export const refreshEndpoint = ({ kind, id }: Pick<Endpoint, 'kind' | 'id'>) =>
+  Promise.all([
+    queries.invalidateQueries({ queryKey: [kind, id] }),
+    queries.invalidateQueries({ queryKey: [kind], exact: true }),
+  ])

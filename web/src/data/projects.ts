@@ -1,0 +1,66 @@
+import type { Milestone, Project } from '@baton/protocol'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { all, api, isBatonError, queries } from './api.ts'
+
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  queryFn: () => all((cursor) => api.listProjects({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+/** At once as the list knows it, then as it is; null if it is gone, or somebody else's alone. */
+export const projectQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['project', id],
+    queryFn: async (): Promise<Project | null> => {
+      try {
+        return await api.getProject({ project_id: id })
+      } catch (error) {
+        if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return null
+        throw error
+      }
+    },
+    placeholderData: () => queries.getQueryData(projectsQuery.queryKey)?.find((project) => project.id === id),
+  })
+
+export const projectSessionsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['sessions', 'project', projectId],
+    queryFn: () =>
+      all((cursor) => api.listAgentSessions({ project_id: projectId, limit: 100, ...(cursor && { cursor }) })),
+  })
+
+export const projectMilestonesQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['workspace', 'milestones', projectId],
+    queryFn: async () => {
+      const milestones = await all((cursor) =>
+        api.listMilestones({ project_id: projectId, limit: 100, ...(cursor && { cursor }) }),
+      )
+      return milestones.sort(bySooner)
+    },
+  })
+
+/** What is due first comes first; what has no day keeps the order in which it was made. */
+const bySooner = (a: Milestone, b: Milestone) =>
+  (a.target_date ?? '9').localeCompare(b.target_date ?? '9') || a.created_at.localeCompare(b.created_at)
+
+const none: Milestone[] = []
+export const useMilestones = (projectId: string) => useQuery(projectMilestonesQuery(projectId)).data ?? none
+
+/** As the server last said; answers may overtake each other, and the newest counts. */
+export function putProject(project: Project) {
+  const newer = (known: Project | null | undefined) =>
+    known && known.updated_at > project.updated_at ? known : project
+  queries.setQueryData(projectQuery(project.id).queryKey, newer)
+  queries.setQueryData<Project[]>(projectsQuery.queryKey, (known) => {
+    if (!known) return known
+    return known.some(({ id }) => id === project.id)
+      ? known.map((one) => (one.id === project.id ? newer(one) : one))
+      : [project, ...known]
+  })
+}
+
+export function forgetProject(id: string) {
+  queries.setQueryData<Project[]>(projectsQuery.queryKey, (known) => known?.filter((project) => project.id !== id))
+  queries.setQueryData(projectQuery(id).queryKey, null)
+}

@@ -1,0 +1,46 @@
+import type { Choice } from '@baton/protocol'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { all, api, queries } from './api.ts'
+
+export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => api.getWorkspace() })
+
+export const membersQuery = queryOptions({
+  queryKey: ['workspace', 'members'],
+  queryFn: () => all((cursor) => api.listMembers({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+export const teamsQuery = queryOptions({
+  queryKey: ['workspace', 'teams'],
+  queryFn: async () => {
+    const teams = await all((cursor) => api.listTeams({ limit: 100, ...(cursor && { cursor }) }))
+    return teams.sort((a, b) => a.name.localeCompare(b.name))
+  },
+})
+
+/** Everybody who can be named: people and agents. */
+export const peopleQuery = queryOptions({
+  queryKey: ['workspace', 'people'],
+  queryFn: () => all((cursor) => api.selectUsers({ limit: 100, ...(cursor && { cursor }) })),
+})
+
+const nobody = new Map<string, Choice>()
+const byId = (people: Choice[]) => new Map(people.map((person) => [person.id, person]))
+
+/** People and agents by their id. */
+export const usePeople = () => useQuery({ ...peopleQuery, select: byId }).data ?? nobody
+
+export const useTeams = () => useQuery(teamsQuery).data ?? []
+
+/** People of a team; the agents installed for it are not among them. */
+export const teamMembersQuery = (teamId: string) =>
+  queryOptions({
+    queryKey: ['workspace', 'team-members', teamId],
+    queryFn: async () => {
+      const [members, people] = await Promise.all([
+        all((cursor) => api.listTeamMembers({ team_id: teamId, limit: 100, ...(cursor && { cursor }) })),
+        queries.ensureQueryData(membersQuery),
+      ])
+      const human = new Set(people.map(({ id }) => id))
+      return members.filter(({ id }) => human.has(id))
+    },
+  })

@@ -1,0 +1,126 @@
+import type { AgentSession } from '@baton/protocol'
+import { Box, CheckSquare, CircleUser } from 'lucide-react'
+import { memo, useRef } from 'react'
+import { Avatar } from '../../ui/avatar.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { TitleInput } from '../edit/title-input.tsx'
+import type { Field, Known } from '../fields/known.tsx'
+import { PriorityIcon, priorityLabel, StatusIcon, statusLabel } from '../fields/words.tsx'
+import { AgentChip } from '../list/agent-chip.tsx'
+import { Due } from '../list/due.tsx'
+import { Labels } from '../list/list-row.tsx'
+import { rowId } from '../list/press.ts'
+import type { Row } from '../list/rows.ts'
+import { useCardDrag } from './board-drag.ts'
+
+interface Props {
+  row: Row
+  next: string | null
+  /** What the columns stand for need not be said again on the card. */
+  field: Field
+  known: Known
+  session: AgentSession | undefined
+  current: boolean
+  selected: boolean
+  editing: boolean
+  dropBefore: boolean
+  onEdited: () => void
+}
+
+const press = 'flex size-5 shrink-0 items-center justify-center rounded hover:bg-hover'
+
+export const BoardCard = memo(function BoardCard(props: Props) {
+  const { row, next, field, known, session, current, selected, editing, dropBefore, onEdited } = props
+  const { issue } = row
+  const ref = useRef<HTMLLIElement>(null)
+  useCardDrag(ref, row.key, row.group, next)
+  const assignee = issue.assignee_id ? (known.people.get(issue.assignee_id)?.display_name ?? 'Somebody') : null
+  const project = field === 'project' ? undefined : known.projects.get(issue.project_id ?? '')
+  return (
+    <li
+      ref={ref}
+      id={rowId(row.key)}
+      data-row={row.key}
+      aria-current={current || undefined}
+      className={cx(
+        'relative my-1.5 first:mt-0.5 cursor-grab space-y-1.5 rounded border px-2.5 py-2 shadow-card select-none active:cursor-grabbing',
+        selected ? 'border-accent/50 bg-accent-wash' : 'bg-surface hover:border-line-strong',
+        current && 'border-accent outline-1 outline-accent',
+      )}
+    >
+      {dropBefore && <div aria-hidden className="absolute inset-x-0 -top-1.5 h-0.5 rounded-full bg-accent" />}
+      <div className="flex items-center gap-1.5 text-xs text-ink-3">
+        {selected && (
+          <>
+            <CheckSquare size={13} aria-hidden className="text-accent-ink" />
+            <span className="sr-only">Selected</span>
+          </>
+        )}
+        {field !== 'status' && (
+          <button
+            type="button"
+            tabIndex={-1}
+            data-do="status"
+            aria-label={`Status: ${statusLabel(issue.status)}`}
+            className={press}
+          >
+            <StatusIcon status={issue.status} />
+          </button>
+        )}
+        <a
+          href={`/issue/${issue.code}`}
+          tabIndex={-1}
+          draggable={false}
+          data-do="open"
+          className="flex-1 truncate tabular hover:text-ink hover:underline"
+        >
+          {issue.code}
+        </a>
+        <button
+          type="button"
+          tabIndex={-1}
+          data-do="assignee"
+          aria-label={`Assignee: ${assignee ?? 'nobody'}`}
+          title={assignee ?? 'No assignee'}
+          className={press}
+        >
+          {assignee ? <Avatar name={assignee} size={20} /> : <CircleUser size={16} strokeWidth={1.5} aria-hidden />}
+        </button>
+      </div>
+      {editing ? (
+        <TitleInput issue={issue} onDone={onEdited} />
+      ) : (
+        <a
+          href={`/issue/${issue.code}`}
+          tabIndex={-1}
+          draggable={false}
+          data-do="title"
+          className={cx('line-clamp-2 wrap-anywhere', issue.status === 'done' && 'text-ink-2')}
+        >
+          {issue.title}
+        </a>
+      )}
+      <div className="flex flex-wrap items-center gap-1.5">
+        <button
+          type="button"
+          tabIndex={-1}
+          data-do="priority"
+          aria-label={`Priority: ${priorityLabel(issue.priority)}`}
+          title={priorityLabel(issue.priority)}
+          className={press}
+        >
+          <PriorityIcon priority={issue.priority} />
+        </button>
+        <AgentChip issue={issue} session={session} people={known.people} />
+        {issue.due_date && <Due at={issue.due_date} done={issue.status === 'done'} />}
+        <Labels issue={issue} known={known} most={2} />
+        {project && (
+          <span className="inline-flex max-w-40 min-w-0 items-center gap-1 text-xs text-ink-3">
+            <Box size={11} aria-hidden className="shrink-0" />
+            <span className="truncate">{project.title}</span>
+          </span>
+        )}
+      </div>
+    </li>
+  )
+})

@@ -1,0 +1,53 @@
+import type { Issue } from '@baton/protocol'
+import { api, isBatonError } from '../../data/api.ts'
+import { removeIssue } from '../../data/issues.ts'
+import { Confirm } from '../../ui/dialog.tsx'
+import { say } from '../../ui/toast.tsx'
+import { nameOfAll } from './choose.ts'
+
+interface Props {
+  issues: readonly Issue[]
+  onClose: () => void
+  /** Leads away from what is about to be gone. */
+  onDeleted?: () => unknown
+}
+
+/** Asks once more; each is gone only when the server says so. */
+export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
+  const [first] = issues
+  const remove = async () => {
+    const outcomes = await Promise.allSettled(issues.map(deleteOne))
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (!refused) await onDeleted?.()
+    issues.forEach(({ id }, index) => {
+      if (outcomes[index]?.status === 'fulfilled') removeIssue(id)
+    })
+    if (refused) throw refused.reason
+    say(`${nameOfAll(issues)} deleted`)
+  }
+  return (
+    <Confirm
+      open={issues.length > 0}
+      onClose={onClose}
+      title={issues.length === 1 ? `Delete ${first?.code}?` : `Delete ${issues.length} issues?`}
+      action={issues.length === 1 ? 'Delete issue' : `Delete ${issues.length} issues`}
+      onConfirm={remove}
+    >
+      <p>
+        {issues.length === 1
+          ? `“${first?.title}” and its comments go for good.`
+          : 'They and their comments go for good.'}{' '}
+        Agents that work on {issues.length === 1 ? 'it' : 'them'} are stopped.
+      </p>
+    </Confirm>
+  )
+}
+
+async function deleteOne({ id }: Issue) {
+  try {
+    await api.deleteIssue({ issue_id: id })
+  } catch (error) {
+    // Somebody else was faster.
+    if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
+  }
+}

@@ -1,0 +1,41 @@
+import type { Issue } from '@baton/protocol'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { SessionCard } from '../../agent-sessions/session-card.tsx'
+import { Comments } from '../../comments/comments.tsx'
+import { issueSessionsQuery } from '../../data/agent-sessions.ts'
+import { useHistory } from './history.tsx'
+
+/** Whoever wants to read comments alone wants that of the next issue too. */
+let withChanges = true
+
+/** What was said, done by agents and changed, in order of time. */
+export function IssueFeed({ issue }: { issue: Issue }) {
+  const [changes, setChanges] = useState(withChanges)
+  const history = useHistory(issue.id)
+  const { data: sessions = [] } = useQuery(issueSessionsQuery(issue.id))
+  const cards = sessions.map((session) => ({
+    at: session.created_at,
+    key: session.id,
+    node: <SessionCard session={session} />,
+  }))
+  return (
+    <section aria-label="Activity">
+      <div className="flex h-8 items-center gap-2 pb-1">
+        <h3 className="flex-1 text-xs font-medium text-ink-2">Activity</h3>
+        <button
+          type="button"
+          aria-pressed={changes}
+          onClick={() => {
+            withChanges = !changes
+            setChanges(withChanges)
+          }}
+          className="h-6 rounded px-1.5 text-xs text-ink-3 hover:bg-hover hover:text-ink"
+        >
+          {changes ? 'Hide changes' : `Show ${history.length === 1 ? '1 change' : `${history.length} changes`}`}
+        </button>
+      </div>
+      <Comments targetType="issue" targetId={issue.id} others={changes ? [...cards, ...history] : cards} />
+    </section>
+  )
+}

@@ -1,0 +1,164 @@
+import type { Issue } from '@baton/protocol'
+import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
+import {
+  ArrowDown,
+  ArrowLeft,
+  ArrowUp,
+  Ellipsis,
+  GitBranch,
+  Link as LinkIcon,
+  Maximize2,
+  Trash2,
+  X,
+} from 'lucide-react'
+import { useState } from 'react'
+import { knownIssue, useIssues } from '../../data/issues.ts'
+import { useTeams } from '../../data/workspaces.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { copy } from '../../ui/copy.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useCommands } from '../../ui/shortcuts.ts'
+import { say } from '../../ui/toast.tsx'
+import { DeleteIssues } from '../edit/delete-issues.tsx'
+import { neighboursOf } from './neighbours.ts'
+
+interface Props {
+  issue: Issue
+  inPanel?: boolean | undefined
+  onClose?: (() => void) | undefined
+}
+
+/** `ENG-12 The door sticks` as the name of a branch. */
+const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
+  `${code} ${title}`
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60)
+    .replace(/-$/, '')
+
+const copied = async (text: string, said: string) => (await copy(text)) && say(said)
+
+export function IssueHeader({ issue, inPanel, onClose }: Props) {
+  const team = useTeams().find(({ id }) => id === issue.team_id)
+  const Heading = inPanel ? 'h2' : 'h1'
+  return (
+    <header className={`flex h-12 shrink-0 items-center gap-1 border-b px-3 ${inPanel ? '' : 'max-md:pl-13'}`}>
+      {!inPanel && <Back />}
+      <Heading className="flex min-w-0 flex-1 items-baseline gap-2 truncate pl-1 text-sm">
+        {team && <span className="text-ink-3 max-sm:hidden">{team.name}</span>}
+        <span className="tabular font-semibold">{issue.code}</span>
+        <span className="sr-only">{issue.title}</span>
+      </Heading>
+      {inPanel ? (
+        <Link
+          to="/issue/$code"
+          params={{ code: issue.code }}
+          aria-label="Open as a page"
+          title="Open as a page"
+          className="inline-flex size-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+        >
+          <Maximize2 size={14} aria-hidden />
+        </Link>
+      ) : (
+        <Neighbours issue={issue} />
+      )}
+      <IconButton
+        label="Copy link"
+        icon={LinkIcon}
+        command="issue.copy-link"
+        onClick={() => void copied(issue.url, 'Link copied.')}
+      />
+      <IssueMenu issue={issue} inPanel={inPanel} onClose={onClose} />
+      {onClose && <IconButton label="Close" icon={X} onClick={onClose} />}
+    </header>
+  )
+}
+
+function Back() {
+  const router = useRouter()
+  const navigate = useNavigate()
+  const canGoBack = useCanGoBack()
+  const back = () => (canGoBack ? router.history.back() : void navigate({ to: '/issues' }))
+  useCommands([
+    { id: 'issue.back', title: 'Back to the list', section: 'Issue', keys: 'escape', hidden: true, run: back },
+  ])
+  return <IconButton label="Back to the list" icon={ArrowLeft} command="issue.back" onClick={back} />
+}
+
+function Neighbours({ issue }: { issue: Issue }) {
+  const navigate = useNavigate()
+  const { issues } = useIssues()
+  const { previous, next } = neighboursOf(issue.id, issues)
+  const go = (id: string | undefined) => {
+    const code = id && knownIssue(id)?.code
+    // Going through a list is not a way to come back through, one by one.
+    if (code) void navigate({ to: '/issue/$code', params: { code }, replace: true })
+  }
+  useCommands([
+    { id: 'issue.next', title: 'Next issue', section: 'Issue', keys: 'j', hidden: true, run: () => go(next) },
+    {
+      id: 'issue.previous',
+      title: 'Previous issue',
+      section: 'Issue',
+      keys: 'k',
+      hidden: true,
+      run: () => go(previous),
+    },
+  ])
+  return (
+    <span className="flex max-sm:hidden">
+      <IconButton
+        label="Previous issue"
+        icon={ArrowUp}
+        command="issue.previous"
+        disabled={!previous}
+        onClick={() => go(previous)}
+      />
+      <IconButton label="Next issue" icon={ArrowDown} command="issue.next" disabled={!next} onClick={() => go(next)} />
+    </span>
+  )
+}
+
+function IssueMenu({ issue, inPanel, onClose }: Props) {
+  const navigate = useNavigate()
+  const [deleting, setDeleting] = useState(false)
+  const copyBranch = () => void copied(branchOf(issue), 'Name of the branch copied.')
+  useCommands([
+    {
+      id: 'issue.copy-link',
+      title: 'Copy link',
+      section: 'Issue',
+      keys: 'mod+shift+c',
+      run: () => void copied(issue.url, 'Link copied.'),
+    },
+    {
+      id: 'issue.copy-branch',
+      title: 'Copy as the name of a branch',
+      section: 'Issue',
+      keys: 'mod+shift+.',
+      run: copyBranch,
+    },
+    { id: 'issue.delete', title: 'Delete issue…', section: 'Issue', run: () => setDeleting(true) },
+  ])
+  return (
+    <>
+      <Menu
+        label="Actions of the issue"
+        trigger={<IconButton label="Issue actions" icon={Ellipsis} />}
+        items={[
+          { label: 'Copy as the name of a branch', icon: GitBranch, onPick: copyBranch },
+          null,
+          { label: 'Delete issue…', icon: Trash2, danger: true, onPick: () => setDeleting(true) },
+        ]}
+      />
+      <DeleteIssues
+        issues={deleting ? [issue] : []}
+        onClose={() => setDeleting(false)}
+        onDeleted={() => (inPanel ? onClose?.() : navigate({ to: '/issues' }))}
+      />
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import type { Issue } from '@baton/protocol'
+import { useEffect, useState } from 'react'
+import { all, api } from '../../data/api.ts'
+import { putIssue, useIssuesWhere } from '../../data/issues.ts'
+import { messageOf } from '../../ui/problem.ts'
+import { say } from '../../ui/toast.tsx'
+import { Group, IssueLine } from './issue-line.tsx'
+
+/** The parts of an issue, and how many are done. */
+export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: boolean; onAdded: () => void }) {
+  const { issues } = useIssuesWhere(({ parent_id }) => parent_id === issue.id, [issue.id])
+  useEffect(() => {
+    // The store may not hold all of a large workspace.
+    all((cursor) => api.listIssues({ parent_id: issue.id, limit: 100, ...(cursor && { cursor }) })).then(
+      (found) => found.forEach(putIssue),
+      () => {},
+    )
+  }, [issue.id])
+  const done = issues.filter(({ status }) => status === 'done').length
+  const create = async (title: string) => {
+    const { id, team_id, project_id, personal } = issue
+    try {
+      const made = await api.createIssue({
+        title,
+        parent_id: id,
+        ...(team_id && { team_id }),
+        ...(project_id && { project_id }),
+        ...(personal && { personal }),
+      })
+      putIssue(made)
+      return true
+    } catch (error) {
+      say(messageOf(error), { tone: 'bad' })
+      return false
+    }
+  }
+  if (issues.length === 0 && !adding) return null
+  return (
+    <Group title="Sub-issues" count={issues.length > 0 && <Progress done={done} of={issues.length} />}>
+      {[...issues].sort(byAge).map(({ id }) => (
+        <IssueLine key={id} id={id} />
+      ))}
+      {adding && (
+        <li className="px-2">
+          <NewSubIssue onCreate={create} onClose={onAdded} />
+        </li>
+      )}
+    </Group>
+  )
+}
+
+const byAge = (a: Issue, b: Issue) => a.created_at.localeCompare(b.created_at)
+
+const Progress = ({ done, of }: { done: number; of: number }) => (
+  <span className="tabular flex items-center gap-2 text-xs text-ink-3">
+    {`${done} of ${of} done`}
+    <span aria-hidden className="h-1 w-16 overflow-hidden rounded-full bg-hover">
+      <span className="block h-full rounded-full bg-ok" style={{ width: `${(done / of) * 100}%` }} />
+    </span>
+  </span>
+)
+
+/** Enter creates it and waits for the next. */
+function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promise<boolean>; onClose: () => void }) {
+  const [title, setTitle] = useState('')
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: it was just asked for
+      autoFocus
+      aria-label="Title of the sub-issue"
+      placeholder="Title, then Enter"
+      value={title}
+      maxLength={255}
+      onChange={(event) => setTitle(event.target.value)}
+      onBlur={() => !title.trim() && onClose()}
+      onKeyDown={async (event) => {
+        if (event.nativeEvent.isComposing) return
+        if (event.key === 'Escape') {
+          event.preventDefault()
+          onClose()
+        } else if (event.key === 'Enter' && title.trim()) {
+          event.preventDefault()
+          const wanted = title.trim()
+          setTitle('')
+          if (!(await onCreate(wanted))) setTitle(wanted)
+        }
+      }}
+      className="mb-1 h-8 w-full rounded border border-line-strong bg-surface px-2.5 focus:border-accent focus:outline-1 focus:outline-accent"
+    />
+  )
+}

@@ -1,0 +1,50 @@
+import type { AgentSession, Choice, Issue, SessionState } from '@baton/protocol'
+import { agentName, wordsOf } from '../../agent-sessions/words.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { Dot } from '../../ui/pill.tsx'
+
+/** One word, where the whole sentence has no room. */
+const short: Partial<Record<SessionState, string>> = { pending: 'Waiting' }
+
+interface Props {
+  issue: Issue
+  session: AgentSession | undefined
+  people: ReadonlyMap<string, Choice>
+  className?: string
+}
+
+/** Which agent has the issue and how its session stands; leads to the issue. Nothing where no agent is at it. */
+export function AgentChip({ issue, session, people, className }: Props) {
+  const at = session && !session.ended_at && session.state !== 'complete'
+  if (!issue.delegate_id && !at) return null
+  const agent = people.get(issue.delegate_id ?? session?.app_user_id ?? '')
+  const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
+  const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
+  const words = current && wordsOf(current)
+  // Why it ended has no room here.
+  const label = current?.ended_at ? words?.label.split(':')[0] : current && (short[current.state] ?? words?.label)
+  return (
+    <a
+      href={`/issue/${issue.code}`}
+      tabIndex={-1}
+      title={words ? `${name}: ${words.label}` : name}
+      aria-label={words ? `${name}: ${words.label}` : `With ${name}`}
+      className={cx(
+        'inline-flex h-5 max-w-44 min-w-0 items-center gap-1.5 rounded-full border pr-2 pl-0.5 text-xs whitespace-nowrap hover:bg-hover',
+        words?.tone === 'accent' ? 'border-accent/40 bg-accent-wash text-accent-ink' : 'text-ink-2',
+        className,
+      )}
+    >
+      <Avatar name={name} src={agent?.avatar_url} agent size={16} />
+      {words ? (
+        <>
+          <Dot tone={words.tone} {...(words.busy && { pulsing: true })} />
+          <span className="truncate">{label}</span>
+        </>
+      ) : (
+        <span className="truncate">{name}</span>
+      )}
+    </a>
+  )
+}
