@@ -76,7 +76,10 @@ export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
   await cancelPending(tx, id, now)
 }
 
-/** Lock the endpoint's row before, so that nothing is claimed meanwhile (delivery.revoked-survives-delete). */
+/**
+ * Cancels pending deliveries, except those that survive a revocation (delivery.revoked-survives-delete). Lock the
+ * endpoint's row before, so that nothing is claimed meanwhile.
+ */
 export const cancelPending = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
     update deliveries set ${canceled(now)}

@@ -11,7 +11,7 @@ interface FinishedAttempt {
   kind: 'scheduled' | 'redelivery'
   ok: boolean
   endedAt: Date
-  /** Number of scheduled attempts so far, including this one. */
+  /** Number of scheduled attempts so far, including this one if it was scheduled. */
   scheduled: number
 }
 

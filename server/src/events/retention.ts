@@ -6,7 +6,10 @@ import { deleteSettled } from '../delivery/retention.ts'
 
 const eventsPerBatch = 1000
 
-/** Deletes events older than 30 days with their settled deliveries; an event with a delivery left is kept (delivery.retention-30-days). */
+/**
+ * Deletes events older than 30 days with their settled deliveries (delivery.retention-30-days). An event that still has a
+ * delivery is kept.
+ */
 export async function sweepEvents(db: Db, now: Date) {
   const before = plus(now, -days(limits.deliveryDays))
   let after: Position | undefined
