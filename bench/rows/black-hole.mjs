@@ -43,7 +43,9 @@ async function measure(setting, withHole) {
       const hole = await addEndpoints(setting, [`${url}/black-hole`])
       const many = Array.from({ length: 100 }, () => sampleEvent())
       for (let made = 0; made < due; made += many.length) {
-        await db.tx((tx) => record(tx, ctx.clock.now(), hole.workspaceId, many))
+        await db.tx((tx) =>
+          record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId: hole.workspaceId } }, many),
+        )
       }
     }
     const { workspaceId } = await addEndpoints(
@@ -52,10 +54,11 @@ async function measure(setting, withHole) {
     )
     const recordEvents = async (times) => {
       const all = took.length + times * healthy
-      for (let event = 0; event < times; event++) {
+      for (let n = 0; n < times; n++) {
         await sleep(everyMs)
         // The event carries the time of its commit.
-        await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [sampleEvent(String(performance.now()))]))
+        const event = sampleEvent(String(performance.now()))
+        await db.tx((tx) => record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId } }, [event]))
       }
       while (took.length < all) await sleep(10)
     }

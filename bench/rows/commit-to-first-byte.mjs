@@ -46,7 +46,7 @@ async function ours(setting, url, arrival) {
   for (let sample = 0; sample < samples; sample++) {
     await sleep(10)
     const arriving = arrival()
-    await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [sampleEvent()]))
+    await db.tx((tx) => record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId } }, [sampleEvent()]))
     const committed = performance.now()
     took.push((await arriving) - committed)
   }

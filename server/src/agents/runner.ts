@@ -137,7 +137,7 @@ export class AgentRunner {
   }
 
   async #attempt(work: WorkNow, claimed: Claimed, signal: AbortSignal) {
-    const hands = new SessionHands(this.#ctx, this.#door, work, claimed, signal)
+    const hands = new SessionHands(this.#ctx, this.#door, { work, claimed }, signal)
     if (work.stopping) return hands.respond(work.stopping)
     if (work.attempt > mostAttempts) {
       return hands.fail(

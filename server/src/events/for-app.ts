@@ -1,8 +1,8 @@
 import type { AppEventType } from '@baton/protocol'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { enqueue, unattemptedDelivery } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { EventActor } from './record.ts'
 
 /** Actor of events that no user or app caused. */
@@ -30,8 +30,7 @@ export interface AppEvent {
  * `attemptedAfter` names an event whose delivery was not attempted yet, this one waits for that attempt.
  */
 export async function recordForApp(
-  tx: Tx,
-  now: Date,
+  { tx, now }: UnitOfWork,
   installation: { id: string; workspace_id: string; endpointId: string },
   { type, action, actor, url, data, sessionId }: AppEvent,
   { attemptedAfter = null as string | null } = {},

@@ -1,8 +1,8 @@
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import { tellLive } from '../live/hint.ts'
+import type { Recording } from '../unit-of-work.ts'
 import { recipientsOfRecorded } from './recipients.ts'
 
 /** The `actor` of an event. */
@@ -37,7 +37,7 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * personal items, internal comments and imports (event.personal-never-delivered, event.internal-comment-not-delivered,
  * event.import-not-delivered).
  */
-export async function record(tx: Tx, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
+export async function record({ tx, now, caller: { workspaceId } }: Recording, happenings: Happening[]): Promise<void> {
   if (happenings.length === 0) return
   const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
@@ -95,8 +95,7 @@ export function previousValues<Item extends object>(
  * receivers have not seen; otherwise an `update`, if a field changed. `created` is the change that creates `after`.
  */
 export function heardOfChange<Item extends { personal: boolean }>(
-  before: Item,
-  after: Item,
+  [before, after]: readonly [before: Item, after: Item],
   fields: readonly (keyof Item & string)[],
   created: Happening,
   teamIdsBefore: string[],
