@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { notifyManagers } from '../inbox/notify.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
@@ -106,7 +106,7 @@ async function disableAndNotify(tx: Tx, endpointIds: string[], now: Date) {
     await recordAudit(unit, { action: 'webhook.failing', subjectId: id })
     await notifyManagers(unit, 'webhook_failing', { endpointId: id })
     // The app is no longer available for delegation.
-    if (appId) tellLive(tx, [hintOfLists(workspaceId, 'Agents')])
+    if (appId) sendHints(tx, [hintOfLists(workspaceId, 'Agents')])
   }
 }
 

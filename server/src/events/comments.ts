@@ -1,13 +1,17 @@
 import { commentFields } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type PlacedComment, readComments } from './placed-comments.ts'
-import { actorOf, type EventActor, type Happening, only, record } from './record.ts'
+import { actorOf, type EventActor, type ItemChange, only, record } from './record.ts'
 
 /** None for an internal comment or one on a personal item (event.internal-comment-not-delivered). */
-const commentChanges = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
+const commentChanges = (
+  actor: EventActor | null,
+  action: ItemChange['action'],
+  comment: PlacedComment,
+): ItemChange[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -22,13 +26,13 @@ const commentChanges = (actor: EventActor | null, action: Happening['action'], c
       ]
 
 /** Records events for shared comments. The others only get hints: internal ones for all members, the rest for the owner. */
-export async function recordComments(unit: UnitOfWork<Actor>, action: Happening['action'], comments: PlacedComment[]) {
+export async function recordComments(unit: UnitOfWork<Actor>, action: ItemChange['action'], comments: PlacedComment[]) {
   const { tx, caller } = unit
   await record(
     unit,
     comments.flatMap((comment) => commentChanges(actorOf(caller), action, comment)),
   )
-  tellLive(
+  sendHints(
     tx,
     comments
       .filter(({ internal, personal }) => internal || personal)

@@ -1,7 +1,7 @@
 import { sql } from '../db/sql.ts'
 import { enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
-import { tellLive } from '../live/hint.ts'
+import { sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 import { recipientsOfRecorded } from './recipients.ts'
 
@@ -13,7 +13,7 @@ export interface EventActor {
 }
 
 /** A change of an item that is not private. */
-export interface Happening {
+export interface ItemChange {
   type: 'Issue' | 'Project' | 'Comment'
   action: 'create' | 'update' | 'remove'
   actor: EventActor | null
@@ -37,9 +37,9 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * personal items, internal comments and imports (event.personal-never-delivered, event.internal-comment-not-delivered,
  * event.import-not-delivered).
  */
-export async function record({ tx, now, caller: { workspaceId } }: Recording, happenings: Happening[]): Promise<void> {
-  if (happenings.length === 0) return
-  const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
+export async function record({ tx, now, caller: { workspaceId } }: Recording, changes: ItemChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const rows = changes.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
     type,
     action,
@@ -68,9 +68,9 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ha
     'due',
     deliveries.map(({ endpoint_id }) => endpoint_id),
   )
-  tellLive(
+  sendHints(
     tx,
-    happenings.map(({ type, action, data: { id, target_id } }) => ({
+    changes.map(({ type, action, data: { id, target_id } }) => ({
       workspace_id: workspaceId,
       type,
       id,
@@ -94,12 +94,12 @@ export function previousValues<Item extends object>(
  * The change to record for an update: none for a personal item; `created` for one that was personal before, which
  * receivers have not seen; otherwise an `update`, if a field changed. `created` is the change that creates `after`.
  */
-export function heardOfChange<Item extends { personal: boolean }>(
+export function changesToRecord<Item extends { personal: boolean }>(
   [before, after]: readonly [before: Item, after: Item],
   fields: readonly (keyof Item & string)[],
-  created: Happening,
+  created: ItemChange,
   teamIdsBefore: string[],
-): Happening[] {
+): ItemChange[] {
   if (after.personal) return []
   if (before.personal) return [created]
   const updatedFrom = previousValues(before, after, fields)

@@ -16,12 +16,12 @@ export interface Hint {
 }
 
 /** A transaction, or the database for a write that is a single statement. */
-export interface Teller {
+export interface HintSender {
   tell(topic: 'live', news: Iterable<Topics['live']>): void
 }
 
-export const tellLive = (teller: Teller, hints: Hint[]) =>
-  teller.tell(
+export const sendHints = (sender: HintSender, hints: Hint[]) =>
+  sender.tell(
     'live',
     hints.map((hint) => JSON.stringify(hint)),
   )

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test, verifies, within } from '../../test/harness.ts'
 import { change, inboxOf, mark, resync, watching } from '../../test/watch.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 
 describe('the live stream', () => {
   test(
@@ -57,7 +57,7 @@ describe('the live stream', () => {
     const watch = await watching(owner)
     expect((await owner.post('/issues', { title: 'A bug', parent_id: 'iss_nothing' })).status).toBe(422)
     const failing = app.ctx.db.tx(async (tx) => {
-      tellLive(tx, [{ workspace_id: owner.workspaceId, type: 'Issue', id: 'iss_x', action: 'create' }])
+      sendHints(tx, [{ workspace_id: owner.workspaceId, type: 'Issue', id: 'iss_x', action: 'create' }])
       throw new Error('rolled back')
     })
     await expect(failing).rejects.toThrow('rolled back')
@@ -185,7 +185,7 @@ describe('the live stream', () => {
     await many(101)
     expect(await others.next()).toEqual(resync)
     const own = { workspace_id: owner.workspaceId, type: 'Issue', action: 'update', only: owner.user.id } as const
-    tellLive(
+    sendHints(
       app.ctx.db,
       Array.from({ length: 101 }, (_, index) => ({ ...own, id: `iss_${index}` })),
     )

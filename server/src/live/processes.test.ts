@@ -8,7 +8,7 @@ import { createApp } from '../app.ts'
 import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 
 const eventually = async (what: () => Promise<boolean>) => {
   while (!(await what())) await setImmediate()
@@ -66,7 +66,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     const { owner } = await app.workspace()
     const { db } = await another(app, { role: 'worker' })
     const watch = await watching(owner)
-    tellLive(db, [{ workspace_id: owner.workspaceId, type: 'Inbox', id: owner.user.id, action: 'update' }])
+    sendHints(db, [{ workspace_id: owner.workspaceId, type: 'Inbox', id: owner.user.id, action: 'update' }])
     expect(await watch.next()).toEqual(inboxOf(owner))
   })
 
@@ -77,7 +77,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     const watch = await caughtUp(owner, rootUrl)
     const ids = Array.from({ length: 1000 }, (_, index) => `iss_${index}`.padEnd(150, 'ü'))
     for (const id of ids)
-      tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id, action: 'update' }])
+      sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id, action: 'update' }])
     expect(await watch.take(ids.length)).toEqual(ids.map((id) => change('Issue', id, 'update')))
   })
 
@@ -87,10 +87,10 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     const { rootUrl } = await another(app)
     const watch = await caughtUp(owner, rootUrl)
     const huge = 'x'.repeat(8000)
-    tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: huge, action: 'update' }])
+    sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: huge, action: 'update' }])
     expect(await watch.next()).toEqual(resync)
     for (let index = 0; index < 6000; index++)
-      tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: `${index}`, action: 'update' }])
+      sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: `${index}`, action: 'update' }])
     // None was sent yet, and they are too many.
     expect(await watch.next()).toEqual(resync)
   })

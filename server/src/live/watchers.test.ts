@@ -8,7 +8,7 @@ import { beat, change, mark, ready, resync, Watch, watching } from '../../test/w
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 import { streamFor } from './stream.ts'
 
 const watchers = async (app: TestApp) =>
@@ -234,7 +234,7 @@ async function overwhelm(app: TestApp, slow: Watch, atMost: number) {
   let sent = 0
   while (sent < atMost && (await watchers(app)) === all) {
     const id = `${sent++}`.padEnd(100_000, 'x')
-    tellLive(app.ctx.db, [{ workspace_id: workspace?.id ?? '', type: 'Issue', id, action: 'update' }])
+    sendHints(app.ctx.db, [{ workspace_id: workspace?.id ?? '', type: 'Issue', id, action: 'update' }])
     await setImmediate()
   }
   return sent
