@@ -20,10 +20,10 @@ const texts = async () =>
 describe('a transaction', () => {
   test('commits all of its work and then calls the subscriber once', async () => {
     const seen: string[] = []
-    db.onNews('due', (news) => seen.push(...news))
+    db.onCommitted('due', (messages) => seen.push(...messages))
     const result = await db.tx(async (tx) => {
-      tx.tell('due', ['one', 'two'])
-      tx.tell('due', ['two', 'three'])
+      tx.afterCommit('due', ['one', 'two'])
+      tx.afterCommit('due', ['two', 'three'])
       expect(await tx.run(sql`insert into notes values (1, 'one'), (2, 'two')`)).toBe(2)
       expect(seen).toEqual([])
       return 'done'
@@ -35,18 +35,18 @@ describe('a transaction', () => {
 
   test('refuses messages beside an open transaction; a single statement sends them at once', async () => {
     const seen: string[] = []
-    db.onNews('live', (news) => seen.push(...news))
-    db.tell('live', ['one', 'two', 'one'])
+    db.onCommitted('live', (messages) => seen.push(...messages))
+    db.afterCommit('live', ['one', 'two', 'one'])
     expect(seen).toEqual(['one', 'two'])
-    await expect(db.tx(async () => db.tell('live', ['never']))).rejects.toThrow('use the tx')
+    await expect(db.tx(async () => db.afterCommit('live', ['never']))).rejects.toThrow('use the tx')
     expect(seen).toEqual(['one', 'two'])
   })
 
   test('rolls back work that fails, and sends no message', async () => {
     const seen: string[] = []
-    db.onNews('due', (news) => seen.push(...news))
+    db.onCommitted('due', (messages) => seen.push(...messages))
     const failing = db.tx(async (tx) => {
-      tx.tell('due', ['never'])
+      tx.afterCommit('due', ['never'])
       await tx.run(sql`insert into notes values (3, 'three')`)
       throw new Error('changed my mind')
     })
@@ -92,10 +92,10 @@ describe('a transaction', () => {
 
   test('allows queries of background work after it has ended', async () => {
     let later: Promise<unknown> | undefined
-    db.onNews('due', () => {
+    db.onCommitted('due', () => {
       later = db.row(sql`select 1 as one`)
     })
-    await db.tx(async (tx) => tx.tell('due', ['one']))
+    await db.tx(async (tx) => tx.afterCommit('due', ['one']))
     expect(await later).toEqual({ one: 1 })
   })
 

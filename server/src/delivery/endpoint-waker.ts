@@ -26,7 +26,7 @@ export class EndpointWaker {
     this.#db = db
     this.#clock = clock
     this.#log = log
-    db.onNews('due', (endpointIds) => this.wake(endpointIds))
+    db.onCommitted('due', (endpointIds) => this.wake(endpointIds))
   }
 
   /** Sets the function that wakes the worker of this process. Without one, other processes are notified. */

@@ -43,7 +43,7 @@ export class Live {
     this.#db = db
     this.#clock = clock
     this.#log = log
-    db.onNews('live', (hints) => this.#publish(limitHints([...hints].map((hint) => JSON.parse(hint)))))
+    db.onCommitted('live', (hints) => this.#publish(limitHints([...hints].map((hint) => JSON.parse(hint)))))
     this.#listening = db.listen(channel, (message) => this.#received(message))
   }
 
