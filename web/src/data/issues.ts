@@ -94,8 +94,8 @@ function drop(id: string) {
   publish()
 }
 
-export function putIssue(issue: Issue, requestedAt = ++ticks) {
-  keep(issue, requestedAt)
+export function putIssue(issue: Issue) {
+  keep(issue, ++ticks)
   publish()
 }
 
@@ -103,7 +103,8 @@ export function putIssue(issue: Issue, requestedAt = ++ticks) {
 export async function putAnswer(request: Promise<Issue>): Promise<Issue> {
   const requestedAt = ++ticks
   const issue = await request
-  putIssue(issue, requestedAt)
+  keep(issue, requestedAt)
+  publish()
   return issue
 }
 

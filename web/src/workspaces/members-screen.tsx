@@ -13,9 +13,8 @@ import { Select } from '../ui/field.tsx'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { say, showError } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 
 const roles = { owner: 'Owner', admin: 'Admin', member: 'Member' } as const
@@ -52,7 +51,7 @@ function Members({ members }: { members: Member[] }) {
       await api.updateMember({ user_id: member.id, role: next })
       say(`${member.display_name} is now ${roles[next].toLowerCase()}.`)
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace'] })
     if (member.id === user.id) await queries.invalidateQueries({ queryKey: ['me'] })
@@ -129,7 +128,7 @@ function Invitations() {
     try {
       await api.deleteInvitation({ invitation_id: id })
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   }

@@ -9,9 +9,8 @@ import { Button } from '../ui/button.tsx'
 import { Rows, Section } from '../ui/layout.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 
 /** Who works in the team, the agents that reach it among them. */
 export function TeamMembers({ team }: { team: Team }) {
@@ -27,7 +26,7 @@ export function TeamMembers({ team }: { team: Team }) {
     try {
       await work()
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams', team.id] })
   }

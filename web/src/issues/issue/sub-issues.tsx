@@ -2,8 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { useEffect, useState } from 'react'
 import { all, api } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 
 /** The parts of an issue, and how many are done. */
@@ -30,7 +29,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
       putIssue(made)
       return true
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
       return false
     }
   }
