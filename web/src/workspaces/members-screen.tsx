@@ -2,7 +2,7 @@ import type { Member } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -121,7 +121,7 @@ function Members({ members }: { members: Member[] }) {
 function Invitations() {
   const { data } = useQuery({
     queryKey: ['workspace', 'invitations'],
-    queryFn: () => all((cursor) => api.listInvitations({ limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listInvitations'),
   })
   if (!data || data.length === 0) return null
   const withdraw = async (id: string) => {

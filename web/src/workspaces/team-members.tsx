@@ -1,7 +1,7 @@
 import type { Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery, usePeople } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -19,7 +19,7 @@ export function TeamMembers({ team }: { team: Team }) {
   const people = usePeople()
   const { data } = useQuery({
     queryKey: ['workspace', 'teams', team.id, 'members'],
-    queryFn: () => all((cursor) => api.listTeamMembers({ team_id: team.id, limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listTeamMembers', { team_id: team.id }),
   })
   const inside = new Set(data?.map(({ id }) => id))
   const attempt = async (work: () => Promise<unknown>) => {
