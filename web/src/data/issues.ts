@@ -196,6 +196,9 @@ function dropUnlisted(listed: ReadonlySet<string>, began: number) {
   }
 }
 
+/** Whether a visible issue that is not known here must be new (or beyond `maxIssues`). */
+export const areIssuesComplete = () => store.get().complete
+
 /** All issues; the first use starts loading them. */
 export function useIssues() {
   useEffect(() => {
