@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import type { CallName } from '@baton/protocol/routes'
 import { type Answer, BatonClient, type FlatInput } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
@@ -84,7 +85,7 @@ export async function readAll<Name extends ListName>(
   const items: unknown[] = []
   let cursor: string | null = null
   do {
-    const page: Page = await list({ ...query, limit: 100, ...(cursor && { cursor }) })
+    const page: Page = await list({ ...query, limit: limits.pageMax, ...(cursor && { cursor }) })
     items.push(...page.data)
     cursor = page.next_cursor
   } while (cursor && items.length < most)
