@@ -7,14 +7,16 @@ async function openApp(...issues: ReturnType<typeof issueNumber>[]) {
   const browser = fakeBrowser()
   browser.on('GET /issues', () => page(...issues))
   browser.on('GET /projects', () => page())
+  browser.on('GET /projects/prj_1', () => ({ id: 'prj_1' }))
   const { queries } = await import('./api.ts')
-  const { projectsQuery } = await import('./projects.ts')
+  const { projectQuery, projectsQuery } = await import('./projects.ts')
   const store = await import('./issues.ts')
   const { beginFollowing } = await import('./updates.ts')
   beginFollowing()
   await browser.settle()
   const loaded = store.loadIssues()
   new QueryObserver(queries, projectsQuery).subscribe(() => {})
+  new QueryObserver(queries, projectQuery('prj_1')).subscribe(() => {})
   await browser.settle()
   await loaded
   const projectReads = async (work: () => Promise<unknown>) => {
@@ -66,6 +68,16 @@ test('reads projects again after an edit of this tab, whose hint finds nothing n
     await browser.hint('Issue', 'update', 'iss_1')
   }
   expect(await projectReads(edit)).toBe(1)
+})
+
+test('does not read a deleted project again when its issues lose it', async () => {
+  const { browser, store } = await openApp(issueNumber(1, inProject))
+  browser.on('GET /issues', () => page(issueNumber(1, newer)))
+  const before = browser.count('GET /projects/prj_1')
+  await browser.hint('Project', 'remove', 'prj_1')
+  await browser.settle()
+  expect(store.knownIssue('ENG-1')).toMatchObject({ project_id: null })
+  expect(browser.count('GET /projects/prj_1')).toBe(before)
 })
 
 test('reads projects again when an unknown issue was deleted', async () => {

@@ -1,6 +1,6 @@
 import type { Issue, LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions.ts'
-import { currentWorkspaceId, lookAgain, queries } from './api.ts'
+import { currentWorkspaceId, lookAgain, queries, reread } from './api.ts'
 import { areIssuesComplete, knownIssue, loadIssues, onIssueChange, refreshIssue, removeIssue } from './issues.ts'
 import { goLive, watch } from './live.ts'
 import { meQuery } from './me.ts'
@@ -16,8 +16,14 @@ async function refreshWorkspace() {
   if (me?.workspaces.some(({ id }) => id === currentWorkspaceId())) stale('workspace')
 }
 
+/** Except projects known to be gone: when one is deleted, its issues change too. */
 const refreshProjects = () =>
-  void singleFlight('projects', () => Promise.all([lookAgain('projects'), lookAgain('project')]))
+  void singleFlight('projects', () =>
+    Promise.all([
+      lookAgain('projects'),
+      reread({ queryKey: ['project'], predicate: ({ state }) => state.data !== null }),
+    ]),
+  )
 
 /** The fields of an issue that count for its project's progress. */
 const shareOfProgress = (issue: Issue | undefined) =>
