@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
 import { settleDue } from '../src/agent-sessions/timers.ts'
-import { mindOf } from '../src/agents/choose-mind.ts'
-import type { Mind } from '../src/agents/mind.ts'
+import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
+import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
@@ -111,9 +111,9 @@ export class TestApp {
     return waitedFor(this.#worker.tend().then(() => this.#worker.drain()))
   }
 
-  /** Lets the agents inside the service do all they have to, with the mind that they would have or another. */
-  work(mind: Mind = mindOf(this.ctx)) {
-    return waitedFor(new AgentRunner(this.ctx, this.door, this.#bells, mind).drain())
+  /** Does all waiting work of the agents inside the service, with their own strategy or another. */
+  work(strategy: AgentStrategy = chooseStrategy(this.ctx)) {
+    return waitedFor(new AgentRunner(this.ctx, this.door, this.#bells, strategy).drain())
   }
 
   /** Writes down what time has made of agent sessions, as a worker does every second. */

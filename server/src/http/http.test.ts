@@ -180,10 +180,10 @@ describe('a body that does not fit', () => {
       expect(response.status).toBe(422)
       expect(response.body).toMatchObject({ code: 'VALIDATION_ERROR' })
       expect(response.body.details).toEqual({
-        name: 'must have 1 to 80 characters, and not only spaces',
+        name: 'must have 1 to 80 characters and not only spaces',
         guidance: 'must be a string',
         'repositories.1.repository': 'is required',
-        'repositories.1.url': 'must be an http or https address',
+        'repositories.1.url': 'must be an http or https URL',
         color: 'is not a known field',
       })
     },

@@ -40,7 +40,7 @@ async function mark({ db }: Context, { workspaceId, id }: Member, which: Sql) {
   if (changed > 0) tellLive(db, [hintOfInbox(workspaceId, id)])
 }
 
-/** Titles are looked up now, so that an entry never shows what its reader may no longer see. */
+/** Titles are read at the time of the request, so that an entry shows nothing its reader may no longer see. */
 const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
   db.rows<InboxEntry>(sql`
     select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)

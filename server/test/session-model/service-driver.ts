@@ -3,15 +3,15 @@ import { sql } from '../../src/db/sql.ts'
 import type { Client, Response } from '../client.ts'
 import type { TestApp } from '../harness.ts'
 import type { SessionModel } from './model.ts'
-import { type Answer, isPerson, type Person, type Robot, type Session, type Team } from './things.ts'
+import { type Answer, isPerson, type Person, type Robot, type Session, type Team } from './types.ts'
 
 type Json = Response['body']
 
 const scopes = ['read', 'write', 'app:assignable', 'app:mentionable']
 const at = (time: string | null) => (time === null ? null : Date.parse(time))
 
-/** What the model speaks of, in the service: a workspace of its own, reached over HTTP, and read back for comparison. */
-export class World {
+/** Runs the steps in a workspace of the real service over HTTP, and compares its state with the model. */
+export class ServiceDriver {
   readonly app: TestApp
   readonly people: Record<Person, Client & { user: { id: string } }>
   readonly robots: Awaited<ReturnType<TestApp['installed']>>[]
@@ -27,7 +27,7 @@ export class World {
   private constructor(
     app: TestApp,
     { id, owner, member }: Awaited<ReturnType<TestApp['workspace']>>,
-    robots: World['robots'],
+    robots: ServiceDriver['robots'],
     teams: { A: string; B: string },
   ) {
     this.app = app
@@ -37,33 +37,34 @@ export class World {
     this.#teams = teams
   }
 
-  static async begin(app: TestApp): Promise<World> {
+  static async start(app: TestApp): Promise<ServiceDriver> {
     const workspace = await app.workspace()
     const { owner } = workspace
     const team = async (key: string) => (await owner.post('/teams', { name: key, key })).body.id as string
     const teams = { A: await team('AA'), B: await team('BB') }
     const robot = () => app.installed(owner, { scopes, teamIds: [teams.A], webhook: 'http://localhost:9' })
     const robots = [await robot(), await robot()]
-    // Hours pass in a run, which is not about tokens.
+    // Tokens must not expire although hours pass in a run.
     const later = new Date(app.clock.now().getTime() + 365 * 86_400_000)
     const ids = robots.map(({ installationId }) => installationId)
     await app.ctx.db.run(sql`update grants set expires_at = ${later} where installation_id = any(${ids})`)
     await app.ctx.db.run(sql`
       update access_tokens set expires_at = ${later}
       where grant_id in (select id from grants where installation_id = any(${ids}))`)
-    const world = new World(app, workspace, robots, teams)
-    world.issues.push((await owner.post('/issues', { title: 'Task', team_id: teams.A })).body.id)
-    return world
+    const service = new ServiceDriver(app, workspace, robots, teams)
+    service.issues.push((await owner.post('/issues', { title: 'Task', team_id: teams.A })).body.id)
+    return service
   }
 
-  as = (who: Person | Robot): Client => (isPerson(who) ? this.people[who] : (this.robots[who] as Client))
+  clientOf = (who: Person | Robot): Client => (isPerson(who) ? this.people[who] : (this.robots[who] as Client))
   userId = (who: Person | Robot) => (isPerson(who) ? this.people[who].user.id : (this.robots[who]?.userId as string))
   teamId = (team: Team) => team && this.#teams[team]
   session = (index: number) => `/agent-sessions/${this.sessions[index]}`
 
-  /** Holds an answer against the model's, after `look`. */
-  check(model: SessionModel, { session, sessions, stored, page }: Answer, { body }: Response) {
-    if (session) expect(this.#seen(body)).toEqual(shown(model, session, model.sessions.indexOf(session)))
+  /** Compares a response with the model's. Call after `compareState`, which assigns the ids. */
+  compareAnswer(model: SessionModel, { session, sessions, stored, page }: Answer, { body }: Response) {
+    if (session)
+      expect(this.#readSession(body)).toEqual(expectedSession(model, session, model.sessions.indexOf(session)))
     if (sessions) expect(body.data.map(({ id }: Json) => this.sessions.indexOf(id))).toEqual(sessions)
     if (stored) {
       expect(body.seq).toBe(stored.seq)
@@ -75,17 +76,17 @@ export class World {
     }
   }
 
-  /** Holds everything that there is against the model. */
-  async look(model: SessionModel) {
+  /** Compares all sessions, issues, activities and events with the model. */
+  async compareState(model: SessionModel) {
     const sessions = await this.#list()
-    this.#name(model, sessions)
-    const seen = sessions.map((session) => this.#seen(session)).reverse()
-    expect(seen).toEqual(model.sessions.map((session, index) => shown(model, session, index)))
+    this.#assignSessions(model, sessions)
+    const seen = sessions.map((session) => this.#readSession(session)).reverse()
+    expect(seen).toEqual(model.sessions.map((session, index) => expectedSession(model, session, index)))
     const { issues, activities, events } = await this.#stored()
     expect(Object.fromEntries(issues.map((issue) => this.#issue(issue)))).toEqual(issuesOf(model))
     expect(activities.map((activity) => this.#activity(activity))).toEqual(activitiesOf(model))
-    expect(events.map((event) => this.#event(event)).sort()).toEqual(model.told.sort())
-    model.told = []
+    expect(events.map((event) => this.#event(event)).sort()).toEqual(model.events.sort())
+    model.events = []
   }
 
   async #list(): Promise<Json[]> {
@@ -99,19 +100,19 @@ export class World {
     return all
   }
 
-  /** A step opens at most one session for each app. */
-  #name(model: SessionModel, sessions: Json[]) {
-    const strangers = sessions.filter(({ id }) => !this.sessions.includes(id))
+  /** Assigns new sessions to those of the model, by app: a step opens at most one session per app. */
+  #assignSessions(model: SessionModel, sessions: Json[]) {
+    const added = sessions.filter(({ id }) => !this.sessions.includes(id))
     for (const { robot } of model.sessions.slice(this.sessions.length)) {
-      const found = strangers.findIndex(({ app_user_id }) => app_user_id === this.userId(robot))
-      this.sessions.push(strangers.splice(found, 1)[0]?.id ?? 'missing')
+      const found = added.findIndex(({ app_user_id }) => app_user_id === this.userId(robot))
+      this.sessions.push(added.splice(found, 1)[0]?.id ?? 'missing')
     }
   }
 
   #who = (id: string | null): Person | Robot | null =>
     (['owner', 'outsider', 0, 1] as const).find((who) => this.userId(who) === id) ?? null
 
-  #seen(session: Json) {
+  #readSession(session: Json) {
     return {
       session: this.sessions.indexOf(session.id),
       robot: this.#who(session.app_user_id),
@@ -168,7 +169,7 @@ export class World {
   }
 }
 
-function shown(model: SessionModel, session: Session, index: number) {
+function expectedSession(model: SessionModel, session: Session, index: number) {
   const { robot, issue, comment, creator, state, createdAt, endedAt, endReason, plan, urls } = session
   const unresponsiveSince = model.unresponsiveSince(session)
   const when = { unresponsiveSince, createdAt, endedAt }
@@ -176,7 +177,7 @@ function shown(model: SessionModel, session: Session, index: number) {
 }
 
 const issuesOf = (model: SessionModel) =>
-  Object.fromEntries(model.issues.flatMap(({ gone, ...issue }, index) => (gone ? [] : [[index, issue]])))
+  Object.fromEntries(model.issues.flatMap(({ deleted, ...issue }, index) => (deleted ? [] : [[index, issue]])))
 
 const activitiesOf = (model: SessionModel) =>
   model.sessions.flatMap(({ activities }, session) => activities.map((activity) => ({ session, ...activity })))

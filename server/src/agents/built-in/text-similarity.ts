@@ -1,10 +1,10 @@
-/** An issue by its words: stems, as the database's English dictionary has them. */
-export interface Worded {
+/** The words of an issue, stemmed by the database's English dictionary. */
+export interface WordStems {
   title: readonly string[]
   description: readonly string[]
 }
 
-/** Forms that stemming leaves apart. */
+/** Irregular forms and synonyms that stemming does not unify. */
 const irregular: Record<string, string> = {
   lost: 'lose',
   chosen: 'choos',
@@ -24,8 +24,8 @@ const irregular: Record<string, string> = {
   offlin: 'connect',
 }
 
-/** A stem as the word that it was in a text. */
-export function asWritten(stem: string, text: string): string | undefined {
+/** Finds the word of the text that has this stem. */
+export function wordForStem(stem: string, text: string): string | undefined {
   const forms = [stem, ...Object.keys(irregular).filter((form) => irregular[form] === stem)]
   for (const form of forms) {
     const start = form.replace(/[iy]$/, '').replace(/[^\p{L}\d]/gu, '')
@@ -35,31 +35,31 @@ export function asWritten(stem: string, text: string): string | undefined {
   return undefined
 }
 
-/** How much each word says about an issue. */
+/** The weight of each word. */
 interface Vector {
   weights: ReadonlyMap<string, number>
   length: number
 }
 
-const sameAs = (word: string) => irregular[word] ?? word
+const canonicalStem = (word: string) => irregular[word] ?? word
 
-/** Words that are in every other issue say nothing about it; those that are in few say much. */
-export class Likeness {
+/** Cosine similarity of texts. Rare words weigh more than common ones. */
+export class TextSimilarity {
   readonly #frequency = new Map<string, number>()
-  readonly #vectors = new WeakMap<Worded, Vector>()
+  readonly #vectors = new WeakMap<WordStems, Vector>()
   readonly #count: number
 
-  constructor(all: readonly Worded[]) {
+  constructor(all: readonly WordStems[]) {
     this.#count = all.length
     for (const one of all) {
-      for (const word of new Set([...one.title, ...one.description].map(sameAs))) {
+      for (const word of new Set([...one.title, ...one.description].map(canonicalStem))) {
         this.#frequency.set(word, (this.#frequency.get(word) ?? 0) + 1)
       }
     }
   }
 
-  /** From 0, nothing in common, to 1, the same words. */
-  between(a: Worded, b: Worded): number {
+  /** From 0 (no common word) to 1 (the same words). */
+  between(a: WordStems, b: WordStems): number {
     const [one, other] = [this.#vector(a), this.#vector(b)]
     let dot = 0
     for (const [word, weight] of one.weights) dot += weight * (other.weights.get(word) ?? 0)
@@ -67,8 +67,8 @@ export class Likeness {
     return lengths === 0 ? 0 : dot / lengths
   }
 
-  /** What they have in common, what says most first. */
-  shared(a: Worded, b: Worded): string[] {
+  /** The common words, rarest first. */
+  shared(a: WordStems, b: WordStems): string[] {
     const [one, other] = [this.#vector(a), this.#vector(b)]
     return [...one.weights.keys()]
       .filter((word) => other.weights.has(word))
@@ -79,13 +79,13 @@ export class Likeness {
     return Math.log((this.#count + 2) / ((this.#frequency.get(word) ?? 0) + 1))
   }
 
-  /** What the title says counts twice. */
-  #vector(one: Worded): Vector {
+  /** Words of the title weigh twice as much as words of the description. */
+  #vector(one: WordStems): Vector {
     const known = this.#vectors.get(one)
     if (known) return known
     const weights = new Map<string, number>()
-    for (const word of one.description.map(sameAs)) weights.set(word, this.#rarity(word) / 2)
-    for (const word of one.title.map(sameAs)) weights.set(word, this.#rarity(word))
+    for (const word of one.description.map(canonicalStem)) weights.set(word, this.#rarity(word) / 2)
+    for (const word of one.title.map(canonicalStem)) weights.set(word, this.#rarity(word))
     const vector = { weights, length: Math.hypot(...weights.values()) }
     this.#vectors.set(one, vector)
     return vector

@@ -1,4 +1,4 @@
-/** JSON Schema as the operations have it; only what they use is read. */
+/** The part of JSON Schema that the operations use. */
 export interface Schema {
   title?: string
   type?: string
@@ -20,48 +20,48 @@ export interface Schema {
   'x-message'?: string
 }
 
-/** What may stand in a cell of a Markdown table. */
+/** Escapes text for a cell of a Markdown table. */
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
 const literal = (value: unknown) => `\`${cell(JSON.stringify(value))}\``
 
-/** A schema in a few words. What has a name is linked by it and handed to `meet`. */
-export function words(schema: Schema, meet: (named: Schema) => void): string {
+/** Describes a schema in one line. A named schema is linked and passed to `collect`. */
+export function describeSchema(schema: Schema, collect: (named: Schema) => void): string {
   if (schema.title) {
-    meet(schema)
+    collect(schema)
     return `[${schema.title}](#${schema.title})`
   }
   if ('const' in schema) return literal(schema.const)
   if (schema.enum) return schema.enum.map(literal).join(', ')
-  if (schema.anyOf) return [...new Set(schema.anyOf.map((one) => words(one, meet)))].join(' or ')
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((one) => describeSchema(one, collect)))].join(' or ')
   if (schema.type === 'array')
-    return `list of ${schema.items ? words(schema.items, meet) : 'anything'}${limitsOf(schema)}`
-  if (schema.type === 'object' && schema.properties) return `{ ${fieldsOf(schema, meet)} }`
+    return `list of ${schema.items ? describeSchema(schema.items, collect) : 'anything'}${limitsOf(schema)}`
+  if (schema.type === 'object' && schema.properties) return `{ ${fieldsOf(schema, collect)} }`
   return `${schema.type ?? 'anything'}${limitsOf(schema)}`
 }
 
-const fieldsOf = ({ properties = {}, required = [] }: Schema, meet: (named: Schema) => void) =>
+const fieldsOf = ({ properties = {}, required = [] }: Schema, collect: (named: Schema) => void) =>
   Object.entries(properties)
-    .map(([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${words(schema, meet)}`)
+    .map(([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${describeSchema(schema, collect)}`)
     .join('; ')
 
 function limitsOf(schema: Schema): string {
   if (schema['x-message']) return ` (${cell(escapeMarkdown(schema['x-message']))})`
-  const said = [
+  const parts = [
     range(schema.minLength, schema.maxLength, 'characters'),
     range(schema.minItems, schema.maxItems, 'entries'),
     range(schema.minimum, schema.maximum, ''),
     schema.format ?? '',
-    schema.default === undefined ? '' : `${literal(schema.default)} if left out`,
+    schema.default === undefined ? '' : `default ${literal(schema.default)}`,
   ].filter((part) => part !== '')
-  return said.length === 0 ? '' : ` (${said.join(', ')})`
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }
 
-function range(least: number | undefined, most: number | undefined, what: string): string {
+function range(least: number | undefined, most: number | undefined, unit: string): string {
   const [low, high] = [least?.toLocaleString('en'), most?.toLocaleString('en')]
-  if (low && high) return `${low} to ${high} ${what}`.trim()
-  if (low && low !== '0') return `at least ${low} ${what}`.trim()
-  return high ? `at most ${high} ${what}`.trim() : ''
+  if (low && high) return `${low} to ${high} ${unit}`.trim()
+  if (low && low !== '0') return `at least ${low} ${unit}`.trim()
+  return high ? `at most ${high} ${unit}`.trim() : ''
 }
 
 const escapeMarkdown = (text: string) => text.replace(/[\\`*_[\]<>]/g, '\\$&')

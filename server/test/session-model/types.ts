@@ -1,24 +1,24 @@
-/** What the model of agent sessions speaks of. Everything is named by its place in a list. */
+/** Types of the session model. Items are identified by their index in a list. */
 
 export type Team = 'A' | 'B' | null
 /** The owner is in both teams and reports every issue; the outsider is in no team. */
 export type Person = 'owner' | 'outsider'
-/** An agent app, by its place. */
+/** Index of an agent app. */
 export type Robot = 0 | 1
-export type Said = 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt'
-export type Immediate = 'uninstalled' | 'team_removed' | 'issue_deleted'
+export type ActivityType = 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt'
+export type ImmediateEndReason = 'uninstalled' | 'team_removed' | 'issue_deleted'
 
-export interface Installed {
+export interface InstalledApp {
   installed: boolean
   teams: Team[] | 'all'
-  hears: boolean
+  webhookEnabled: boolean
   changes: number
 }
 
 export interface Issue {
   team: Team
   personal: boolean
-  gone: boolean
+  deleted: boolean
   delegate: Robot | null
   revision: number
   assignee: Person | null
@@ -31,12 +31,12 @@ export interface Comment {
   author: Person | Robot
   mentions: Robot[]
   internal: boolean
-  gone: boolean
+  deleted: boolean
 }
 
 export interface Activity {
   seq: number
-  type: Said
+  type: ActivityType
   word: string | null
   ephemeral: boolean
   supersededBy: number | null
@@ -53,28 +53,28 @@ export interface Session {
   creator: Person | Robot
   createdAt: number
   state: 'pending' | 'active' | 'awaitingInput' | 'error' | 'complete' | 'stale' | 'stopping'
-  quietSince: number
+  inactiveSince: number
   stoppingSince: number
   answered: boolean
-  endReason: Immediate | 'stopped' | 'undelegated' | null
+  endReason: ImmediateEndReason | 'stopped' | 'undelegated' | null
   endedAt: number | null
   plan: string[]
   urls: { label: string; url: string }[]
   activities: Activity[]
-  /** What was sent with each Idempotency-Key, and as what it was stored. */
+  /** The activity sent with each Idempotency-Key, and the seq of the stored one. */
   keys: Map<string, { sent: string; seq: number }>
-  /** When the app spoke. */
-  spoken: number[]
+  /** Times of the app's activities. */
+  postedAt: number[]
 }
 
-/** With what its body shows. */
+/** The expected response; the optional fields describe its body. */
 export interface Answer {
   status: number
   code?: string
   details?: object
   session?: Session
   sessions?: number[]
-  /** Of the activity that is shown. */
+  /** The activity in the body. */
   stored?: { session: Session; seq: number }
   page?: { seqs: number[]; has_more: boolean; last_seq: number }
 }
@@ -91,8 +91,8 @@ export const invalid = refuse(422, 'VALIDATION_ERROR')
 export const denied = refuse(403, 'TEAM_ACCESS_DENIED')
 export const ended = ({ endReason }: Session) => refuse(409, 'SESSION_ENDED', { end_reason: endReason })
 
-export interface Utterance {
-  type: Said
+export interface NewActivity {
+  type: ActivityType
   ephemeral: boolean
   word: string
   select?: boolean
