@@ -9,6 +9,7 @@ const order = [
   ['db'],
   ['relay'],
   ['context', 'addresses'],
+  ['unit-of-work'],
   ['http'],
   ['login'],
   ['live'],

@@ -65,7 +65,7 @@ export const agentAppRoutes = [
     listen(ctx, caller, params.app_id, query.take_over ?? false),
   ),
   route(api.answerAttempt, ({ ctx, caller, params, body }) =>
-    answerAttempt(ctx, caller, params.app_id, params.attempt_id, body),
+    answerAttempt(ctx, caller, { appId: params.app_id, attemptId: params.attempt_id }, body),
   ),
 
   route(api.requestInstall, ({ ctx, caller, params }) => requestInstall(ctx, caller, params.app_id)),

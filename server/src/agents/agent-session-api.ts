@@ -54,7 +54,7 @@ export class AgentSessionApi {
   readonly #work: Work
   readonly #claimed: Claimed
 
-  constructor(ctx: Context, door: Door, work: Work, claimed: Claimed, aborted: AbortSignal) {
+  constructor(ctx: Context, door: Door, { work, claimed }: { work: Work; claimed: Claimed }, aborted: AbortSignal) {
     this.#ctx = ctx
     this.#door = door
     this.#work = work

@@ -140,7 +140,7 @@ export class AgentRunner {
   }
 
   async #attempt(work: CurrentWork, claimed: Claimed, signal: AbortSignal) {
-    const session = new AgentSessionApi(this.#ctx, this.#door, work, claimed, signal)
+    const session = new AgentSessionApi(this.#ctx, this.#door, { work, claimed }, signal)
     if (work.stopping) return session.respond(work.stopping)
     if (work.attempt > mostAttempts) {
       return session.fail('I stopped after repeated internal errors. Write to me to try again.', 'internal_error')

@@ -40,7 +40,7 @@ export async function readWork(
   if (!found || !row) return null
   const { workspaceId, issueId, projectId, threadId, standing } = sessionOf(row, clock.now(), config)
   if (standing.endedAt) return null
-  const [message] = causeSeq > 0 ? await activitiesAfter(db, config, sessionId, causeSeq - 1, 1) : []
+  const [message] = causeSeq > 0 ? await activitiesAfter(ctx, sessionId, causeSeq - 1, 1) : []
   return {
     id,
     sessionId,

@@ -103,8 +103,9 @@ const lockEndpoints = (tx: Tx, ids: string[]) =>
 
 async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
   for (const { id, workspaceId, appId } of await disableFailing(tx, endpointIds, now)) {
-    await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
-    await notifyManagers(tx, now, workspaceId, null, 'webhook_failing', { endpointId: id })
+    const unit = { tx, now, caller: { id: null, workspaceId } }
+    await recordAudit(unit, { action: 'webhook.failing', subjectId: id })
+    await notifyManagers(unit, 'webhook_failing', { endpointId: id })
     // Nobody can give work to the app any more.
     if (appId) tellLive(tx, [hintOfLists(workspaceId, 'Agents')])
   }

@@ -27,9 +27,7 @@ async function scene(app: TestApp, urls: string[]) {
     const happening = { type: 'Issue', action: 'update', actor: null, data: one, url: '', teamIds: [] } as const
     await app.ctx.db.tx((tx) =>
       record(
-        tx,
-        clock.now(),
-        workspaceId,
+        { tx, now: clock.now(), caller: { id: null, workspaceId } },
         Array.from({ length: count }, () => ({ ...happening, teamIds: [] })),
       ),
     )

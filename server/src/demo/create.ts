@@ -9,6 +9,7 @@ import { createAccount } from '../login/sign-up.ts'
 import { createMilestone } from '../planning/create.ts'
 import { labels } from '../planning/shelves.ts'
 import { createProject } from '../projects/projects.ts'
+import { transact } from '../unit-of-work.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, updateWorkspace } from '../workspaces/workspaces.ts'
@@ -128,7 +129,7 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
     const email = `${key}@${content.demoDomain}`
     const { user } = await createAccount(ctx, { email, name, passwordHash })
     const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
-    if (workspaceId) await ctx.db.tx((tx) => addMember(tx, workspaceId, user.id, role, ctx.clock.now()))
+    if (workspaceId) await transact(ctx, null, (unit) => addMember(unit, workspaceId, user.id, role))
     else workspaceId = (await createWorkspace(ctx, { ...person, workspaceId: null }, content.workspace.name)).id
     members.set(key, { ...person, workspaceId })
   }

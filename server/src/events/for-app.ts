@@ -1,8 +1,8 @@
 import type { AppEventType } from '@baton/protocol'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { isUnattempted } from '../delivery/claim.ts'
 import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { EventActor } from './record.ts'
 
 /** decisions 7: nobody in particular. */
@@ -23,8 +23,7 @@ export interface AppEvent {
  * event's delivery was attempted, if `attemptedAfter` names one that still waits for that.
  */
 export async function recordForApp(
-  tx: Tx,
-  now: Date,
+  { tx, now }: UnitOfWork,
   installation: { id: string; workspace_id: string; endpointId: string },
   { type, action, actor, url, data, sessionId }: AppEvent,
   { attemptedAfter = null as string | null } = {},

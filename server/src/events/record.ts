@@ -1,8 +1,8 @@
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { enqueueRecorded } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import { tellLive } from '../live/hint.ts'
+import type { Recording } from '../unit-of-work.ts'
 
 /** 6.2: whom an event names. */
 export interface EventActor {
@@ -35,7 +35,7 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
  * Records events and their deliveries in the transaction of the change itself. Whoever calls this has left out what
  * nobody else may know: personal items, internal comments, imports (6.5.6).
  */
-export async function record(tx: Tx, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
+export async function record({ tx, now, caller: { workspaceId } }: Recording, happenings: Happening[]): Promise<void> {
   if (happenings.length === 0) return
   const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
@@ -93,8 +93,7 @@ export function previousValues<Item extends object>(
  * else `update`, if a field changed that they may know. `created` is what would be said of the item if it were new.
  */
 export function heardOfChange<Item extends { personal: boolean }>(
-  before: Item,
-  after: Item,
+  [before, after]: readonly [before: Item, after: Item],
   fields: readonly (keyof Item & string)[],
   created: Happening,
   teamIdsBefore: string[],

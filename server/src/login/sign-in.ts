@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
+import { transact } from '../unit-of-work.ts'
 import { endOtherLogins, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
@@ -45,13 +46,13 @@ export async function changePassword(
   const refusal = invalid({ current_password: 'is not your current password' })
   if (!current) throw refusal
   const fresh = await hashPassword(typed.new_password)
-  await ctx.db.tx(async (tx) => {
+  await transact(ctx, caller, async ({ tx, now }) => {
     // Of two changes at once the second finds that what it checked is no longer the password.
     const changed = await tx.run(sql`
       update users set password_hash = ${fresh} where id = ${caller.id} and password_hash = ${current}`)
     if (changed === 0) throw refusal
     await endOtherLogins(tx, caller.id, caller.tokenHash)
-    await endGrantsOf(tx, ctx.clock.now(), caller.id)
+    await endGrantsOf(tx, now, caller.id)
   })
 }
 

@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
+import { transact } from '../unit-of-work.ts'
 import { startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -26,11 +27,10 @@ export async function signUp(ctx: Context, address: string, { email, password, n
 
 export async function createAccount(ctx: Context, account: { email: string; name: string; passwordHash: string }) {
   const email = lowerCase(account.email)
-  const now = ctx.clock.now()
   const id = newId('usr')
   try {
-    return await ctx.db.tx(async (tx) => {
-      if (ctx.config.signup === 'invite') {
+    return await transact(ctx, null, async ({ tx, now, config }) => {
+      if (config.signup === 'invite') {
         await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
         await refuseUninvited(tx, email, now)
       }

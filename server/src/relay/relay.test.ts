@@ -18,7 +18,7 @@ import { sweep } from '../housekeeping.ts'
 const happen = (app: TestApp, workspaceId: string, bytes = 0) =>
   app.ctx.db.tx((tx) => {
     const data = { id: 'iss_x', updated_at: app.clock.now().toISOString(), title: 'x'.repeat(bytes) }
-    return record(tx, app.clock.now(), workspaceId, [
+    return record({ tx, now: app.clock.now(), caller: { id: null, workspaceId } }, [
       { type: 'Issue', action: 'update', actor: null, data, url: '', teamIds: [] },
     ])
   })

@@ -7,6 +7,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { hintOfLists, tellLive } from '../live/hint.ts'
+import { transact } from '../unit-of-work.ts'
 import { queryProblem } from './query.ts'
 
 const columns = sql`id, name, shared, owner_id, query, created_at, updated_at`
@@ -27,9 +28,8 @@ export const listViews = (ctx: Context, caller: Member, query: PageQuery) =>
 
 export function createView(ctx: Context, caller: Member, { name, query, shared = false }: NewView): Promise<View> {
   mustBeQuery(query)
-  return ctx.db.tx(async (tx) => {
+  return transact(ctx, caller, async ({ tx, now }) => {
     await mustHaveRoom(tx, caller)
-    const now = ctx.clock.now()
     const view = await tx.row<View>(sql`
       insert into views (id, workspace_id, owner_id, name, shared, query, created_at, updated_at)
       values (${newId('view')}, ${caller.workspaceId}, ${caller.id}, ${name}, ${shared}, ${query}, ${now}, ${now})
@@ -41,21 +41,21 @@ export function createView(ctx: Context, caller: Member, { name, query, shared =
 
 export function updateView(ctx: Context, caller: Member, id: string, change: ViewChange): Promise<View> {
   if (change.query !== undefined) mustBeQuery(change.query)
-  return ctx.db.tx(async (tx) => {
+  return transact(ctx, caller, async ({ tx, now }) => {
     const view = await lockView(tx, caller, id)
     const { name, query, shared } = { ...view, ...change }
     if (view.owner_id === null && !shared) throw invalid({ shared: 'must stay true: the view has no owner' })
     tellOf(tx, caller, shared || view.shared, view.owner_id)
     return found(
       await tx.row<View>(sql`
-        update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${ctx.clock.now()}
+        update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${now}
         where id = ${id} returning ${columns}`),
     )
   })
 }
 
 export const deleteView = (ctx: Context, caller: Member, id: string): Promise<void> =>
-  ctx.db.tx(async (tx) => {
+  transact(ctx, caller, async ({ tx }) => {
     const { shared, owner_id } = await lockView(tx, caller, id)
     await tx.run(sql`delete from views where id = ${id}`)
     tellOf(tx, caller, shared, owner_id)
