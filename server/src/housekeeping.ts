@@ -25,8 +25,8 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
 }
 
 /**
- * Removes what no longer means anything. Every process may do it; none depends on it having been done. What fails is left
- * for the next time and keeps nothing else from being done.
+ * Deletes expired rows. Every process may do it, and none depends on it. A chore that fails is logged and tried again the
+ * next time; the others still run.
  */
 export async function sweep({ db, clock, log }: Context) {
   for (const [chore, work] of Object.entries(chores)) {
@@ -36,4 +36,10 @@ export async function sweep({ db, clock, log }: Context) {
   }
 }
 
-export const startHousekeeping = (ctx: Context) => repeat(ctx.clock, everyMs, () => sweep(ctx))
+export const startHousekeeping = (ctx: Context) =>
+  repeat(
+    ctx.clock,
+    everyMs,
+    () => sweep(ctx),
+    ({ message }) => ctx.log.warn({ message }, 'housekeeping failed'),
+  )

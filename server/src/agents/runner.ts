@@ -4,8 +4,8 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
-import { Nap } from '../nap.ts'
 import type { Bells } from '../relay/bells.ts'
+import { WakeableSleep } from '../wakeable-sleep.ts'
 import { AccessLost, AgentSessionApi } from './agent-session-api.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
 import { chooseStrategy } from './choose-strategy.ts'
@@ -40,7 +40,7 @@ export class AgentRunner {
   #renewing: NodeJS.Timeout | undefined
   #renewed: Promise<unknown> | undefined
   #off = () => {}
-  readonly #nap = new Nap()
+  readonly #sleep = new WakeableSleep()
 
   constructor(ctx: Context, door: Door, bells: Bells, strategy: AgentStrategy = chooseStrategy(ctx)) {
     this.#ctx = ctx
@@ -50,7 +50,7 @@ export class AgentRunner {
   }
 
   start() {
-    this.#off = this.#bells.on(workBell, () => this.#nap.wake())
+    this.#off = this.#bells.on(workBell, () => this.#sleep.wake())
     this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }
@@ -59,7 +59,7 @@ export class AgentRunner {
   async stop() {
     this.#stopping = true
     this.#off()
-    this.#nap.wake()
+    this.#sleep.wake()
     await this.#loop
     for (const { abort } of this.#running.values()) abort.abort('shutdown' satisfies Ended)
     await this.#idle()
@@ -96,9 +96,9 @@ export class AgentRunner {
   async #run() {
     if (this.#ctx.db.kind === 'embedded') await this.#guarded(() => releaseAll(this.#ctx.db))
     while (!this.#stopping) {
-      this.#nap.look()
+      this.#sleep.clear()
       const begun = await this.#guarded(() => this.#begin())
-      if (!begun) await this.#nap.sleep(longestSleepMs)
+      if (!begun) await this.#sleep.sleep(longestSleepMs)
     }
   }
 
@@ -114,7 +114,7 @@ export class AgentRunner {
     const abort = new AbortController()
     const done = this.#guarded(() => this.#do(claimed, abort.signal)).then(() => {
       this.#running.delete(claimed.claimId + claimed.id)
-      this.#nap.wake()
+      this.#sleep.wake()
     })
     this.#running.set(claimed.claimId + claimed.id, { claimed, abort, done })
   }

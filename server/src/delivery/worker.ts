@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, type Listening } from '../db/database.ts'
-import { Nap } from '../nap.ts'
+import { WakeableSleep } from '../wakeable-sleep.ts'
 import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type Doorbell } from './doorbell.ts'
@@ -41,7 +41,7 @@ export class DeliveryWorker {
   readonly #secrets = new Map<string, string>()
   #released = 0
   #stopping = false
-  readonly #nap = new Nap()
+  readonly #sleep = new WakeableSleep()
   #loop: Promise<void> | undefined
   #tending: NodeJS.Timeout | undefined
   #tended: Promise<boolean> | undefined
@@ -82,7 +82,7 @@ export class DeliveryWorker {
   }
 
   wake() {
-    this.#nap.wake()
+    this.#sleep.wake()
   }
 
   /** Puts right what a process that died left behind. */
@@ -102,20 +102,20 @@ export class DeliveryWorker {
   /** Sends all that is due now. What the loop does by itself; a test asks for it. */
   async drain() {
     for (;;) {
-      this.#nap.look()
+      this.#sleep.clear()
       await this.#doorbell.quiet()
       if ((await this.#claimAndSend()) > 0) continue
       // What was completed while we looked may have left something due.
-      if (!this.#nap.woken && this.#sending + this.#completions.waiting === 0) return
-      await this.#nap.sleep(longestSleepMs)
+      if (!this.#sleep.woken && this.#sending + this.#completions.waiting === 0) return
+      await this.#sleep.sleep(longestSleepMs)
     }
   }
 
   async #run() {
     while (!this.#stopping) {
-      this.#nap.look()
+      this.#sleep.clear()
       const worked = await this.#worked(async () => {
-        if ((await this.#claimAndSend()) === 0) await this.#nap.sleep(await this.#pauseMs())
+        if ((await this.#claimAndSend()) === 0) await this.#sleep.sleep(await this.#pauseMs())
       })
       if (!worked) await sleep(1000)
     }

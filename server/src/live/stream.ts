@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStream } from '../http/event-stream.ts'
-import { isLetIn } from '../login/caller.ts'
+import { isStillMember } from '../login/caller.ts'
 
 interface Options {
   /** Asked at each heartbeat too. */
@@ -24,7 +24,7 @@ export const streamFor = (
 ) =>
   new EventStream((stream) => {
     const over = begin(stream)
-    const stopBeating = beat(ctx, stream, async () => (await isLetIn(ctx, caller)) && (await mayGoOn()))
+    const stopBeating = beat(ctx, stream, async () => (await isStillMember(ctx, caller)) && (await mayGoOn()))
     return () => {
       stopBeating()
       over()

@@ -1,10 +1,10 @@
-/** Sleep that ends when somebody has something to do. */
-export class Nap {
+/** A sleep between polls that `wake` ends early. */
+export class WakeableSleep {
   #woken = false
   #wake = () => {}
 
-  /** Whoever is about to look says so: what woke them until now needs no other look. */
-  look() {
+  /** Clears pending wake-ups; call it before polling. */
+  clear() {
     this.#woken = false
   }
 
@@ -17,11 +17,11 @@ export class Nap {
     this.#wake()
   }
 
-  /** Not at all if it was woken since the last look. */
-  async sleep(mostMs: number) {
+  /** Returns at once if `wake` was called since the last `clear`. */
+  async sleep(maxMs: number) {
     if (this.#woken) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, mostMs)
+      const timer = setTimeout(resolve, maxMs)
       this.#wake = () => {
         clearTimeout(timer)
         resolve()

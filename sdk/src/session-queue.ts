@@ -1,28 +1,28 @@
 export interface Job {
-  /** Its place in the session; what began the session is 0. */
+  /** Its position in the session; the `created` event has 0. */
   seq: number
-  /** Whether nothing is known to come before it; if not, it waits for that, or to be asked again. */
+  /** Resolves to false while an earlier message is missing; `next` then has to be called again. */
   isNext?(): Promise<boolean>
   run(): Promise<void>
 }
 
 /**
- * The work of one session, one thing after another. Nothing runs before it is known how the session began; of what
- * waits, the lowest `seq` goes first; once it is over, nothing runs any more.
+ * Runs the jobs of one session one at a time, the lowest `seq` first. No job runs before `start`, which is called when
+ * it is known how the session began, nor after `end`.
  */
-export class Lane {
+export class SessionQueue {
   readonly installationId: string
   readonly issueId: string | null
   readonly teamId: string | null
-  /** The event that opened the session was here. */
+  /** The `created` event has arrived. */
   created = false
-  /** Something has run in it. */
+  /** A job has run. */
   worked = false
-  /** Somebody is finding out how it began. */
+  /** A request that finds out how the session began is in progress. */
   searching = false
-  /** Every `seq` that came. */
+  /** Every `seq` that was added. */
   readonly seen = new Set<number>()
-  #begun = false
+  #started = false
   #running = false
   readonly #controller = new AbortController()
   readonly #waiting: (Job & { settled: () => void; failed: (error: unknown) => void })[] = []
@@ -33,16 +33,16 @@ export class Lane {
     this.teamId = about.teamId
   }
 
-  get begun() {
-    return this.#begun
+  get started() {
+    return this.#started
   }
 
-  /** Aborted when it is over. */
+  /** Aborted by `end`. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  get over() {
+  get ended() {
     return this.signal.aborted
   }
 
@@ -52,7 +52,7 @@ export class Lane {
 
   /** Resolves when the job has run or was dropped, and rejects with what it threw. */
   add(job: Job): Promise<void> {
-    if (this.over) return Promise.resolve()
+    if (this.ended) return Promise.resolve()
     return new Promise((settled, failed) => {
       this.seen.add(job.seq)
       this.#waiting.push({ ...job, settled, failed })
@@ -61,23 +61,23 @@ export class Lane {
     })
   }
 
-  begin() {
-    this.#begun = true
+  start() {
+    this.#started = true
     void this.next()
   }
 
-  /** Aborts what runs and drops what waits. */
+  /** Aborts the running job and drops the waiting ones. */
   end(why: string) {
-    if (this.over) return
+    if (this.ended) return
     this.#controller.abort(new DOMException(why, 'AbortError'))
     for (const { settled } of this.#waiting.splice(0)) settled()
   }
 
   async next(): Promise<void> {
     const [job] = this.#waiting
-    if (!this.#begun || this.#running || !job) return
+    if (!this.#started || this.#running || !job) return
     this.#running = true
-    // Nobody waits for this method; what a job throws is for whoever added it.
+    // This method is never awaited; an error of the job rejects the promise that `add` returned.
     const isNext = (await job.isNext?.().catch(() => true)) ?? true
     if (this.#waiting[0] === job && isNext) {
       this.#waiting.shift()
@@ -85,7 +85,7 @@ export class Lane {
       this.worked = true
     }
     this.#running = false
-    // Unless it still waits for what comes before it.
+    // Not if the first job still waits for an earlier message.
     if (isNext || this.#waiting[0] !== job) void this.next()
   }
 }
