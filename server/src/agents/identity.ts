@@ -4,16 +4,17 @@ import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import type { Claimed } from './claim.ts'
-import type { Work } from './work.ts'
+
+export type InsideAgentKind = 'deployment' | 'personal'
 
 /** Agents have the scopes `read` and `write`. Without a model the built-in agent's rules only read and comment. */
-export const scopesOf = (kind: Work['agent']['kind'], { model }: Config): AppScope[] =>
+export const scopesOf = (kind: InsideAgentKind, { model }: Config): AppScope[] =>
   kind === 'deployment' && !model ? ['read', 'comments:create'] : ['read', 'write']
 
 interface SessionAgent {
   id: string
   name: string
-  kind: Work['agent']['kind']
+  kind: InsideAgentKind
   instructions: string
   workspaceId: string
   personalOf: string | null

@@ -4,7 +4,7 @@ import { type SessionRow, sessionColumns, sessionOf } from '../agent-sessions/se
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { Claimed } from './claim.ts'
-import { findSessionAgent } from './identity.ts'
+import { findSessionAgent, type InsideAgentKind } from './identity.ts'
 
 /** Work for an agent inside the service: a session was opened for it, or a person wrote in one. */
 export interface Work {
@@ -14,7 +14,7 @@ export interface Work {
   /** Exactly one of `issueId` and `projectId` is set. */
   issueId: string | null
   projectId: string | null
-  agent: { id: string; name: string; kind: 'deployment' | 'personal'; instructions: string }
+  agent: { id: string; name: string; kind: InsideAgentKind; instructions: string }
   /** The comment that opened the session, unless it was deleted. */
   commentId: string | null
   cause: { kind: 'delegation' } | { kind: 'mention' } | { kind: 'message'; message: AgentActivity }
