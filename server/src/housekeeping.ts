@@ -3,6 +3,7 @@ import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
 import type { Db } from './db/database.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
+import { sweepEvents } from './events/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLogins } from './login/logins.ts'
@@ -17,6 +18,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
   invitations: sweepInvitations,
+  events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
   listeners: sweepListeners,

@@ -11,7 +11,7 @@ import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
-import { Doorbell } from './delivery/doorbell.ts'
+import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { createDemo } from './demo/create.ts'
@@ -21,8 +21,8 @@ import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
-import { Bells } from './relay/bells.ts'
 import { Relay } from './relay/relay.ts'
+import { Wakeups } from './relay/wakeups.ts'
 import { readWebFiles } from './web/files.ts'
 
 /** How long requests in progress may take after the process was asked to stop. */
@@ -78,8 +78,8 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const relay = new Relay(db, clock, log)
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
-    const doorbell = new Doorbell(db, clock, log)
-    const workBells = new Bells(db, log, 'work')
+    const waker = new EndpointWaker(db, clock, log)
+    const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await createDemo(ctx)
     const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
@@ -89,7 +89,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(ctx, doorbell, new AgentRunner(ctx, door, workBells), metrics)
+        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), metrics)
 
     return {
       demo,
@@ -98,9 +98,9 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
-        await doorbell.quiet()
+        await waker.idle()
         await relay.stop()
-        await workBells.stop()
+        await workWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -112,10 +112,10 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
 }
 
 /** Starts everything but the API: deliveries, agents, timers and housekeeping. Returns a function that stops it. */
-function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
+function startWorking(ctx: Context, waker: EndpointWaker, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
-  const worker = new DeliveryWorker(ctx, doorbell, {
+  const worker = new DeliveryWorker(ctx, waker, {
     attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   })
   worker.start()

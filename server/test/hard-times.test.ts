@@ -45,7 +45,7 @@ describe('a clock that is set back by an hour', () => {
     const app = await startApp()
     const { create } = await webhooksOf(app, [receiver])
     await create('Claimed')
-    await app.rung()
+    await app.endpointsWoken()
     expect((await claim(app.ctx.db, app.clock.now(), 8)).claimed).toHaveLength(1)
     await app.deliver()
     expect(receiver.take()).toEqual([])

@@ -9,7 +9,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 
 const columns = sql`
@@ -111,4 +111,4 @@ async function mustBeBelowLimit(tx: Tx, caller: Member) {
 }
 
 /** Only the owner's list contains the agent. */
-const tellOwner = (tx: Tx, { workspaceId, id }: Member) => tellLive(tx, [hintOfLists(workspaceId, 'Agents', id)])
+const tellOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])

@@ -4,7 +4,7 @@ import { test } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
 import { workBell } from '../agent-sessions/hand-over.ts'
 import { sql } from '../db/sql.ts'
-import { Bells } from '../relay/bells.ts'
+import { Wakeups } from '../relay/wakeups.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
 import { AgentRunner } from './runner.ts'
 
@@ -29,7 +29,7 @@ const endless = () => {
 test('Stop aborts work in progress, and the agent posts a final response', async ({ app }) => {
   const { member, builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
   const { strategy, working } = endless()
-  const runner = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), strategy)
+  const runner = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), strategy)
   const issue = await createIssue({ delegate_id: builtIn })
   const drained = runner.drain()
   await working
@@ -68,7 +68,7 @@ test('another worker takes over work after its lease expires, and no activity is
   const slept = new Promise<void>((resolve) => {
     wake = resolve
   })
-  const sleeper = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), {
+  const sleeper = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), {
     async work(_, session) {
       await session.action('read', 'Read', 'something', 'else')
       await session.thought('begun', 'I begin.')
@@ -128,23 +128,23 @@ test.skipIf(!onPostgres)(
   async ({ app, startApp }) => {
     const { builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
     const node = await startApp({}, app)
-    const bells = new Bells(node.ctx.db, node.ctx.log, 'work')
+    const wakeups = new Wakeups(node.ctx.db, node.ctx.log, 'work')
     let wake = () => {}
     const woken = new Promise<void>((resolve) => {
       wake = resolve
     })
-    bells.on(workBell, () => wake())
+    wakeups.on(workBell, () => wake())
     const { strategy, working } = endless()
-    const gone = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'), strategy)
+    const gone = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), strategy)
     const issue = await createIssue({ delegate_id: builtIn, type: 'bug' })
     await woken
     const drained = gone.drain()
     await working
-    const other = new AgentRunner(node.ctx, node.door, bells)
+    const other = new AgentRunner(node.ctx, node.door, wakeups)
     await other.drain()
     expect(typesOf(await readActivities(await sessionOn(issue)))).toEqual(['thought'])
     app.clock.advance({ seconds: 10 })
-    await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, bells).drain()])
+    await Promise.all([other.drain(), other.drain(), new AgentRunner(node.ctx, node.door, wakeups).drain()])
     const session = await sessionOn(issue)
     expect(session.state).toBe('complete')
     expect(typesOf(await readActivities(session))).toEqual([
@@ -157,6 +157,6 @@ test.skipIf(!onPostgres)(
     ])
     await gone.renew()
     await drained
-    await bells.stop()
+    await wakeups.stop()
   },
 )

@@ -4,7 +4,7 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
-import type { Bells } from '../relay/bells.ts'
+import type { Wakeups } from '../relay/wakeups.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
 import { AccessLost, AgentSessionApi } from './agent-session-api.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
@@ -32,7 +32,7 @@ interface Running {
 export class AgentRunner {
   readonly #ctx: Context
   readonly #door: Door
-  readonly #bells: Bells
+  readonly #wakeups: Wakeups
   readonly #strategy: AgentStrategy
   readonly #running = new Map<string, Running>()
   #stopping = false
@@ -42,15 +42,15 @@ export class AgentRunner {
   #off = () => {}
   readonly #sleep = new WakeableSleep()
 
-  constructor(ctx: Context, door: Door, bells: Bells, strategy: AgentStrategy = chooseStrategy(ctx)) {
+  constructor(ctx: Context, door: Door, wakeups: Wakeups, strategy: AgentStrategy = chooseStrategy(ctx)) {
     this.#ctx = ctx
     this.#door = door
-    this.#bells = bells
+    this.#wakeups = wakeups
     this.#strategy = strategy
   }
 
   start() {
-    this.#off = this.#bells.on(workBell, () => this.#sleep.wake())
+    this.#off = this.#wakeups.on(workBell, () => this.#sleep.wake())
     this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }

@@ -1,7 +1,7 @@
 import type { AuditAction } from '@baton/protocol'
 import { json, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 import { shownIn } from './shown.ts'
 
@@ -18,5 +18,5 @@ export async function recordAudit({ tx, now, caller }: Recording, { action, subj
     insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
     values (${newId('aud')}, ${caller.workspaceId}, ${action}, ${caller.id}, ${subjectId}, ${json(details ?? {})}, ${now})`)
   const list = shownIn[action]
-  if (list) tellLive(tx, [hintOfLists(caller.workspaceId, list)])
+  if (list) sendHints(tx, [hintOfLists(caller.workspaceId, list)])
 }

@@ -1,7 +1,7 @@
 import type { InboxKind } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 
 interface Notice {
@@ -43,7 +43,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
         endpoint_id text, app_id text, session_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id
     returning user_id`)
-  tellLive(
+  sendHints(
     tx,
     notified.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
   )

@@ -6,7 +6,7 @@ import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import { transact } from '../unit-of-work.ts'
 import { queryProblem } from './query.ts'
 
@@ -70,7 +70,7 @@ export async function releaseViews(tx: Tx, workspaceId: string, userId: string) 
 
 /** Notify only the owner of a private view. */
 const tellOf = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
-  tellLive(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
+  sendHints(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
 
 /** Locks a view that the caller may change. */
 async function lockView(tx: Tx, caller: Member, id: string): Promise<View> {

@@ -15,7 +15,7 @@ import {
 } from '../../../test/model.ts'
 import type { Config } from '../../config.ts'
 import { sql } from '../../db/sql.ts'
-import { Bells } from '../../relay/bells.ts'
+import { Wakeups } from '../../relay/wakeups.ts'
 import { AgentRunner } from '../runner.ts'
 import { completionsAt } from './endpoint.ts'
 import { recordHealth } from './health.ts'
@@ -125,7 +125,7 @@ test('model failures are retried or reported, and the built-in agent continues b
 
 test('Stop aborts a pending request to the model and clears its timers', async ({ app, model }) => {
   const { member, scribe, createIssue, sessionOn, readActivities } = await insideScene(app)
-  const runner = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'))
+  const runner = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'))
   const issue = await createIssue({ delegate_id: scribe.id })
   const { turn, asked, gone } = silence()
   model.play(turn)

@@ -3,7 +3,7 @@ import { done, say } from '../../../test/delegation.ts'
 import { insideScene, typesOf } from '../../../test/inside-agents.ts'
 import { calls, says, silence, modelTest as test } from '../../../test/model.ts'
 import { sql } from '../../db/sql.ts'
-import { Bells } from '../../relay/bells.ts'
+import { Wakeups } from '../../relay/wakeups.ts'
 import { findTool } from '../../tools/catalogue.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { AgentStrategy } from '../agent-strategy.ts'
@@ -121,8 +121,8 @@ test('a later attempt knows the earlier actions and does not repeat calls that m
   const comment = { target_type: 'issue', target_id: issue.id, text: 'I have started.' }
   const { turn, asked, gone } = silence()
   model.play(calls(['create_issue', first], ['create_comment', comment]), turn)
-  const bells = () => new Bells(app.ctx.db, app.ctx.log, 'work')
-  const dead = new AgentRunner(app.ctx, app.door, bells())
+  const wakeups = () => new Wakeups(app.ctx.db, app.ctx.log, 'work')
+  const dead = new AgentRunner(app.ctx, app.door, wakeups())
   const drained = dead.drain()
   await asked
   app.clock.advance({ seconds: 10 })

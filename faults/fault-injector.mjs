@@ -1,11 +1,11 @@
-// What goes wrong, in which order, and how it is done.
+// Plans the faults of the storm and injects them.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const points = ['after claim', 'after send', 'mid-batch', 'before completion', 'after completion']
-/** Of a worker that has nothing to do: more is done until it comes to the point. */
+/** Then more issues are created, so that the worker reaches the point. */
 const patienceMs = 2000
 
-/** A fifth of the kills hit the API; of the workers' half come from outside at any time, half at chosen points. */
+/** A fifth of the kills are of the API. Of the workers' kills half are at random times, half at chosen points. */
 export function planOf(kills, random) {
   const api = Math.round(kills / 5)
   const atPoints = Math.floor((kills - api) / 2)
@@ -19,8 +19,8 @@ export function planOf(kills, random) {
   ])
 }
 
-export class Attack {
-  /** How often each thing has been done. */
+export class FaultInjector {
+  /** Number of faults injected, by kind. */
   done = new Map()
   kills = 0
   #scene
@@ -31,17 +31,17 @@ export class Attack {
     this.#random = random
   }
 
-  /** Lets `issues` be created for each fault and strikes while they, and their deliveries, are under way. */
+  /** For each fault creates `issues` issues, and injects it while they and their deliveries are in flight. */
   async run(plan, issues) {
     for (const fault of plan) {
-      this.#scene.tracker.want(issues)
+      this.#scene.tracker.request(issues)
       await sleep(this.#random.between(0, 700))
-      await this.#strike(fault, issues)
+      await this.#inject(fault, issues)
       await sleep(this.#random.between(300, 1200))
     }
   }
 
-  async #strike({ kind, point }, issues) {
+  async #inject({ kind, point }, issues) {
     const { database, apis, workers } = this.#scene
     if (kind === 'restart') await this.#counted('database restarted', () => database.restart())
     else if (kind === 'cut') await this.#counted('all connections cut', () => database.cutConnections())
@@ -56,12 +56,12 @@ export class Attack {
     this.done.set(what, (this.done.get(what) ?? 0) + 1)
   }
 
-  /** In the middle of a request. */
+  /** During a request. */
   async #killApi(api, issues) {
     const { tracker } = this.#scene
     await api.untilReady()
-    tracker.want(issues)
-    for (let waited = 0; tracker.underWayAt(api) === 0 && waited < patienceMs; waited++) await sleep(1)
+    tracker.request(issues)
+    for (let waited = 0; tracker.inFlightAt(api) === 0 && waited < patienceMs; waited++) await sleep(1)
     await sleep(this.#random.between(0, 8))
     await api.kill()
   }
@@ -82,7 +82,7 @@ export class Attack {
       })
       while (!over) {
         await Promise.race([ending, sleep(patienceMs)])
-        if (!over) tracker.want(issues)
+        if (!over) tracker.request(issues)
       }
       killed = await ending
     }

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection that says what it is told to say, when it is told to. */
-export class Line {
+/** A TCP connection that sends bytes unchanged. */
+export class RawConnection {
   readonly socket: Socket
-  heard = ''
-  bytesHeard = 0
+  received = ''
+  bytesReceived = 0
   closed = false
   readonly #closing: Promise<unknown>
 
-  /** One that does not read takes nothing from its socket. */
+  /** Without `reads`, received bytes stay in the socket. */
   constructor(rootUrl: string, { reads = true } = {}) {
     this.socket = connect(Number(new URL(rootUrl).port), '127.0.0.1')
     this.socket.on('error', () => {})
@@ -18,24 +18,24 @@ export class Line {
     })
     if (!reads) return
     this.socket.on('data', (data) => {
-      this.bytesHeard += data.length
-      if (this.heard.length < 1_000_000) this.heard += data.toString('latin1')
+      this.bytesReceived += data.length
+      if (this.received.length < 1_000_000) this.received += data.toString('latin1')
     })
   }
 
-  say(bytes: string | Buffer) {
+  send(bytes: string | Buffer) {
     if (!this.closed) this.socket.write(bytes)
   }
 
-  /** What it heard until the other side closed, or until nobody wants to wait any longer. */
-  async ending(withinMs: number): Promise<string> {
+  /** Everything received until the other side closed, or until the timeout. */
+  async untilClosed(withinMs: number): Promise<string> {
     let timer: NodeJS.Timeout | undefined
     await Promise.race([this.#closing, new Promise((resolve) => (timer = setTimeout(resolve, withinMs)))])
     clearTimeout(timer)
-    return this.heard
+    return this.received
   }
 
-  hangUp() {
+  close() {
     this.socket.destroy()
   }
 }

@@ -1,19 +1,19 @@
 import type { Route } from '@baton/protocol'
 import { type Group, groups } from './canaries.ts'
 
-/** Somebody who sends requests, with or without the right to. */
+/** Sends requests, with or without permission. */
 export interface Caller {
   name: string
   headers: Record<string, string>
-  /** The workspace that they name, if they name theirs. */
+  /** Sent as their own workspace. */
   workspaceId: string
   mayRead: ReadonlySet<Group>
-  /** Whether the route is for them, so that they get past the door. */
+  /** Whether the route accepts this kind of caller. */
   fits: (route: Route) => boolean
 }
 
 const without = (...hidden: Group[]) =>
-  new Set(groups.filter((group) => !['nobody', 'there', ...hidden].includes(group)))
+  new Set(groups.filter((group) => !['secret', 'there', ...hidden].includes(group)))
 
 /** What each kind of caller may read. */
 export const mayRead = {
@@ -22,14 +22,14 @@ export const mayRead = {
   admin: without('scribe', 'owner'),
   member: without('scribe', 'owner', 'managers'),
   scribe: without('owner', 'managers'),
-  /** What is for managers, no token leads to. */
+  /** OAuth tokens give no access to what is for managers. */
   programOfOwner: without('scribe', 'managers'),
   app: without('scribe', 'owner', 'managers', 'people'),
   appOfOneTeam: without('scribe', 'owner', 'managers', 'people', 'ops'),
   elsewhere: new Set<Group>(['there']),
 }
 
-/** Who reads the webhooks that go to this path; nothing that is internal or personal is ever sent to any. */
+/** Groups that may read webhooks to this path; internal and personal items are never sent to any. */
 export function readersOf(path: string): ReadonlySet<Group> {
   switch (path.split(/[/?]/)[2]) {
     case 'managers':
@@ -43,7 +43,7 @@ export function readersOf(path: string): ReadonlySet<Group> {
   }
 }
 
-/** Which routes are for whom. */
+/** Routes by kind of caller. */
 export const open = ({ caller }: Route) => caller === 'anyone' || caller === 'anyone or person'
 export const forManagers = ({ caller }: Route) => caller !== 'app'
 export const forMembers = ({ caller }: Route) => caller !== 'app' && caller !== 'manager'

@@ -1,9 +1,10 @@
-// What years of use leave behind, poured in at once, and the one call of the worker that has to stay quick beside it.
-/** Three times as many are due, with some to spare, when there are few rows. */
-const claims = 20
-const claimedAtOnce = 64
+// Fills a database as years of use would, and times claims on it.
 
-/** Fills the database up to `count` activities, issues and deliveries, half of the latter still to be sent. */
+/** With few rows, there are enough due deliveries for three times as many claims. */
+const claims = 20
+const claimSize = 64
+
+/** Fills the database up to `count` activities, issues and deliveries; half of the deliveries are pending. */
 export async function grow({ db, sql, ctx }, { agents, person }, { from, count }) {
   const now = ctx.clock.now()
   const sessions = agents.flatMap(({ sessionIds }) => sessionIds)
@@ -30,11 +31,11 @@ export async function grow({ db, sql, ctx }, { agents, person }, { from, count }
     from generate_series(${from + 1}::int, ${count}::int) n`)
   await db.run(sql`
     insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
-      created_at, settled_at)
+      created_at, settled_at, may_block)
     select 'dlv_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'whk_grown' || n % 20,
       'evt_0' || lpad(n::text, 25, '0'), 'Issue', 'create', case when sent then 'succeeded' else 'pending' end,
       sent::int, sent::int, case when not sent then ${now}::timestamptz end, ${now},
-      case when sent then ${now}::timestamptz end
+      case when sent then ${now}::timestamptz end, false
     from generate_series(${from + 1}::int, ${count}::int) n, lateral (select n / 20 % 2 = 1 as sent) s`)
   for (const table of ['agent_activities', 'agent_sessions', 'issues', 'events', 'deliveries']) {
     await db.run({ text: `vacuum analyze ${table}`, values: [] })
@@ -51,7 +52,7 @@ async function addEndpoints(db, sql, workspaceId, now) {
     from generate_series(0, 19) n on conflict do nothing`)
 }
 
-/** What each of many claims takes, in milliseconds. What was claimed is then done, as if it had been sent. */
+/** Duration of each claim in milliseconds. Claimed deliveries are then marked succeeded. */
 export async function timeClaims({ db, sql, ctx }) {
   const { claim } = await import(new URL('../server/dist/delivery/claim.js', import.meta.url))
   const took = []
@@ -59,9 +60,9 @@ export async function timeClaims({ db, sql, ctx }) {
     const now = ctx.clock.now()
     await db.run(sql`update endpoints set next_due_at = ${now} where id like 'whk_grown%'`)
     const started = performance.now()
-    const { claimed } = await claim(db, ctx.clock.now(), claimedAtOnce)
+    const { claimed } = await claim(db, ctx.clock.now(), claimSize)
     took.push(performance.now() - started)
-    if (claimed.length < claimedAtOnce) throw new Error(`only ${claimed.length} were claimed`)
+    if (claimed.length < claimSize) throw new Error(`only ${claimed.length} deliveries were claimed`)
     await db.run(sql`
       update deliveries set status = 'succeeded', claim_id = null, claim_kind = null, lease_until = null, next_at = null,
         attempts = 1, scheduled = 1, settled_at = ${now}

@@ -1,16 +1,16 @@
-// Stands between the service and its database, and can cut, refuse or silence what goes through it.
+// A proxy between the service and its database that can cut, refuse or silence connections.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-export class Middleman {
+export class DatabaseProxy {
   #pairs = new Set()
   #refusing = false
-  #deaf = false
+  #silencing = false
   #server
 
-  /** To the server of a postgres:// URL. */
+  /** `target` is a postgres:// URL. */
   static async start(target) {
-    const proxy = new Middleman()
+    const proxy = new DatabaseProxy()
     const { hostname, port } = new URL(target)
     proxy.#server = createServer({ allowHalfOpen: true }, (client) =>
       proxy.#join(client, { host: hostname, port: Number(port) }),
@@ -30,24 +30,24 @@ export class Middleman {
     if (this.#refusing) return client.resetAndDestroy()
     const server = connect({ ...target, allowHalfOpen: true })
     server.on('error', () => {})
-    const pair = { client, server, silent: this.#deaf }
+    const pair = { client, server, silent: this.#silencing }
     this.#pairs.add(pair)
     const pass = (from, to) => {
       from.on('data', (bytes) => pair.silent || to.write(bytes))
-      // Once they are silent, nobody is told that the other one has gone.
-      const gone = () => {
+      // On a silenced pair, neither end notices that the other has closed.
+      const closed = () => {
         if (pair.silent) return
         from.destroy()
         to.destroy()
         this.#pairs.delete(pair)
       }
-      from.on('end', gone).on('close', gone)
+      from.on('end', closed).on('close', closed)
     }
     pass(client, server)
     pass(server, client)
   }
 
-  /** Both ends hear of it. */
+  /** Resets the connections at both ends. */
   cut() {
     for (const { client, server } of this.#pairs) {
       client.resetAndDestroy()
@@ -60,15 +60,15 @@ export class Middleman {
     this.#refusing = refusing
   }
 
-  /** From now on not a byte passes on the connections that are there, nor on new ones if `also`; nobody hears of it. */
-  silence({ also = false } = {}) {
-    this.#deaf = also
+  /** Drops all bytes on open connections, and on new ones if `includingNew`, without closing them. */
+  silence({ includingNew = false } = {}) {
+    this.#silencing = includingNew
     for (const pair of this.#pairs) pair.silent = true
   }
 
-  /** For new connections; those that were silenced stay so. */
-  hearAgain() {
-    this.#deaf = false
+  /** Passes bytes on new connections again; silenced ones stay silent. */
+  resume() {
+    this.#silencing = false
   }
 
   get open() {

@@ -3,7 +3,7 @@ import type { Group } from './canaries.ts'
 const kept = 300
 const idPattern = /\b([a-z]{3,4})_[0-9a-hjkmnp-tv-z]{26}\b/g
 
-/** Which thing a generated request is about. It is looked up when the request is sent, so that later ones meet what earlier ones made. */
+/** A reference to an item. Resolved when the request is sent, so that later requests use items that earlier ones created. */
 export class Ref {
   readonly kind: string
   readonly from: 'own' | 'guarded' | 'invented' | 'other kind'
@@ -16,14 +16,14 @@ export class Ref {
   }
 }
 
-/** Ids and the like that requests can be made with. */
-export class Things {
-  /** What anybody may do anything to who is allowed to. */
+/** Ids, codes and tokens to use in requests. */
+export class KnownIds {
+  /** Items that permitted callers may change. */
   readonly #free = new Map<string, string[]>()
-  /** What bears canaries, or who the callers are: those who may change it do not, so that it stays as secret as it is. */
+  /** Items with canaries, and the callers' own: permitted callers do not change them, so that they stay as secret as they are. */
   readonly #guarded = new Map<string, { id: string; group: Group }[]>()
   readonly #guardedIds = new Set<string>()
-  /** What an answer about one thing told of others, such as the deliveries of a webhook. */
+  /** Ids found in responses about another id, such as the deliveries of a webhook. */
   readonly #related = new Map<string, string[]>()
 
   add(kind: string, value: string) {
@@ -32,7 +32,6 @@ export class Things {
     if (!known.includes(value)) this.#free.set(kind, [...known, value].slice(-kept))
   }
 
-  /** It has been deleted. */
   forget(id: string) {
     for (const [kind, known] of this.#free) {
       if (known.includes(id))
@@ -49,7 +48,7 @@ export class Things {
     this.#guarded.set(kind, [...known, { id, group }])
   }
 
-  /** Keeps every id in an answer. */
+  /** Adds every id in a response. */
   learn(text: string, about: string | undefined) {
     for (const [id, kind] of text.matchAll(idPattern)) {
       if (this.#guardedIds.has(id)) continue
@@ -58,7 +57,7 @@ export class Things {
     }
   }
 
-  /** `mayRead` and `writes`: who is allowed to change what is guarded gets something else. */
+  /** A caller that may change a guarded item gets another one if the request writes. */
   find({ kind, from, index }: Ref, mayRead: ReadonlySet<Group>, writes: boolean, about?: string): string {
     const related = about ? this.#related.get(about)?.filter((id) => id.startsWith(`${kind}_`)) : undefined
     if (related && index % 4) return at(related, index)
@@ -70,7 +69,7 @@ export class Things {
       return at([...this.#free.values()].flat(), index)
     }
     const free = this.#free.get(kind) ?? []
-    // What was made last is most likely to be there still.
+    // Recent items are most likely to exist.
     if (from !== 'invented' && free.length > 0) return at(index % 2 ? free : free.slice(-4), index >> 1)
     return `${kind}_${String(index).padStart(26, '0').slice(-26)}`
   }

@@ -1,16 +1,16 @@
-// A company at work: people create issues, an app posts activities, the agent inside the service is given issues, and
-// webhooks tell a sink of it all; at a steady pace, whatever becomes of the service meanwhile. What was acknowledged is
-// kept, and held against what the service and the sink have in the end.
+// Users create issues, an app posts activities, issues are delegated to the built-in agent, and webhooks deliver to a
+// ledger; at a steady pace, whatever happens to the service. In the end, everything acknowledged is compared with the data
+// of the service and the ledger.
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll, reasonOf, send } from './api.mjs'
 
-/** With so many unanswered, those who write would have gone home. */
-const mostUnderWay = 400
+/** With more requests in flight, writes are skipped. */
+const maxInFlight = 400
 const webhooks = 3
 const sessions = 16
 const delegateEvery = 60
-const atWork = ['pending', 'active', 'stale']
+const workingStates = ['pending', 'active', 'stale']
 const settledWithinMs = 75_000
 const redirectUri = 'https://robots.example.com/callback'
 
@@ -23,13 +23,13 @@ export const loadEnv = {
   BATON_DEMO: '0',
 }
 
-export class Company {
-  /** By the second since the load began: what was acknowledged, and what arrived. */
+export class Workload {
+  /** Number of acknowledged writes, by second since the start. */
   writes = []
   answers = new Map()
   slowestMs = 0
   #services
-  #sink
+  #ledger
   #owner
   #robot
   #teamId
@@ -41,25 +41,25 @@ export class Company {
   #delegated = new Set()
   #startedAt = 0
   #ticks = 0
-  #underWay = 0
+  #inFlight = 0
   #ticking
   #tickMs
 
-  /** `pace` is how many writes there are in a second. */
-  constructor(services, sink, pace) {
+  /** `pace`: writes per second. */
+  constructor(services, ledger, pace) {
     this.#services = services
-    this.#sink = sink
+    this.#ledger = ledger
     this.#tickMs = 1000 / pace
   }
 
-  async settleIn() {
+  async setUp() {
     const ann = { name: 'Ann', email: 'ann@example.com', password: 'a password' }
     const { token } = await this.call('POST', '/auth/sign-up', ann, {})
     const bearer = { authorization: `Bearer ${token}` }
     const workspace = await this.call('POST', '/workspaces', { name: 'Acme' }, bearer)
     this.#owner = { ...bearer, 'x-workspace-id': workspace.id }
     this.#teamId = (await this.call('POST', '/teams', { name: 'Engineering', key: 'ENG' })).id
-    for (let index = 0; index < webhooks; index++) await this.addWebhook(this.#sink.urlOf(`/hook/${index}`))
+    for (let index = 0; index < webhooks; index++) await this.addWebhook(this.#ledger.urlOf(`/hook/${index}`))
     await this.#installApp()
     for (let index = 0; index < sessions; index++) {
       const issue = await this.#createIssue({ title: `For the app ${index}` })
@@ -70,7 +70,7 @@ export class Company {
     this.#builtIn = data[0].id
   }
 
-  /** At an address of one's own, it is not counted with those of the sink. */
+  /** Counted only if the URL is of the ledger. */
   async addWebhook(url) {
     const webhook = await this.call('POST', '/webhooks', {
       label: url.slice(0, 60),
@@ -78,7 +78,7 @@ export class Company {
       all_teams: true,
       resource_types: ['Issue'],
     })
-    if (this.#sink.expect(url, webhook)) this.#webhookIds.push(webhook.id)
+    if (this.#ledger.expect(url, webhook)) this.#webhookIds.push(webhook.id)
     return webhook
   }
 
@@ -121,7 +121,6 @@ export class Company {
     return send(this.#services[0], method, path, body, headers)
   }
 
-  /** As the app. */
   callAsApp(method, path, body) {
     return this.call(method, path, body, this.#robot)
   }
@@ -143,33 +142,33 @@ export class Company {
     this.#ticking = setInterval(() => this.#tick(), this.#tickMs)
   }
 
-  /** As many as are due by now, so that a timer that comes late changes nothing. */
+  /** Starts all writes that are due, so that a late timer does not change the pace. */
   #tick() {
     const due = Math.floor((performance.now() - this.#startedAt) / this.#tickMs)
-    for (; this.#ticks < due; this.#ticks++) if (this.#underWay < mostUnderWay) void this.#write(this.#ticks)
+    for (; this.#ticks < due; this.#ticks++) if (this.#inFlight < maxInFlight) void this.#write(this.#ticks)
   }
 
   async #write(number) {
     const service = this.#services[number % this.#services.length]
-    this.#underWay++
+    this.#inFlight++
     const began = performance.now()
-    const done = await (number % 2 === 0 ? this.#say(service, number) : this.#create(service, number))
+    const done = await (number % 2 === 0 ? this.#postActivity(service, number) : this.#create(service, number))
     this.slowestMs = Math.max(this.slowestMs, done.tookMs ?? performance.now() - began)
-    this.#underWay--
+    this.#inFlight--
     if (!done.ok) return
     const second = Math.floor((performance.now() - this.#startedAt) / 1000)
     this.writes[second] = (this.writes[second] ?? 0) + 1
   }
 
-  /** Whoever posts with a key posts again until it is answered. */
-  async #say(service, number) {
+  /** Posts again with the same key until it is answered. */
+  async #postActivity(service, number) {
     const id = this.#sessionIds[(number / 2) % this.#sessionIds.length]
-    const key = `said-${number}`
+    const key = `activity-${number}`
     for (let tookMs = 0; this.#ticking; ) {
       const began = performance.now()
       try {
         const content = { type: 'thought', body: key }
-        const said = await send(
+        const activity = await send(
           service,
           'POST',
           `/agent-sessions/${id}/activities`,
@@ -179,10 +178,10 @@ export class Company {
             'idempotency-key': key,
           },
         )
-        this.#activities.set(key, said.seq)
+        this.#activities.set(key, activity.seq)
         return { ok: true, tookMs: Math.max(tookMs, performance.now() - began) }
       } catch (error) {
-        this.#count(error)
+        this.#countFailure(error)
         tookMs = Math.max(tookMs, performance.now() - began)
         await sleep(100)
       }
@@ -193,10 +192,10 @@ export class Company {
   async #create(service, number) {
     const delegate_id = number % delegateEvery === 1 ? this.#builtIn : undefined
     try {
-      await this.#createIssue({ title: `Found out ${number}`, ...(delegate_id ? { delegate_id } : {}) }, service)
+      await this.#createIssue({ title: `Issue ${number}`, ...(delegate_id ? { delegate_id } : {}) }, service)
       return { ok: true }
     } catch (error) {
-      this.#count(error)
+      this.#countFailure(error)
       return { ok: false }
     }
   }
@@ -208,12 +207,12 @@ export class Company {
     return issue
   }
 
-  #count(error) {
+  #countFailure(error) {
     const why = reasonOf(error)
     this.answers.set(why, (this.answers.get(why) ?? 0) + 1)
   }
 
-  /** The medians of the next so many windows of a second. */
+  /** Medians of the next `seconds` one-second windows. */
   async measure(seconds) {
     const from = Math.ceil((performance.now() - this.#startedAt) / 1000)
     const arrivedAt = (second) => this.#startedAt + second * 1000
@@ -221,17 +220,19 @@ export class Company {
     const windows = Array.from({ length: seconds }, (_, index) => from + index)
     return {
       writes: median(windows.map((second) => this.writes[second] ?? 0)),
-      deliveries: median(windows.map((second) => this.#sink.arrivedBetween(arrivedAt(second), arrivedAt(second + 1)))),
+      deliveries: median(
+        windows.map((second) => this.#ledger.arrivedBetween(arrivedAt(second), arrivedAt(second + 1))),
+      ),
     }
   }
 
   async stop() {
     clearInterval(this.#ticking)
     this.#ticking = undefined
-    while (this.#underWay > 0) await sleep(20)
+    while (this.#inFlight > 0) await sleep(20)
   }
 
-  /** Waits until nothing is pending and no agent at work. */
+  /** Waits until no delivery is pending and no agent is working. */
   async settle() {
     const deadline = Date.now() + settledWithinMs
     while (Date.now() < deadline && !(await this.#isSettled().catch(() => false))) await sleep(300)
@@ -244,41 +245,41 @@ export class Company {
     }
     for (const id of this.#delegated) {
       const { data } = await this.call('GET', `/agent-sessions?issue_id=${id}`)
-      if (data.some(({ state }) => atWork.includes(state))) return false
+      if (data.some(({ state }) => workingStates.includes(state))) return false
     }
     return true
   }
 
-  /** One line for each thing that does not hold. */
+  /** Returns one line for each problem. */
   async problems() {
-    return [...(await this.#lostOrDoubled()), ...(await this.#agentsAtFault()), ...(await this.#undelivered())]
+    return [...(await this.#lostOrDuplicated()), ...(await this.#agentProblems()), ...(await this.#undelivered())]
   }
 
-  async #lostOrDoubled() {
+  async #lostOrDuplicated() {
     const problems = []
     const kept = new Set((await this.list('/issues')).map(({ id }) => id))
-    for (const id of this.#issues) if (!kept.has(id)) problems.push(`${id} was acknowledged and is gone`)
+    for (const id of this.#issues) if (!kept.has(id)) problems.push(`${id} was acknowledged and is lost`)
     const seqs = new Map()
     for (const id of this.#sessionIds) {
-      for (const { seq, content } of await this.#said(id)) {
-        if (seqs.has(content.body)) problems.push(`${content.body} is there twice`)
+      for (const { seq, content } of await this.#activitiesOf(id)) {
+        if (seqs.has(content.body)) problems.push(`${content.body} exists twice`)
         seqs.set(content.body, seq)
       }
     }
     for (const [key, seq] of this.#activities) {
-      if (seqs.get(key) !== seq) problems.push(`${key} was acknowledged as ${seq} and is ${seqs.get(key) ?? 'gone'}`)
+      if (seqs.get(key) !== seq) problems.push(`${key} was acknowledged as ${seq} and is ${seqs.get(key) ?? 'lost'}`)
     }
     return problems
   }
 
-  async #agentsAtFault() {
+  async #agentProblems() {
     const problems = []
     for (const id of this.#delegated) {
       const { data } = await this.call('GET', `/agent-sessions?issue_id=${id}`)
       if (data.length !== 1) problems.push(`${id} was delegated and has ${data.length} sessions`)
       for (const session of data) {
-        const said = await this.#said(session.id)
-        const ends = said.filter(({ type }) => type === 'response' || type === 'error').map(({ type }) => type)
+        const activities = await this.#activitiesOf(session.id)
+        const ends = activities.filter(({ type }) => type === 'response' || type === 'error').map(({ type }) => type)
         if (ends.join() !== 'response') problems.push(`the agent on ${id} ended with: ${ends.join() || 'nothing'}`)
       }
     }
@@ -292,17 +293,17 @@ export class Company {
       const known = new Set(deliveries.map(({ id }) => id))
       for (const { id, status } of deliveries) {
         if (status !== 'succeeded') problems.push(`${id} is ${status}`)
-        if (!this.#sink.hasSeen(id)) problems.push(`${id} never arrived`)
+        if (!this.#ledger.hasReceived(id)) problems.push(`${id} never arrived`)
       }
-      for (const id of this.#sink.seenAt(webhookId)) if (!known.has(id)) problems.push(`${id} is not on record`)
-      const told = this.#sink.issuesToldAt(webhookId)
-      for (const id of this.#issues) if (!told.has(id)) problems.push(`${id} never arrived at ${webhookId}`)
+      for (const id of this.#ledger.receivedAt(webhookId)) if (!known.has(id)) problems.push(`${id} is not recorded`)
+      const received = this.#ledger.issuesReceivedAt(webhookId)
+      for (const id of this.#issues) if (!received.has(id)) problems.push(`${id} never arrived at ${webhookId}`)
     }
-    for (const id of this.#sink.forged) problems.push(`${id} came with a bad signature`)
+    for (const id of this.#ledger.forged) problems.push(`${id} has a bad signature`)
     return problems
   }
 
-  async #said(sessionId) {
+  async #activitiesOf(sessionId) {
     const all = []
     for (let more = true; more; ) {
       const after = all.at(-1)?.seq ?? 0
