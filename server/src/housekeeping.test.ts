@@ -21,7 +21,7 @@ test('logs a failed chore and runs the others', async ({ startApp }) => {
 test('deletes expired rows and nothing else', async ({ startApp }) => {
   const app = await startApp()
   const { owner } = await app.workspace()
-  const signInWrongly = () => app.nobody.post('/auth/sign-in', { email: 'a@b.example', password: 'wrong' })
+  const signInWrongly = () => app.anonymous.post('/auth/sign-in', { email: 'a@b.example', password: 'wrong' })
   const count = async () => {
     const tables = await app.ctx.db.row<Record<string, number>>(sql`
       select (select count(*) from logins) as logins, (select count(*) from rate_limits) as limits,

@@ -57,7 +57,7 @@ export class TestApp {
   readonly door: Door
   readonly rootUrl: string
   /** Calls without credentials. */
-  readonly nobody: Client
+  readonly anonymous: Client
   readonly stop: () => Promise<void>
   readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
@@ -80,7 +80,7 @@ export class TestApp {
     this.#worker = new DeliveryWorker(ctx, this.#waker)
     this.clock = clock
     this.rootUrl = rootUrl
-    this.nobody = new Client(rootUrl, contract)
+    this.anonymous = new Client(rootUrl, contract)
     this.stop = stop
   }
 
@@ -131,7 +131,7 @@ export class TestApp {
     passwordHash ??= hashPassword(password)
     const email = `person-${++people}@example.com`
     const { user, token } = await createAccount(this.ctx, { email, name, passwordHash: await passwordHash })
-    return Object.assign(this.nobody.with({ authorization: `Bearer ${token}` }), {
+    return Object.assign(this.anonymous.with({ authorization: `Bearer ${token}` }), {
       user,
       token,
       password,
@@ -189,7 +189,7 @@ export class TestApp {
       values (${ids.grant}, ${owner.workspaceId}, ${body.client_id}, ${ids.installation}, ${scopes}, ${now}, ${later})`)
     await db.run(sql`
       insert into access_tokens (hash, grant_id, expires_at) values (${sha256(token)}, ${ids.grant}, ${later})`)
-    const client = this.nobody.with({ authorization: `Bearer ${token}`, 'x-workspace-id': owner.workspaceId })
+    const client = this.anonymous.with({ authorization: `Bearer ${token}`, 'x-workspace-id': owner.workspaceId })
     return Object.assign(client, { token, userId: ids.user, installationId: ids.installation, app: body.app })
   }
 

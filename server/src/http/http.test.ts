@@ -17,10 +17,10 @@ describe('every answer', () => {
       const person = await app.person()
       const answers = [
         await person.get('/auth/me'),
-        await app.nobody.get('/auth/me'),
+        await app.anonymous.get('/auth/me'),
         await person.post('/workspaces', { name: '' }),
         await person.get('/nothing/here'),
-        await app.nobody.getRoot('/auth/me'),
+        await app.anonymous.getRoot('/auth/me'),
         await person.post('/auth/sign-out'),
       ]
       expect(answers.map(({ status }) => status)).toEqual([200, 401, 422, 404, 404, 204])
@@ -34,7 +34,7 @@ describe('every answer', () => {
   )
 
   test('carries security headers', async ({ app }) => {
-    const { headers } = await app.nobody.get('/auth/me')
+    const { headers } = await app.anonymous.get('/auth/me')
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('x-frame-options')).toBe('DENY')
@@ -43,7 +43,7 @@ describe('every answer', () => {
 
   test('sends Strict-Transport-Security when the service is https', async ({ startApp }) => {
     const app = await startApp({ BATON_ROOT_URL: 'https://baton.example' })
-    expect((await app.nobody.get('/auth/me')).headers.get('strict-transport-security')).toContain('max-age')
+    expect((await app.anonymous.get('/auth/me')).headers.get('strict-transport-security')).toContain('max-age')
   })
 
   test('has ids and timestamps in one format', verifies('http.id-format', 'http.timestamp-format'), async ({ app }) => {
@@ -61,7 +61,7 @@ describe('errors', () => {
     verifies('http.error-body-shape', 'http.error-details-empty-object', 'http.unknown-route-404'),
     async ({ app }) => {
       for (const path of ['/nothing/here', '/teams/a/b/c', '/%zz', '/..%2f..%2fetc/passwd']) {
-        const { status, headers, body } = await app.nobody.get(path)
+        const { status, headers, body } = await app.anonymous.get(path)
         // The framework answers by itself what it cannot decode, unless it never gets to see it.
         expect(headers.get('x-content-type-options')).toBe('nosniff')
         expect({ status, body }).toEqual({
@@ -128,7 +128,7 @@ describe('errors', () => {
     const { owner } = await app.workspace()
     const robot = await app.installed(owner)
     const logged = vi.spyOn(app.ctx.log, 'info')
-    await app.nobody.get('/auth/me')
+    await app.anonymous.get('/auth/me')
     await owner.get('/teams')
     await robot.get('/teams')
     await robot.get('/no-such-path')
@@ -144,7 +144,7 @@ describe('errors', () => {
 
   test('a caller without access is refused before the body is read', async ({ app }) => {
     const { member } = await app.workspace()
-    expect((await app.nobody.post('/teams', undefined, { raw: '{' })).status).toBe(401)
+    expect((await app.anonymous.post('/teams', undefined, { raw: '{' })).status).toBe(401)
     expect((await member.post('/teams', undefined, { raw: '{' })).status).toBe(403)
   })
 
@@ -212,11 +212,11 @@ describe('an invalid body', () => {
 describe('a refusal', () => {
   test('names some of thousands of invalid fields', async ({ app }) => {
     const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`k${i}`, 1]))
-    const { status, body } = await app.nobody.post('/auth/sign-in', many)
+    const { status, body } = await app.anonymous.post('/auth/sign-in', many)
     expect(status).toBe(422)
     expect(Object.keys(body.details)).toHaveLength(100)
     const strange = { email: 'a@example.com', password: 'a password', k: Array(500).fill({ text: '\0' }) }
-    const refused = await app.unchanged(() => app.nobody.post('/auth/sign-in', strange))
+    const refused = await app.unchanged(() => app.anonymous.post('/auth/sign-in', strange))
     expect(Object.keys(refused.body.details)).toHaveLength(100)
   })
 
@@ -385,28 +385,28 @@ describe('the door', () => {
 
 describe('the service itself', () => {
   test('reports health, readiness and metrics', async ({ app }) => {
-    expect(await app.nobody.getRoot('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
-    expect(await app.nobody.getRoot('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
-    const { body } = await app.nobody.getRoot('/metrics')
+    expect(await app.anonymous.getRoot('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await app.anonymous.getRoot('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
+    const { body } = await app.anonymous.getRoot('/metrics')
     expect(body).toMatch(/baton_http_request_duration_seconds_count\{method="GET",route="\/readyz",status="200"\} \d+/)
-    expect((await app.nobody.getRoot('/')).body).toContain(`${app.ctx.config.baseUrl}/openapi.json`)
+    expect((await app.anonymous.getRoot('/')).body).toContain(`${app.ctx.config.baseUrl}/openapi.json`)
   })
 
   test('is healthy but not ready without its database', async ({ startApp }) => {
     const app = await startApp()
     await app.ctx.db.close()
-    expect(await app.nobody.getRoot('/readyz')).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
-    expect((await app.nobody.getRoot('/healthz')).status).toBe(200)
+    expect(await app.anonymous.getRoot('/readyz')).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
+    expect((await app.anonymous.getRoot('/healthz')).status).toBe(200)
   })
 
   test('serves nothing else as a worker', async ({ app, startApp }) => {
     const worker = await startApp({ BATON_ROLE: 'worker' })
     for (const path of ['/healthz', '/readyz', '/metrics']) {
-      expect((await worker.nobody.getRoot(path)).status).toBe(200)
+      expect((await worker.anonymous.getRoot(path)).status).toBe(200)
     }
     for (const path of ['/auth/me', '/openapi.json', '/teams']) {
       expect((await fetch(`${worker.rootUrl}/api/v1${path}`)).status).toBe(404)
-      expect((await app.nobody.get(path)).status).not.toBe(404)
+      expect((await app.anonymous.get(path)).status).not.toBe(404)
     }
   })
 })

@@ -5,7 +5,7 @@ import { test } from '../../test/harness.ts'
 import { openApi } from './openapi.ts'
 
 test('the served description is valid OpenAPI 3.1 by an independent validator', async ({ app }) => {
-  const { status, body } = await app.nobody.get('/openapi.json')
+  const { status, body } = await app.anonymous.get('/openapi.json')
   expect(status).toBe(200)
   expect(body).toEqual(JSON.parse(JSON.stringify(openApi(api, app.ctx.config))))
   const validator = new Validator()
@@ -14,7 +14,7 @@ test('the served description is valid OpenAPI 3.1 by an independent validator', 
 })
 
 test('it has every operation, with its parameters, body, answer and errors', async ({ app }) => {
-  const { paths } = (await app.nobody.get('/openapi.json')).body
+  const { paths } = (await app.anonymous.get('/openapi.json')).body
   for (const [name, operation] of Object.entries(api)) {
     const { method, path } = operation.route
     const described = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]

@@ -170,10 +170,10 @@ describe('the headers', () => {
       update access_tokens set expires_at = ${app.clock.now()}
       where grant_id in (select id from grants where installation_id = ${expired.installationId})`)
     await owner.delete(`/installations/${revoked.installationId}`)
-    const stranger = app.nobody.with({ authorization: 'Bearer svc_at_stranger' })
+    const stranger = app.anonymous.with({ authorization: 'Bearer svc_at_stranger' })
     const windows = () => app.ctx.db.row(sql`select count(*) from rate_windows`)
     const before = await windows()
-    for (const client of [expired, revoked, stranger, app.nobody]) {
+    for (const client of [expired, revoked, stranger, app.anonymous]) {
       for (const [path, status] of [
         ['/auth/me', 401],
         ['/nowhere', 404],

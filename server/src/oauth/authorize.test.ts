@@ -124,7 +124,7 @@ describe('authorize', () => {
     ),
     async ({ app }) => {
       const { owner, client } = await scene(app)
-      const nobody = await app.unchanged(() => authorize(app.nobody, client.client_id, { resource: 'x' }))
+      const nobody = await app.unchanged(() => authorize(app.anonymous, client.client_id, { resource: 'x' }))
       expect(nobody.status).toBe(302)
       const signIn = new URL(nobody.headers.get('location') ?? '')
       expect(signIn.origin + signIn.pathname).toBe(`${app.ctx.config.appUrl}/sign-in`)
