@@ -6,7 +6,15 @@ import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import { type Endpoint, insertEndpoint, newWebhookSecret, rotateSecret, setState } from '../delivery/endpoints.ts'
+import {
+  clearResourceTypes,
+  type Endpoint,
+  insertEndpoint,
+  newWebhookSecret,
+  rotateSecret,
+  setState,
+  updateEndpoint,
+} from '../delivery/endpoints.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -120,14 +128,9 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
   })
 }
 
-async function replaceEndpoint(
-  { tx, now }: UnitOfWork,
-  before: StoredApp,
-  { id, label, url, resource_types, state }: Endpoint,
-) {
-  await tx.run(sql`
-    update endpoints set label = ${label}, url = ${url}, resource_types = ${resource_types}, updated_at = ${now}
-    where id = ${id}`)
+async function replaceEndpoint({ tx, now }: UnitOfWork, before: StoredApp, endpoint: Endpoint) {
+  const { id, url, state } = endpoint
+  await updateEndpoint(tx, { ...endpoint, updated_at: now.toISOString() })
   // Who listened did so in place of another URL, maybe of none.
   if (url !== before.webhook.url) await endListening(tx, now, sql`endpoint_id = ${id}`)
   if (state !== before.webhook.state) await setState(tx, id, state as 'enabled' | 'disabled', now)
@@ -161,7 +164,7 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
     await uninstallApp(unit, id)
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
-    await tx.run(sql`update endpoints set resource_types = '{}' where id = ${endpointId}`)
+    await clearResourceTypes(tx, endpointId)
     await recordAudit(unit, { action: 'app.deleted', subjectId: id, details: { name } })
   })
 

@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
-import { lookWhenRung, streamFor } from '../live/stream.ts'
+import { readOnWake, streamFor } from '../live/stream.ts'
 import { transact } from '../unit-of-work.ts'
 import { confirmRole, transactAs } from '../workspaces/members.ts'
 import { findOwnApp, type StoredApp } from './apps.ts'
@@ -30,7 +30,7 @@ export async function listen(ctx: Context, caller: Member, appId: string, takeOv
   const listening = { appId, takeOver, connectionId: randomUUID() }
   return streamFor(ctx, caller, (stream) => relayTo(ctx, caller, stream, listening), {
     unreadBytes,
-    mayGoOn: () => goOn(ctx, caller, listening),
+    mayContinue: () => goOn(ctx, caller, listening),
   })
 }
 
@@ -78,7 +78,7 @@ const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }:
 /** The first look begins it, each ring says to look again for attempts. */
 function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
   let started = false
-  const look = lookWhenRung(ctx, stream, async () => {
+  const look = readOnWake(ctx, stream, async () => {
     if (!started) {
       const { webhook } = await start(ctx, caller, listening)
       stream.event('ready', { app_id: listening.appId, url: webhook.url })
@@ -88,8 +88,8 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
   })
   const beginning = look()
   return ctx.relay.connect(listening.connectionId, {
-    rung: () => void look(),
-    gone: () => beginning.then(() => leave(ctx, listening)),
+    wake: () => void look(),
+    closed: () => beginning.then(() => leave(ctx, listening)),
   })
 }
 

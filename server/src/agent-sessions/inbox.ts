@@ -2,7 +2,7 @@ import type { NewActivity } from '@baton/protocol'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { notify } from '../inbox/notify.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Session } from './session.ts'
 
@@ -51,7 +51,7 @@ export async function settleQuestions({ tx, now }: UnitOfWork, { id, workspaceId
   const settled = await tx.rows<{ userId: string }>(sql`
     update inbox_entries set read_at = ${now}
     where session_id = ${id} and kind = 'agent_needs_you' and read_at is null returning user_id as "userId"`)
-  tellLive(
+  sendHints(
     tx,
     settled.map(({ userId }) => hintOfInbox(workspaceId, userId)),
   )

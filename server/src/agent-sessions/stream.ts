@@ -4,7 +4,7 @@ import type { Member } from '../http/caller.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { route } from '../http/route.ts'
 import type { Live } from '../live/live.ts'
-import { lookWhenRung, streamFor } from '../live/stream.ts'
+import { readOnWake, streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
 import { getSession } from './read.ts'
 
@@ -40,7 +40,7 @@ interface Watching {
 /** Each hint says to look again; what is new since the last look is sent. */
 function follow(ctx: Context, live: Live, watching: Watching): () => void {
   const { caller, stream, id } = watching
-  const look = lookWhenRung(ctx, stream, () => send(ctx, watching))
+  const look = readOnWake(ctx, stream, () => send(ctx, watching))
   const unwatch = live.watch(caller.workspaceId, caller.id, {
     hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && look()),
     resync: () => void look(),

@@ -40,6 +40,9 @@ const looksDifferent = ({ standing, openedByAgent }: Session, row: SessionRow) =
   standing.state !== row.state || (!openedByAgent && !standing.answeredAt)
 
 export const startTimers = (ctx: Context) =>
-  repeat(ctx.clock, everyMs, async () => {
-    await settleDue(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'timers failed'))
-  })
+  repeat(
+    ctx.clock,
+    everyMs,
+    () => settleDue(ctx),
+    ({ message }) => ctx.log.warn({ message }, 'timers failed'),
+  )

@@ -9,7 +9,7 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 
 const columns = sql`
@@ -34,8 +34,8 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    refuseOurName(name)
-    await mustHaveRoom(tx, caller)
+    refuseReservedName(name)
+    await mustBeBelowLimit(tx, caller)
     const id = newId('usr')
     await tx.run(sql`
       insert into users (id, user_kind, agent_kind, display_name, created_at)
@@ -51,7 +51,7 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
 export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, change: PersonalAgentChange) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    if (change.name !== undefined) refuseOurName(change.name)
+    if (change.name !== undefined) refuseReservedName(change.name)
     const before = await readAgent(tx, caller, id, sql`for update of n`)
     const { name = before.name, instructions = before.instructions } = change
     if (name === before.name && instructions === before.instructions) return before
@@ -70,7 +70,7 @@ export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
     tellOwner(unit.tx, caller)
   })
 
-/** Somebody left the workspace, by themselves or not; nobody is left whom their agents could work for. */
+/** Call when a member leaves or is removed: their agents have no owner to work for. */
 export async function retireAgentsOf(unit: UnitOfWork<Member>, ownerId: string) {
   const agents = await unit.tx.rows<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from inside_agents n join users u on u.id = n.user_id
@@ -78,7 +78,7 @@ export async function retireAgentsOf(unit: UnitOfWork<Member>, ownerId: string) 
   for (const agent of agents) await retire(unit, agent)
 }
 
-/** decisions 10: as when an app is uninstalled. What it wrote stays, under its name. */
+/** agent.personal-deleted: the same as uninstalling an app. Its comments and activities stay, under its name. */
 async function retire(unit: UnitOfWork<Member>, { id, name }: { id: string; name: string }) {
   await unit.tx.run(sql`update inside_agents set deleted_at = ${unit.now} where user_id = ${id}`)
   await releaseAllOf(unit, id)
@@ -93,13 +93,13 @@ const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =
       where n.user_id = ${id} and ${ofOwner(caller)} ${hold}`),
   )
 
-/** What it writes is read by others, who are not to take it for the built-in agent. */
-function refuseOurName(name: string) {
+/** Readers of its comments must not mistake it for the built-in agent. */
+function refuseReservedName(name: string) {
   if (name.trim().toLowerCase() === 'baton') throw invalid({ name: 'is the name of the built-in agent' })
 }
 
-/** Who makes several at once makes them one after the other; and nobody makes one while leaving. */
-async function mustHaveRoom(tx: Tx, caller: Member) {
+/** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
+async function mustBeBelowLimit(tx: Tx, caller: Member) {
   const { workspaceId, id } = caller
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)
@@ -110,5 +110,5 @@ async function mustHaveRoom(tx: Tx, caller: Member) {
   if (found(kept).count >= limit) throw new ApiError('PERSONAL_AGENT_LIMIT_REACHED', { limit })
 }
 
-/** It is in nobody else's list. */
-const tellOwner = (tx: Tx, { workspaceId, id }: Member) => tellLive(tx, [hintOfLists(workspaceId, 'Agents', id)])
+/** Only the owner's list contains the agent. */
+const tellOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])

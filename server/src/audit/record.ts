@@ -1,22 +1,22 @@
 import type { AuditAction } from '@baton/protocol'
 import { json, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 import { shownIn } from './shown.ts'
 
 interface AuditEntry {
   action: AuditAction
-  /** The id of what was changed. */
+  /** Id of the changed item. */
   subjectId: string
   details?: Record<string, unknown>
 }
 
-/** Written in the transaction of the change itself: there is no change without its entry, nor without its hint. */
+/** Call in the transaction of the change, so that the change, its entry and its hint commit together. */
 export async function recordAudit({ tx, now, caller }: Recording, { action, subjectId, details }: AuditEntry) {
   await tx.run(sql`
     insert into audit_entries (id, workspace_id, action, actor_id, subject_id, details, created_at)
     values (${newId('aud')}, ${caller.workspaceId}, ${action}, ${caller.id}, ${subjectId}, ${json(details ?? {})}, ${now})`)
   const list = shownIn[action]
-  if (list) tellLive(tx, [hintOfLists(caller.workspaceId, list)])
+  if (list) sendHints(tx, [hintOfLists(caller.workspaceId, list)])
 }

@@ -1,13 +1,17 @@
 import { commentFields } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type PlacedComment, readComments } from './placed-comments.ts'
-import { actorOf, type EventActor, type Happening, only, record } from './record.ts'
+import { actorOf, type EventActor, type ItemChange, only, record } from './record.ts'
 
-/** What others hear of a comment: nothing where it is internal or stands on a personal item (6.5.6). */
-const heardOfComment = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
+/** None for an internal comment or one on a personal item (event.internal-comment-not-delivered). */
+const commentChanges = (
+  actor: EventActor | null,
+  action: ItemChange['action'],
+  comment: PlacedComment,
+): ItemChange[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -21,14 +25,14 @@ const heardOfComment = (actor: EventActor | null, action: Happening['action'], c
         },
       ]
 
-/** Records what others hear of comments. The rest is for people: internal ones for all, others for the item's owner. */
-export async function recordComments(unit: UnitOfWork<Actor>, action: Happening['action'], comments: PlacedComment[]) {
+/** Records events for shared comments. The others only get hints: internal ones for all members, the rest for the owner. */
+export async function recordComments(unit: UnitOfWork<Actor>, action: ItemChange['action'], comments: PlacedComment[]) {
   const { tx, caller } = unit
   await record(
     unit,
-    comments.flatMap((comment) => heardOfComment(actorOf(caller), action, comment)),
+    comments.flatMap((comment) => commentChanges(actorOf(caller), action, comment)),
   )
-  tellLive(
+  sendHints(
     tx,
     comments
       .filter(({ internal, personal }) => internal || personal)
@@ -39,7 +43,7 @@ export async function recordComments(unit: UnitOfWork<Actor>, action: Happening[
   )
 }
 
-/** The comments of an item that was personal until now: news to everybody but its owner. */
+/** Records `create` for the comments of an item that is no longer personal. */
 export async function recordThread(unit: UnitOfWork<Actor>, target: { issueId: string } | { projectId: string }) {
   const comments = await readComments(
     unit.config,
@@ -50,6 +54,6 @@ export async function recordThread(unit: UnitOfWork<Actor>, target: { issueId: s
   )
   await record(
     unit,
-    comments.flatMap((comment) => heardOfComment(comment.author, 'create', comment)),
+    comments.flatMap((comment) => commentChanges(comment.author, 'create', comment)),
   )
 }

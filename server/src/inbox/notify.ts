@@ -1,7 +1,7 @@
 import type { InboxKind } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
 
 interface Notice {
@@ -15,7 +15,7 @@ interface Notice {
   sessionId?: string | null
 }
 
-/** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
+/** Adds inbox entries in the transaction of their cause, except for the actor's own actions. */
 export async function notify({ tx, now, caller }: Recording, notices: Notice[]) {
   const { id: actorId, workspaceId } = caller
   const rows = notices
@@ -32,7 +32,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
-  const told = await tx.rows<{ user_id: string }>(sql`
+  const notified = await tx.rows<{ user_id: string }>(sql`
     insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
@@ -43,13 +43,13 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
         endpoint_id text, app_id text, session_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id
     returning user_id`)
-  tellLive(
+  sendHints(
     tx,
-    told.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
+    notified.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
   )
 }
 
-/** Asks every manager of the workspace to look at something. */
+/** Adds an inbox entry for every manager of the workspace. */
 export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Pick<Notice, 'endpointId' | 'appId'>) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)

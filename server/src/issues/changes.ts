@@ -2,18 +2,18 @@ import { type Issue, issueFields, limits } from '@baton/protocol'
 import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
 import { laterThan } from '../clock.ts'
 import { insertRows, sql } from '../db/sql.ts'
-import { type EventActor, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
+import { changesToRecord, type EventActor, type ItemChange, only, previousValues, record } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
 import { withUrl } from './read.ts'
 
 export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
 
-export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): Happening => ({
+export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): ItemChange => ({
   type: 'Issue',
   action,
   actor,
@@ -22,18 +22,18 @@ export const happened = (actor: EventActor, action: 'create' | 'remove', issue: 
   teamIds: teamsOf(issue),
 })
 
-export const heardOf = (actor: EventActor, before: Issue, after: Issue): Happening[] =>
-  heardOfChange([before, after], issueFields, happened(actor, 'create', after), teamsOf(before))
+export const heardOf = (actor: EventActor, before: Issue, after: Issue): ItemChange[] =>
+  changesToRecord([before, after], issueFields, happened(actor, 'create', after), teamsOf(before))
 
 /** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
 export function tellWatchers(
   { tx, caller }: UnitOfWork<Actor>,
-  action: Happening['action'],
+  action: ItemChange['action'],
   issue: Issue,
   wasShared = false,
 ) {
   const item = { workspace_id: caller.workspaceId, type: 'Issue', id: issue.id, action } as const
-  tellLive(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
+  sendHints(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
 }
 
 /** What the history shows of a change. `updated_at` follows from the rest. */

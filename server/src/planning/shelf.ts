@@ -5,11 +5,11 @@ import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
-import { hintOfLists, type Teller, tellLive } from '../live/hint.ts'
+import { type HintSender, hintOfLists, sendHints } from '../live/hint.ts'
 import { type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 
 /** A transaction, or the database itself: each write is one statement. */
-type Write = UnitOfWork<Actor, Queryable & Teller>
+type Write = UnitOfWork<Actor, Queryable & HintSender>
 
 interface Shape {
   table: Sql
@@ -86,7 +86,7 @@ export class Shelf<Item extends { id: string }> {
     const row = await tx.row<Item & { personalOf: string | null }>(sql`
       ${statement} returning ${shown}, ${personalOf} as "personalOf"`)
     const { personalOf: only, ...item } = found(row)
-    tellLive(tx, [hintOfLists(caller.workspaceId, 'Workspace', only)])
+    sendHints(tx, [hintOfLists(caller.workspaceId, 'Workspace', only)])
     return item as unknown as Item
   }
 

@@ -10,9 +10,9 @@ import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
   actorOf,
+  changesToRecord,
   type EventActor,
-  type Happening,
-  heardOfChange,
+  type ItemChange,
   only,
   previousValues,
   record,
@@ -23,7 +23,7 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
@@ -150,15 +150,15 @@ const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
 /** Nothing is recorded about a personal project, but its owner may have it before their eyes. */
 function tellOwner(
   { tx, caller }: UnitOfWork<Actor>,
-  action: Happening['action'],
+  action: ItemChange['action'],
   project: Project,
   wasShared = false,
 ) {
   const item = { workspace_id: caller.workspaceId, type: 'Project', id: project.id, action } as const
-  tellLive(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
+  sendHints(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
 }
 
-const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): Happening => ({
+const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): ItemChange => ({
   type: 'Project',
   action,
   actor,
@@ -167,8 +167,8 @@ const happened = (actor: EventActor, action: 'create' | 'remove', project: Proje
   teamIds: project.team_ids,
 })
 
-const heardOf = (actor: EventActor, before: Project, after: Project): Happening[] =>
-  heardOfChange([before, after], projectFields, happened(actor, 'create', after), before.team_ids)
+const heardOf = (actor: EventActor, before: Project, after: Project): ItemChange[] =>
+  changesToRecord([before, after], projectFields, happened(actor, 'create', after), before.team_ids)
 
 const blank = (caller: Actor, now: Date): Project => ({
   id: newId('prj'),

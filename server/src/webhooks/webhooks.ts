@@ -80,7 +80,7 @@ export const deleteWebhook = (ctx: Context, admitted: Member, id: string) =>
     await recordAudit(unit, { action: 'webhook.deleted', subjectId: id, details: { label } })
   })
 
-/** 3.3: enabling clears the failing reason. */
+/** Enabling clears `failing` (webhook.enable). */
 export const switchWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
   changing(ctx, admitted, id, async (unit, webhook): Promise<Webhook> => {
     if (webhook.state === state) return webhook
@@ -101,7 +101,7 @@ export const rotateWebhookSecret = (ctx: Context, admitted: Member, id: string) 
     return { secret: await rotateSecret(unit.tx, ctx.keys, id, unit.now) }
   })
 
-/** Runs with the manager's role confirmed and the webhook locked. */
+/** Runs `work` with the manager's role confirmed and the webhook locked. */
 const changing = <T>(
   ctx: Context,
   admitted: Member,
@@ -112,7 +112,7 @@ const changing = <T>(
     work(unit, await lockEndpoint(unit.tx, admitted.workspaceId, id)),
   )
 
-/** 2.8 and decisions 7, on the webhook as it would be. */
+/** Validates the webhook with its changes applied. */
 async function check({ tx, config, caller }: UnitOfWork<Member>, webhook: Webhook) {
   const problems: Record<string, string> = {}
   const judged = judgeUrl(webhook.url, config.webhookAllow)
@@ -123,11 +123,11 @@ async function check({ tx, config, caller }: UnitOfWork<Member>, webhook: Webhoo
   }
   const known = await tx.rows(sql`
     select id from teams where workspace_id = ${caller.workspaceId} and id = any(${webhook.team_ids})`)
-  if (known.length < webhook.team_ids.length) problems.team_ids = 'holds an id that is not a team of this workspace'
+  if (known.length < webhook.team_ids.length) problems.team_ids = 'contains an id that is not a team of this workspace'
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** Section 8: disabled ones count, deleted ones do not. */
+/** Disabled webhooks count, deleted ones do not (webhook.limit-counting). */
 async function checkLimit({ tx, config, caller }: UnitOfWork<Member>) {
   const row = await tx.row<{ count: number }>(sql`
     select count(*) as count from endpoints where ${isWebhookOf(caller.workspaceId)}`)
