@@ -1,6 +1,7 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
+import { nextIssueNumbers } from '../workspaces/issue-numbers.ts'
 
 /** An issue as it is stored; its address follows from its code. */
 export type StoredIssue = Omit<Issue, 'url'>
@@ -45,19 +46,10 @@ export async function holdProjects(tx: Queryable, workspaceId: string, issues: P
     select 1 from projects where workspace_id = ${workspaceId} and id = any(${ids}) order by id for key share`)
 }
 
-/** The next `count` codes of a team, or of the issues without one. */
+/** The next `count` codes of a team, or of the issues without a team (issue.teamless-code). */
 export async function nextCodes(tx: Queryable, workspaceId: string, teamId: string | null, count: number) {
-  const row = await tx.row<{ key: string; last: number }>(
-    teamId
-      ? sql`
-        update teams set last_issue_number = last_issue_number + ${count}
-        where workspace_id = ${workspaceId} and id = ${teamId} returning key, last_issue_number as last`
-      : sql`
-        update workspaces set last_issue_number = last_issue_number + ${count}
-        where id = ${workspaceId} returning 'X' as key, last_issue_number as last`,
-  )
-  if (!row) throw new Error('the team has gone away')
-  return Array.from({ length: count }, (_, index) => `${row.key}-${row.last - count + 1 + index}`)
+  const { key, numbers } = await nextIssueNumbers(tx, workspaceId, teamId, count)
+  return numbers.map((number) => `${key ?? 'X'}-${number}`)
 }
 
 /** What a change can set. */
@@ -126,6 +118,12 @@ export async function removeBlocks(tx: Queryable, blocks: Block[]) {
       as n (blocker_id, blocked_id)
     where b.blocker_id = n.blocker_id and b.blocked_id = n.blocked_id`)
 }
+
+/** Removes a project and its milestones from all issues except the personal issues of the project's owner. */
+export const removeProjectFromIssues = (tx: Queryable, projectId: string, ownerId: string) =>
+  tx.run(sql`
+    update issues set project_id = null, milestone_id = null
+    where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
 
 /** Moves `updated_at` of issues whose relations were changed from the other side. */
 export const touchIssues = (tx: Queryable, issues: Pick<StoredIssue, 'id' | 'updated_at'>[]) =>

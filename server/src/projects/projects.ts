@@ -5,7 +5,7 @@ import { endOnDeleted, endOnMoved, endOnPersonal } from '../agent-sessions/end.t
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
@@ -23,6 +23,7 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { removeProjectFromIssues } from '../issues/queries.ts'
 import { hintsOf, sendHints } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
@@ -84,8 +85,8 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     await record(unit, heardOf(actor, before, after))
     if (after.personal) tellOwner(unit, 'update', after, !before.personal)
     if (before.personal && !after.personal) await recordThread(unit, { projectId: after.id })
-    // What others share cannot refer to what only one may see.
-    if (after.personal && !before.personal) await leaveToOwner(tx, after.id, caller.id)
+    // Shared issues must not refer to a personal project.
+    if (after.personal && !before.personal) await removeProjectFromIssues(tx, after.id, caller.id)
     return after
   })
 
@@ -140,12 +141,6 @@ async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Projec
 function checkFromApp({ personal }: ProjectChange) {
   if (personal) throw invalid({ personal: 'must be false for an app' })
 }
-
-/** Takes the project, and its milestones, from the issues that are not its owner's personal ones. */
-const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
-  tx.run(sql`
-    update issues set project_id = null, milestone_id = null
-    where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
 
 /** Nothing is recorded about a personal project, but its owner may have it before their eyes. */
 function tellOwner(
