@@ -6,14 +6,14 @@ import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
-import { type Kind, References, type Wanted } from '../planning/references.ts'
+import { type Kind, type ReferenceIds, References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { checkNewFromApp } from './apps.ts'
 import { changeBlocks, happened, tellWatchers } from './changes.ts'
 import { holdDelegate, settleDelegate, tellAgents } from './delegation.ts'
 import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
 import { withUrl } from './read.ts'
-import { badReferences, changed, wantedOf } from './rules.ts'
+import { badReferences, changed, referencesToCheck } from './rules.ts'
 
 export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
   if (caller.kind === 'app') checkNewFromApp(body)
@@ -51,15 +51,14 @@ async function insert(
 ) {
   const { tx, now, caller, config } = unit
   const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
-  const wanted = drafts.map((draft) => wantedOf(draft, null))
+  const wanted = drafts.map((draft) => referencesToCheck(draft, null))
   await holdProjects(tx, caller.workspaceId, drafts)
   const references = await References.find(tx, caller, union(wanted))
-  for (const { team_id } of drafts) references.mustCover(caller, team_id)
+  for (const { team_id } of drafts) references.refuseUncoveredTeam(caller, team_id)
   const bad = drafts.flatMap((draft, index) =>
-    Object.entries(badReferences(draft, caller.id, wanted[index] as Wanted, references)).map(([field, message]) => [
-      prefix(index) + field,
-      message,
-    ]),
+    Object.entries(badReferences(draft, caller.id, wanted[index] as ReferenceIds, references)).map(
+      ([field, message]) => [prefix(index) + field, message],
+    ),
   )
   if (bad.length > 0) throw invalid(Object.fromEntries(bad))
   for (const [index, draft] of drafts.entries()) {
@@ -109,7 +108,7 @@ const blank = (caller: Actor, now: Date): Issue => ({
   sort_order: now.getTime(),
 })
 
-function union(all: Wanted[]): Wanted {
+function union(all: ReferenceIds[]): ReferenceIds {
   const kinds = [...new Set(all.flatMap((wanted) => Object.keys(wanted)))] as Kind[]
   return Object.fromEntries(kinds.map((kind) => [kind, all.flatMap((wanted) => [...(wanted[kind] ?? [])])]))
 }

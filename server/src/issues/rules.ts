@@ -1,6 +1,6 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import { moment } from '../clock.ts'
-import type { References, Wanted } from '../planning/references.ts'
+import type { ReferenceIds, References } from '../planning/references.ts'
 
 const sorted = (ids: readonly string[]) => [...new Set(ids)].sort()
 
@@ -27,7 +27,7 @@ const madePersonal = (before: Issue, change: IssueChange): Partial<Issue> => ({
 })
 
 /** The ids in which `after` differs from what is known to be good. When an issue becomes shared, none is. */
-export function wantedOf(after: Issue, before: Issue | null): Wanted {
+export function referencesToCheck(after: Issue, before: Issue | null): ReferenceIds {
   const known = before?.personal === after.personal ? before : null
   const isNew = (field: keyof Issue) => !known || known[field] !== after[field]
   const one = (field: 'team_id' | 'assignee_id' | 'project_id' | 'milestone_id' | 'cycle_id' | 'parent_id') =>
@@ -49,19 +49,19 @@ export function wantedOf(after: Issue, before: Issue | null): Wanted {
 interface Judged {
   issue: Issue
   owner: string
-  wanted: Wanted
+  wanted: ReferenceIds
   references: References
 }
 
 type Bad = Record<string, string>
 
 /** One message for each reference that cannot stand. `wanted` says which were looked up. */
-export function badReferences(issue: Issue, owner: string, wanted: Wanted, references: References): Bad {
+export function badReferences(issue: Issue, owner: string, wanted: ReferenceIds, references: References): Bad {
   const judged = { issue, owner, wanted, references }
   return { ...badPlace(judged), ...badPeople(judged), ...badRelations(judged) }
 }
 
-const asked = ({ wanted }: Judged, kind: keyof Wanted, id: string | null): id is string =>
+const asked = ({ wanted }: Judged, kind: keyof ReferenceIds, id: string | null): id is string =>
   id !== null && [...(wanted[kind] ?? [])].includes(id)
 
 /** What is personal can be seen by its owner alone, and only from what is personal too. */

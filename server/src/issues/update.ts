@@ -32,7 +32,7 @@ import {
   updateIssueRow,
 } from './queries.ts'
 import { findIssueId, withUrl } from './read.ts'
-import { badReferences, changed, wantedOf } from './rules.ts'
+import { badReferences, changed, referencesToCheck } from './rules.ts'
 
 export function updateIssue(ctx: Context, caller: Actor, key: string, change: IssueChange) {
   return transact(ctx, caller, async (unit) => {
@@ -105,12 +105,12 @@ const oneParentAtATime = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${workspaceId}`}, 0))`)
 
 async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Issue, after: Issue) {
-  const wanted = wantedOf(after, before)
+  const wanted = referencesToCheck(after, before)
   await holdProjects(tx, caller.workspaceId, [after])
   const dropped = caller.kind === 'app' ? droppedBlocks(before, after) : []
   const issues = [...(wanted.issue ?? []), ...dropped.map(({ id }) => id)]
   const references = await References.find(tx, caller, { ...wanted, issue: issues })
-  if (after.team_id) references.mustCover(caller, after.team_id)
+  if (after.team_id) references.refuseUncoveredTeam(caller, after.team_id)
   else if (!covers(caller, null)) throw outOfReach(caller)
   const bad = badReferences(after, caller.id, wanted, references)
   for (const { field, id } of dropped) {

@@ -29,7 +29,7 @@ import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
-import { badReferences, changed, wantedOf } from './rules.ts'
+import { badReferences, changed, referencesToCheck } from './rules.ts'
 
 const withUrl = (config: Config, project: StoredProject): Project => ({
   ...project,
@@ -124,10 +124,10 @@ async function findProject(db: Queryable, config: Config, caller: Actor, id: str
 }
 
 async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Project | null, after: Project) {
-  const wanted = wantedOf(after, before)
+  const wanted = referencesToCheck(after, before)
   const references = await References.find(tx, caller, wanted)
   const kept = before?.team_ids ?? []
-  for (const id of after.team_ids) if (!kept.includes(id)) references.mustCover(caller, id)
+  for (const id of after.team_ids) if (!kept.includes(id)) references.refuseUncoveredTeam(caller, id)
   // 5.7: what a project is to other teams is not the app's to decide.
   const dropped = kept.filter((id) => !after.team_ids.includes(id))
   if (!dropped.every((id) => covers(caller, id))) throw outOfReach(caller)

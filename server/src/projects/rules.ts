@@ -1,7 +1,7 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { moment } from '../clock.ts'
 import type { Actor } from '../http/caller.ts'
-import type { References, Wanted } from '../planning/references.ts'
+import type { ReferenceIds, References } from '../planning/references.ts'
 
 /** The project as it will be after a change. */
 export function changed(before: Project, change: ProjectChange, caller: string, now: Date): Project {
@@ -21,7 +21,7 @@ export function changed(before: Project, change: ProjectChange, caller: string, 
   return after
 }
 
-export function wantedOf(after: Project, before: Project | null): Wanted {
+export function referencesToCheck(after: Project, before: Project | null): ReferenceIds {
   const isNew = (field: keyof Project) => !before || JSON.stringify(before[field]) !== JSON.stringify(after[field])
   const one = (field: 'owner_id' | 'lead_id' | 'initiative_id') => (isNew(field) && after[field] ? [after[field]] : [])
   const many = (field: 'member_ids' | 'team_ids' | 'label_ids') => (isNew(field) ? after[field] : [])
@@ -37,7 +37,7 @@ export function wantedOf(after: Project, before: Project | null): Wanted {
 export function badReferences(
   project: Project,
   { kind, id: owner }: Pick<Actor, 'kind' | 'id'>,
-  wanted: Wanted,
+  wanted: ReferenceIds,
   references: References,
 ): Record<string, string> {
   const bad: Record<string, string> = {}
