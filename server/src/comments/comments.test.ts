@@ -12,9 +12,9 @@ const scene = async (app: TestApp) => {
   return { ...workspace, team, issue, project, say }
 }
 
-describe('writing', () => {
+describe('creating comments', () => {
   test.for(['issue', 'project'] as const)(
-    'on an %s',
+    'works on an %s',
     verifies(
       'comment.create-on-issue-201',
       'comment.create-on-project-201',
@@ -50,7 +50,7 @@ describe('writing', () => {
   )
 
   test(
-    'needs a target and a text',
+    'requires a target and a text',
     verifies('comment.create-required-fields', 'comment.target-type-values'),
     async ({ app }) => {
       const { owner, issue } = await scene(app)
@@ -67,7 +67,7 @@ describe('writing', () => {
   )
 
   test(
-    'replies join the thread of the first comment',
+    'puts replies to replies into the thread of the first comment',
     verifies('comment.reply-has-parent', 'comment.reply-to-reply-joins-root-thread'),
     async ({ app }) => {
       const { owner, member, project, say } = await scene(app)
@@ -85,7 +85,7 @@ describe('writing', () => {
   )
 
   test(
-    'on what the writer cannot see is 404',
+    'answers 404 for a target that the caller cannot see',
     verifies('comment.personal-issue-hidden-from-others'),
     async ({ app }) => {
       const { owner, member } = await scene(app)
@@ -104,7 +104,7 @@ describe('writing', () => {
   )
 
   test(
-    'internal ones are nobody’s news, nor what answers them',
+    'emits no events for internal comments and their replies',
     verifies('comment.internal-accepted'),
     async ({ app }) => {
       const { id, owner, member, say } = await scene(app)
@@ -145,9 +145,9 @@ describe('mentions', () => {
   )
 })
 
-describe('listing', () => {
+describe('listing comments', () => {
   test(
-    'of one target, oldest first',
+    'returns those of one target, oldest first',
     verifies('comment.list-by-target', 'comment.list-oldest-first'),
     async ({ app }) => {
       const { owner, member, issue, project, say } = await scene(app)
@@ -166,9 +166,9 @@ describe('listing', () => {
   )
 })
 
-describe('changing', () => {
+describe('updating comments', () => {
   test(
-    'text and resolution, each alone',
+    'changes text and resolution independently',
     verifies(
       'comment.update-text',
       'comment.update-is-resolved',
@@ -201,7 +201,7 @@ describe('changing', () => {
     },
   )
 
-  test('the text is its author’s', async ({ app }) => {
+  test('refuses an edit of the text by anyone but the author', async ({ app }) => {
     const { owner, member, say } = await scene(app)
     const comment = await say(member, 'Mine')
     const response = await app.unchanged(() => owner.put(`/comments/${comment.id}`, { text: 'Yours' }))
@@ -209,9 +209,9 @@ describe('changing', () => {
   })
 })
 
-describe('at the same moment', () => {
+describe('concurrently', () => {
   test(
-    'a comment that is edited while its issue is shared is told as it is',
+    'an edit while the issue becomes shared is in the last event',
     verifiesOnPostgres('issue.cleared-personal-emits-create'),
     async ({ app }) => {
       for (let round = 0; round < 5; round++) {
@@ -225,15 +225,15 @@ describe('at the same moment', () => {
             member.put(`/comments/${comment.id}`, { text: 'new' }),
           ]),
         )
-        const told = events.filter(({ type }) => type === 'Comment')
-        const newest = told.sort((a, b) => a.body.data.updated_at.localeCompare(b.body.data.updated_at)).at(-1)
+        const recorded = events.filter(({ type }) => type === 'Comment')
+        const newest = recorded.sort((a, b) => a.body.data.updated_at.localeCompare(b.body.data.updated_at)).at(-1)
         expect(newest?.body.data.text).toBe('new')
       }
     },
   )
 
   test(
-    'a reply that is edited while its thread is deleted is removed as it was last',
+    'an edit while the thread is deleted is in the remove event',
     verifiesOnPostgres('comment.delete-204'),
     async ({ app }) => {
       for (let round = 0; round < 5; round++) {
@@ -253,8 +253,8 @@ describe('at the same moment', () => {
   )
 })
 
-describe('deleting', () => {
-  test('takes the replies along, and each is told of', verifies('comment.delete-204'), async ({ app }) => {
+describe('deleting a comment', () => {
+  test('deletes its replies, with an event for each', verifies('comment.delete-204'), async ({ app }) => {
     const { id, owner, admin, member, say } = await scene(app)
     const root = await say(owner, 'One')
     const reply = await say(member, 'Two', { parent_comment_id: root.id })
