@@ -21,10 +21,10 @@ async function uncovered(app: TestApp, workspaceId: string) {
 }
 
 /** Takes a lock, starts the calls, which wait for it, and releases it. */
-async function raceBehindLock(app: TestApp, hold: Sql, calls: (() => Promise<unknown>)[], meanwhile?: Sql) {
+async function raceBehindLock(app: TestApp, lock: Sql, calls: (() => Promise<unknown>)[], meanwhile?: Sql) {
   const running: Promise<unknown>[] = []
   await app.ctx.db.tx(async (tx) => {
-    await tx.run(hold)
+    await tx.run(lock)
     for (const call of calls) {
       running.push(call())
       await setTimeout(150)
@@ -121,8 +121,8 @@ describe('concurrently', () => {
         const move = () => done(member.put(`/issues/${issue.id}`, { team_id: outside.id }))
         const narrow = () => coverage([team.id])
         // Both must read before either can commit.
-        const hold = sql`lock table issue_changes, audit_entries in share mode`
-        await raceBehindLock(app, hold, order ? [narrow, move] : [move, narrow])
+        const lock = sql`lock table issue_changes, audit_entries in share mode`
+        await raceBehindLock(app, lock, order ? [narrow, move] : [move, narrow])
         expect(await uncovered(app, id)).toEqual([])
         expect(await reread(issue)).toMatchObject({ team_id: outside.id, delegate_id: null })
         for (const session of await sessionsOn(issue)) expect(session.end_reason).toBe('team_removed')
@@ -143,8 +143,8 @@ describe('concurrently', () => {
         await say(member, project, at(robot))
         const move = () => done(member.put(`/projects/${project.id}`, { team_ids: [outside.id] }))
         const narrow = () => coverage([team.id])
-        const hold = sql`lock table project_teams, audit_entries in share mode`
-        await raceBehindLock(app, hold, order ? [narrow, move] : [move, narrow])
+        const lock = sql`lock table project_teams, audit_entries in share mode`
+        await raceBehindLock(app, lock, order ? [narrow, move] : [move, narrow])
         expect(await uncovered(app, id)).toEqual([])
         expect(await sessions()).toMatchObject([{ end_reason: 'team_removed' }])
       }
