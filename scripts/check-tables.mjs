@@ -32,10 +32,8 @@ const knownViolations = {
   'agent-sessions': ['agent_work', 'inbox_entries'],
   agents: ['users'],
   demo: ['settings', 'users', 'workspaces'],
-  issues: ['teams', 'workspaces'],
   'key-check': ['settings'],
   oauth: ['access_tokens', 'grants'],
-  projects: ['issues'],
   workspaces: ['inside_agents', 'users'],
 }
 
