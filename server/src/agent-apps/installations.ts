@@ -12,7 +12,9 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import { releaseUncovered } from '../issues/delegation.ts'
+import { endGrants } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import { createAgentUser, renameUser } from '../login/users.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { everybodyIn } from '../workspaces/everybody.ts'
 import { lockWorkspace, transactAs } from '../workspaces/members.ts'
@@ -97,7 +99,7 @@ export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: 
     : { id: newId('ins'), appUserId: await createAppUser(unit, app.name) }
   if (before) {
     await tx.run(sql`update installations set scopes = ${scopes}, updated_at = ${now} where id = ${before.id}`)
-    await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${before.id} and ended_at is null`)
+    await endGrants(tx, now, sql`installation_id = ${before.id}`)
     await changeCoverage(unit, before, app.endpointId, teams)
   } else {
     await tx.run(sql`
@@ -115,12 +117,12 @@ export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: 
 }
 
 /** decisions 4: the app's name, with the next free number if somebody else of the workspace has it. */
-async function freeName(tx: Tx, workspaceId: string, name: string, userId: string) {
+async function freeName(tx: Tx, workspaceId: string, name: string, exceptUserId: string | null = null) {
   const taken = new Set(
     (
       await tx.rows<{ name: string }>(sql`
         select u.display_name as name from (${everybodyIn(workspaceId)}) e join users u on u.id = e.id
-        where u.id <> ${userId} and starts_with(u.display_name, ${name})`)
+        where u.id is distinct from ${exceptUserId} and starts_with(u.display_name, ${name})`)
     ).map((user) => user.name),
   )
   let free = name
@@ -128,14 +130,8 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
   return free
 }
 
-async function createAppUser({ tx, now, caller }: UnitOfWork<Member>, name: string) {
-  const id = newId('usr')
-  const free = await freeName(tx, caller.workspaceId, name, id)
-  await tx.run(sql`
-    insert into users (id, user_kind, agent_kind, display_name, created_at)
-    values (${id}, 'application', 'app', ${free}, ${now})`)
-  return id
-}
+const createAppUser = async (unit: UnitOfWork<Member>, name: string) =>
+  createAgentUser(unit, 'app', await freeName(unit.tx, unit.caller.workspaceId, name))
 
 /** The app user goes by the app's name. */
 export async function renameAppUser(
@@ -146,8 +142,7 @@ export async function renameAppUser(
   const installation = await lockInstallation(tx, sql`i.app_id = ${id} and i.revoked_at is null`)
   if (!installation) return
   const userId = installation.app_user_id
-  const free = await freeName(tx, workspaceId, name, userId)
-  await tx.run(sql`update users set display_name = ${free} where id = ${userId}`)
+  await renameUser(tx, userId, await freeName(tx, workspaceId, name, userId))
 }
 
 /**
@@ -243,7 +238,7 @@ async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
   const { tx, now } = unit
   const endpointId = await endpointOf(tx, installation.app_id)
   await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
-  await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${installation.id} and ended_at is null`)
+  await endGrants(tx, now, sql`installation_id = ${installation.id}`)
   await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
   await endAllOf(unit, installation.app_user_id)
   await cancelPending(tx, endpointId, now)

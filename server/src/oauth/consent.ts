@@ -8,14 +8,14 @@ import {
 } from '@baton/protocol'
 import { iconUrl } from '../addresses.ts'
 import { chosenTeams, install } from '../agent-apps/installations.ts'
-import { days, plus } from '../clock.ts'
+import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
-import { newId } from '../ids.ts'
+import { createGrant } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
@@ -70,7 +70,7 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
     },
     client_name: client.name,
     developer: app?.developer ?? null,
-    scopes: granted(request.scopes),
+    scopes: scopesGranted(request.scopes),
     teams,
     workspaces: workspaces.map(({ id, name }) => ({ id, name })),
     redirect_host: new URL(request.redirect_uri).host,
@@ -99,16 +99,16 @@ async function installedAs(
 }
 
 /** A grant with no scope is `read` (5.6). */
-const granted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
+const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
 
 export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
   transact(ctx, person, async (unit) => {
     const { request, client } = await findRequest(unit, id, sql`for update`)
-    const grant = client.app
+    const approved = client.app
       ? await approveApp(unit, { ...client, app: client.app }, request, consent)
       : await approveProgram(unit, client, consent)
     await decide(unit, request)
-    const code = await createGrant(unit, request, grant)
+    const code = await createCode(unit, request, approved)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
   })
 
@@ -123,7 +123,7 @@ export const deny = (ctx: Context, person: Person, id: string) =>
 const decide = ({ tx, now }: UnitOfWork, { id }: Request) =>
   tx.run(sql`update oauth_requests set decided_at = ${now} where id = ${id}`)
 
-interface Granted {
+interface Approved {
   workspaceId: string
   installationId: string | null
   userId: string | null
@@ -135,7 +135,7 @@ async function approveApp(
   { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
   request: Request,
   consent: Consent,
-): Promise<Granted> {
+): Promise<Approved> {
   const { workspaceId } = app
   await lockWorkspace(unit.tx, workspaceId)
   const asManager = await confirmManager(unit, workspaceId)
@@ -158,7 +158,7 @@ async function approveProgram(
   { tx, now, caller }: UnitOfWork<Person>,
   client: OAuthClient,
   consent: Consent,
-): Promise<Granted> {
+): Promise<Approved> {
   const { workspace_id: workspaceId, all_teams, team_ids } = consent
   if (all_teams !== undefined || team_ids !== undefined)
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
@@ -170,13 +170,11 @@ async function approveProgram(
   return { workspaceId, installationId: null, userId: caller.id }
 }
 
-async function createGrant({ tx, now }: UnitOfWork, request: Request, granting: Granted): Promise<string> {
-  const grantId = newId('grt')
+async function createCode(unit: UnitOfWork, request: Request, approved: Approved): Promise<string> {
+  const { tx, now } = unit
+  const scopes = scopesGranted(request.scopes)
+  const grantId = await createGrant(unit, { ...approved, clientId: request.client_id, scopes })
   const code = newSecret('svc_ac_')
-  await tx.run(sql`
-    insert into grants (id, workspace_id, client_id, installation_id, user_id, scopes, created_at, expires_at)
-    values (${grantId}, ${granting.workspaceId}, ${request.client_id}, ${granting.installationId}, ${granting.userId},
-      ${granted(request.scopes)}, ${now}, ${plus(now, days(limits.grantDays))})`)
   await tx.run(sql`
     insert into oauth_codes (hash, grant_id, client_id, redirect_uri, code_challenge, expires_at)
     values (${sha256(code)}, ${grantId}, ${request.client_id}, ${request.redirect_uri}, ${request.code_challenge},

@@ -4,8 +4,8 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { endGrantAndTokens } from '../login/grants.ts'
 import { transact } from '../unit-of-work.ts'
-import { endGrant } from './token.ts'
 
 /**
  * Grants `g` of the person that still open something: a token that is good, or one to get another with. One that its
@@ -39,5 +39,5 @@ export const endProgram = (ctx: Context, person: Person, id: string): Promise<vo
     const { tx, now } = unit
     await tx.row(sql`select 1 from grants where id = ${id} and user_id = ${person.id} for update`)
     found(await tx.row(sql`select 1 from grants g where g.id = ${id} and ${active(person, now)}`))
-    await endGrant(unit, id)
+    await endGrantAndTokens(unit, id)
   })

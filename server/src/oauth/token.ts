@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { newSecret, sameBytes, sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
+import { createAccessToken, endGrantAndTokens, endGrants } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { authenticate, type OAuthClient } from './clients.ts'
@@ -45,7 +46,7 @@ async function exchangeCode(ctx: Context, client: OAuthClient, form: Form): Prom
       returning grant_id as "grantId", redirect_uri as "redirectUri", code_challenge as challenge`)
     if (!used) return endReplayed(unit, code)
     if (used.redirectUri !== redirectUri || !fits(verifier, used.challenge)) {
-      await endGrant(unit, used.grantId)
+      await endGrantAndTokens(unit, used.grantId)
       return undefined
     }
     return issue(unit, used.grantId)
@@ -62,13 +63,7 @@ async function endReplayed(unit: UnitOfWork<OAuthClient>, code: string): Promise
   const replayed = await unit.tx.row<{ grantId: string }>(sql`
     select grant_id as "grantId" from oauth_codes
     where hash = ${sha256(code)} and client_id = ${unit.caller.id} and used_at is not null`)
-  if (replayed) await endGrant(unit, replayed.grantId)
-}
-
-/** At once: its access tokens too. They stay, so that those of an app that is uninstalled later are told that. */
-export async function endGrant({ tx, now }: UnitOfWork, grantId: string) {
-  await tx.run(sql`update grants set ended_at = ${now} where id = ${grantId} and ended_at is null`)
-  await tx.run(sql`update access_tokens set expires_at = ${now} where grant_id = ${grantId} and expires_at > ${now}`)
+  if (replayed) await endGrantAndTokens(unit, replayed.grantId)
 }
 
 /** 5.2: every refresh answers a new token, and exactly one of those who present the old one gets it. */
@@ -88,7 +83,7 @@ async function refresh(ctx: Context, client: OAuthClient, { refresh_token: token
       where hash = ${hash} and rotated_at is not null and ${ofClient}`)
     // Soon after its rotation it was a race or a lost answer; later somebody has an old copy.
     const late = rotated && now.getTime() - Date.parse(rotated.at) > limits.refreshReplaySeconds * 1000
-    if (rotated && late) await endGrant(unit, rotated.grantId)
+    if (rotated && late) await endGrantAndTokens(unit, rotated.grantId)
     return undefined
   })
   if (!issued) throw invalidGrant()
@@ -102,7 +97,8 @@ interface Grant {
 }
 
 /** Tokens of a grant that still holds. The grant's row is held, so that a revocation comes before or after. */
-async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
+async function issue(unit: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
+  const { tx, now } = unit
   const held = await tx.row(sql`
     select 1 from grants where id = ${grantId} and ended_at is null and expires_at > ${now} for share`)
   if (!held) return undefined
@@ -116,20 +112,17 @@ async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenRes
       or exists (select from memberships m where m.user_id = g.user_id and m.workspace_id = g.workspace_id))`)
   if (!grant) return undefined
   const { workspaceId, installation } = grant
-  const access = newSecret('svc_at_')
-  const next = newSecret('prt_')
-  await tx.run(sql`
-    insert into access_tokens (hash, grant_id, expires_at)
-    values (${sha256(access)}, ${grantId}, ${plus(now, limits.accessTokenSeconds * 1000)})`)
+  const accessToken = await createAccessToken(unit, grantId)
+  const refreshToken = newSecret('prt_')
   await tx.run(sql`
     insert into refresh_tokens (hash, grant_id, expires_at)
-    values (${sha256(next)}, ${grantId}, ${plus(now, days(limits.refreshTokenDays))})`)
+    values (${sha256(refreshToken)}, ${grantId}, ${plus(now, days(limits.refreshTokenDays))})`)
   const scopes = installation ? effectiveScopes(installation.approved, installation.requested) : grant.scopes
   return {
-    access_token: access,
+    access_token: accessToken,
     token_type: 'Bearer',
     expires_in: limits.accessTokenSeconds,
-    refresh_token: next,
+    refresh_token: refreshToken,
     scope: scopes.join(' '),
     workspace_id: workspaceId,
     ...(installation
@@ -142,9 +135,7 @@ async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenRes
 export async function revokeToken(ctx: Context, authorization: string | undefined, form: Form) {
   const client = await authenticate(ctx.db, authorization, form, { needsSecret: false })
   if (!form.token) throw new OAuthError('invalid_request', 'token is required.')
-  await ctx.db.run(sql`
-    update grants set ended_at = ${ctx.clock.now()}
-    where ended_at is null and client_id = ${client.id}
-      and id = (select grant_id from refresh_tokens where hash = ${sha256(form.token)})`)
+  const ofToken = sql`id = (select grant_id from refresh_tokens where hash = ${sha256(form.token)})`
+  await endGrants(ctx.db, ctx.clock.now(), sql`client_id = ${client.id} and ${ofToken}`)
   return {}
 }

@@ -6,7 +6,7 @@ import { none, sql } from '../db/sql.ts'
 import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { endGrantsOf } from '../login/tokens.ts'
+import { endGrantsOf } from '../login/grants.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { releaseViews } from '../views/views.ts'
 
