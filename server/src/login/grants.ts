@@ -35,7 +35,7 @@ export async function createAccessToken({ tx, now }: UnitOfWork, grantId: string
   return token
 }
 
-/** Ends the grants that match `which`: no more tokens are issued. Access tokens already issued work until they expire. */
+/** Ends the grants that match `which`: no more tokens are issued. Existing access tokens work until they expire. */
 export const endGrants = (db: Queryable, now: Date, which: Sql) =>
   db.run(sql`update grants set ended_at = ${now} where ${which} and ended_at is null`)
 

@@ -31,7 +31,7 @@ interface Request {
   code_challenge: string
 }
 
-/** Only for the person who began it, once, and for ten minutes. */
+/** An undecided request of the caller (oauth.request-bound-to-person, oauth.consent-request-expires). */
 async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, id: string, lock = none) {
   const request = found(
     await tx.row<Request>(sql`
@@ -39,25 +39,25 @@ async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, i
       where id = ${id} and user_id = ${caller.id} and decided_at is null and expires_at > ${now} ${lock}`),
   )
   const client = found(await findClient(tx, request.client_id))
-  // The manifest may have changed since: where it no longer leads, and what it no longer asks for, is not consented to.
+  // The manifest may have changed since: its current redirect URIs and scopes apply.
   if (!isRegistered(client, request.redirect_uri)) throw notFound()
   const scopes = client.app ? request.scopes.filter((scope) => client.app?.scopes.includes(scope)) : request.scopes
   if (request.scopes.length > 0 && scopes.length === 0) throw notFound()
   return { request: { ...request, scopes }, client }
 }
 
-/** 4.2.3: what the consent screen shows. */
+/** The data of the consent screen (oauth.consent-request-shape). */
 export async function readRequest(ctx: Context, person: Person, id: string): Promise<ConsentRequest> {
   const { request, client } = await findRequest(withoutTransaction(ctx, person), id)
   const { app } = client
   const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
     select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
     where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : none} order by w.id`)
-  // Nothing is said about a workspace to people who are not in it.
-  const theirs = workspaces.length > 0 ? app : null
-  const teams = theirs
+  // People outside the workspace learn nothing about it.
+  const ownApp = workspaces.length > 0 ? app : null
+  const teams = ownApp
     ? await ctx.db.rows<{ id: string; key: string; name: string }>(
-        sql`select id, key, name from teams where workspace_id = ${theirs.workspaceId} order by key`,
+        sql`select id, key, name from teams where workspace_id = ${ownApp.workspaceId} order by key`,
       )
     : []
   return {
@@ -74,13 +74,13 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
     teams,
     workspaces: workspaces.map(({ id, name }) => ({ id, name })),
     redirect_host: new URL(request.redirect_uri).host,
-    webhook: theirs && (await webhookOf(ctx.db, theirs.endpointId)),
-    installed: theirs && (await installedAs(ctx.db, theirs)),
+    webhook: ownApp && (await webhookOf(ctx.db, ownApp.endpointId)),
+    installed: ownApp && (await currentInstallation(ctx.db, ownApp)),
     can_approve: app ? workspaces.some(({ role }) => role !== 'member') : workspaces.length > 0,
   }
 }
 
-/** What it will be told of as things stand: nothing while its webhook has no address or is not enabled. */
+/** Where the app will receive events, and which; null while its webhook has no URL or is disabled. */
 async function webhookOf(db: Queryable, endpointId: string): Promise<ConsentRequest['webhook']> {
   const endpoint = await db.row<{ url: string; resource_types: ResourceType[] }>(sql`
     select url, resource_types from endpoints where id = ${endpointId} and state = 'enabled' and url <> ''`)
@@ -88,7 +88,7 @@ async function webhookOf(db: Queryable, endpointId: string): Promise<ConsentRequ
   return { host: new URL(endpoint.url).host, resource_types: endpoint.resource_types, always: [...appEventTypes] }
 }
 
-async function installedAs(
+async function currentInstallation(
   db: Queryable,
   { id, scopes }: NonNullable<OAuthClient['app']>,
 ): Promise<ConsentRequest['installed']> {
@@ -98,7 +98,7 @@ async function installedAs(
   return { all_teams: row.all_teams, team_ids: row.team_ids, scopes: effectiveScopes(row.approved, scopes) }
 }
 
-/** A grant with no scope is `read` (5.6). */
+/** A request without scopes is granted `read` (oauth.grant-without-scope-is-read). */
 const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
 
 export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
@@ -107,7 +107,7 @@ export const approve = (ctx: Context, person: Person, id: string, consent: Conse
     const approved = client.app
       ? await approveApp(unit, { ...client, app: client.app }, request, consent)
       : await approveProgram(unit, client, consent)
-    await decide(unit, request)
+    await markDecided(unit, request)
     const code = await createCode(unit, request, approved)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
   })
@@ -115,12 +115,12 @@ export const approve = (ctx: Context, person: Person, id: string, consent: Conse
 export const deny = (ctx: Context, person: Person, id: string) =>
   transact(ctx, person, async (unit) => {
     const { request } = await findRequest(unit, id, sql`for update`)
-    await decide(unit, request)
+    await markDecided(unit, request)
     const refusal = { error: 'access_denied', error_description: 'The request was denied.' }
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, refusal) }
   })
 
-const decide = ({ tx, now }: UnitOfWork, { id }: Request) =>
+const markDecided = ({ tx, now }: UnitOfWork, { id }: Request) =>
   tx.run(sql`update oauth_requests set decided_at = ${now} where id = ${id}`)
 
 interface Approved {
@@ -129,7 +129,7 @@ interface Approved {
   userId: string | null
 }
 
-/** 4.2.3-4: only managers of the app's workspace; the installation acts as the app, not as them. */
+/** Only for managers of the app's workspace. The token acts as the app, not as the manager (oauth.token-acts-as-app). */
 async function approveApp(
   unit: UnitOfWork<Person>,
   { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
@@ -139,13 +139,14 @@ async function approveApp(
   const { workspaceId } = app
   await lockWorkspace(unit.tx, workspaceId)
   const asManager = await confirmManager(unit, workspaceId)
-  if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
+  if (consent.workspace_id !== undefined)
+    throw invalid({ workspace_id: 'must not be sent for an agent app; choose teams' })
   const teams = await chosenTeams(unit.tx, workspaceId, consent)
   const { id } = await install(asManager, { app: { ...app, name }, scopes: request.scopes, teams })
   return { workspaceId, installationId: id, userId: null }
 }
 
-/** Nothing is said about a workspace to people who are not in it. */
+/** The same refusal for outsiders as for plain members, so that outsiders learn nothing about the workspace. */
 function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
   const member: Member = { ...unit.caller, workspaceId, role: 'member' }
   return confirmRole({ ...unit, caller: member }, 'manager').catch((error) => {
@@ -153,7 +154,7 @@ function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
   })
 }
 
-/** decisions 9: any member for themselves, in a workspace of theirs. */
+/** Any person may approve a program for one of their workspaces (oauth.public-client-workspace). */
 async function approveProgram(
   { tx, now, caller }: UnitOfWork<Person>,
   client: OAuthClient,
@@ -165,7 +166,7 @@ async function approveProgram(
   if (!workspaceId) throw invalid({ workspace_id: 'is required' })
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${caller.id} for key share`)
-  if (!member) throw invalid({ workspace_id: 'is not a workspace of yours' })
+  if (!member) throw invalid({ workspace_id: 'must be a workspace that you are a member of' })
   await tx.run(sql`update oauth_clients set used_at = ${now} where id = ${client.id}`)
   return { workspaceId, installationId: null, userId: caller.id }
 }
