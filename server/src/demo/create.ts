@@ -131,14 +131,14 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
     const { user } = await createAccount(ctx, { email, name, passwordHash })
     const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
     if (workspaceId) await transact(ctx, null, (unit) => addMember(unit, workspaceId, user.id, role))
-    else workspaceId = await company(ctx, { ...person, workspaceId: null })
+    else workspaceId = await createCompany(ctx, { ...person, workspaceId: null })
     members.set(key, { ...person, workspaceId })
   }
   await updateWorkspace(ctx, members.get('ada') as Member, { guidance: content.workspace.guidance })
   return Object.fromEntries(members) as Record<content.PersonKey, Member>
 }
 
-const company = async (ctx: Context, founder: Person) =>
+const createCompany = async (ctx: Context, founder: Person) =>
   (await createWorkspace(ctx, founder, content.workspace.name, createBuiltInAgent)).id
 
 async function teams(ctx: Context, members: Record<content.PersonKey, Member>) {

@@ -48,7 +48,7 @@ export async function authorize(ctx: Context, caller: Anonymous | Person, sent: 
   if (!client) return page('The app that sent you here is not registered with this service.')
   const redirectUri = query.redirect_uri
   if (!redirectUri || !isRegistered(client, redirectUri)) {
-    return page('The app has not registered the address to which it asked to return.')
+    return page('The redirect address is not registered for this app.')
   }
   const request = { query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
   for (const check of checks) {
