@@ -5,6 +5,7 @@ import { test as base, expect } from 'vitest'
 import { settleDue } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
 import { chooseStrategy } from '../src/agents/choose-strategy.ts'
+import { createBuiltInAgent } from '../src/agents/inside-agents.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
@@ -142,7 +143,7 @@ export class TestApp {
   /** A workspace with an owner, an admin and a member, each a client that calls within it. Most tests begin with one. */
   async workspace(name = 'Acme') {
     const founder = await this.person()
-    const { id } = await createWorkspace(this.ctx, callerOf(founder), name)
+    const { id } = await createWorkspace(this.ctx, callerOf(founder), name, createBuiltInAgent)
     const owner = within(founder, id)
     const join = async (role: Role) => {
       const person = await this.person()

@@ -5,7 +5,7 @@ import { askConsent, redirectUri, oauthScene as scene } from '../../test/oauth.t
 
 describe('metadata', () => {
   test(
-    'is where clients look for it',
+    'is served at the standard addresses',
     verifies(
       'oauth.metadata-authorization-server',
       'oauth.metadata-protected-resource',
@@ -24,12 +24,12 @@ describe('metadata', () => {
 })
 
 test(
-  'a foreign client discovers, authorizes, exchanges, refreshes and revokes',
+  'a standard OAuth client library discovers, authorizes, exchanges, refreshes and revokes',
   verifies('oauth.token-basic-auth', 'oauth.refusal-parameters'),
   async ({ app }) => {
     const { owner, client } = await scene(app)
     const { rootUrl } = app.ctx.config
-    // The service listens elsewhere in a test; what the client believes is the address that it was configured with.
+    // In tests the service listens on another port than its configured URL, so the client's requests are rewritten.
     const options = {
       [foreign.allowInsecureRequests]: true,
       [foreign.customFetch]: (url: string, init: object) =>

@@ -43,7 +43,7 @@ describe('a program of a person', () => {
   )
 
   test(
-    'acts as the person, in the workspace they chose, and not where a login is needed',
+    'acts as the person in the chosen workspace, except on routes that need a login',
     verifies(
       'oauth.public-client-needs-pkce',
       'oauth.public-client-exchanges-without-secret',
@@ -123,7 +123,7 @@ describe('a program of a person', () => {
   )
 })
 
-test('a new password ends what programs of the person were given', async ({ startApp }) => {
+test('a new password ends the grants of the person’s programs', async ({ startApp }) => {
   const app = await startApp()
   const { id, owner } = await app.workspace()
   const uri = 'http://127.0.0.1:4000/callback'

@@ -56,7 +56,7 @@ function Members({ members }: { members: Member[] }) {
     await queries.invalidateQueries({ queryKey: ['workspace'] })
     if (member.id === user.id) await queries.invalidateQueries({ queryKey: ['me'] })
   }
-  // Only an owner makes or unmakes owners.
+  // Only an owner can give or take the role owner.
   const mayChange = (member: Member) => isManager && (role === 'owner' || member.role !== 'owner')
   return (
     <>
