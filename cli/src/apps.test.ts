@@ -90,7 +90,7 @@ test.skipIf(!hasTerminal)('at a terminal, install shows what is asked for, and a
   for (const answer of ['\n', 'no\n']) {
     const asked = shell.atTerminal(['apps', 'install', 'Robot', '--teams', 'ENG'])
     await asked.says(/Install\? \[y\/N\]/)
-    expect(asked.stdout).toMatch(/read +Read issues.*\s+app:assignable +Be handed issues/)
+    expect(asked.stdout).toMatch(/read +Read issues.*\s+app:assignable +Accept delegated issues/)
     expect(asked.stdout).toContain('It will work in Engineering (ENG).')
     asked.child.stdin?.write(answer)
     expect(await asked.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })

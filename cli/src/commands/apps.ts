@@ -10,7 +10,7 @@ import { Failure, UsageError } from '../failure.ts'
 import { objectIn } from '../files.ts'
 import { indent } from '../help.ts'
 import { install } from '../install.ts'
-import { scopeRows } from '../scope-words.ts'
+import { scopeWords } from '../scope-words.ts'
 import { table } from '../terminal.ts'
 
 export const apps: Command = {
@@ -174,10 +174,13 @@ type TeamNamed = { id: string; key: string; name: string }
 const teamWords = (teams: TeamNamed[]) =>
   teams.length === 0 ? 'all teams' : teams.map(({ key, name }) => `${name} (${key})`).join(', ')
 
+/** Empty for a scope that only a newer service knows. */
+const descriptionOf = (scope: string) => (scopeWords as Record<string, { can: string }>)[scope]?.can ?? ''
+
 /** What a manager sees in the browser before they approve. */
 async function agreed(call: Call, account: Account, app: AgentApp, scopes: string[], teams: TeamNamed[]) {
   call.terminal.note(`${app.name} wants to work in ${account.workspace.name}, as itself and never as an admin. It asks to:
-${indent(table(scopeRows(scopes)))}
+${indent(table(scopes.map((scope) => [scope, descriptionOf(scope)])))}
 It will work in ${teamWords(teams)}${teams.length === 0 ? ', also in those to come; --teams chooses' : ''}.`)
   const answer = await ask('Install? [y/N]', '--yes', call.signal)
   if (/^y(es)?$/i.test(answer)) return

@@ -1,3 +1,4 @@
+import { mentionPattern } from '@baton/protocol/mentions'
 import { message } from '../agent-sessions/message.ts'
 import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
 import { hears } from '../agent-sessions/session.ts'
@@ -10,12 +11,9 @@ import type { Actor } from '../http/caller.ts'
 import { type Agent, findAgents } from '../installations/agents.ts'
 import { unavailableReason } from '../installations/availability.ts'
 
-// A name may hold brackets itself.
-const pattern = /@\[[^\n]{1,200}?\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
-
 /** The ids that a text mentions as `@[Display Name](usr_…)`, each once. */
 const mentionsIn = (text: string): string[] => [
-  ...new Set([...text.matchAll(pattern)].map((match) => match[1] as string)),
+  ...new Set([...text.matchAll(mentionPattern)].map((match) => match[2] as string)),
 ]
 
 /** Those of them that are somebody here; the rest is plain text. A personal agent is somebody to its owner alone. */
