@@ -1,8 +1,8 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { refreshSession } from '../data/agent-sessions.ts'
 import { api, queries } from '../data/api.ts'
-import { messageOf } from '../ui/problem.ts'
+import { useAction } from '../ui/action.ts'
 
 /** The options a person chose in answer to a question. */
 export interface Answer {
@@ -12,32 +12,20 @@ export interface Answer {
 
 /** Sends a message to the agent. Retrying the same message reuses its idempotency key, so it arrives once. */
 export function useSend(session: AgentSession) {
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
-  const tried = useRef<{ said: string; idempotencyKey: string } | null>(null)
-  const send = async (body: string, answer?: Answer): Promise<boolean> => {
+  const tried = useRef<{ body: string; idempotencyKey: string } | null>(null)
+  const { run, busy, problem } = useAction(async (body: string, answer?: Answer) => {
     const input = {
       session_id: session.id,
       content: { type: 'prompt' as const, body },
       ...(answer && { signal_metadata: { in_reply_to: answer.question.id, selected: answer.selected } }),
     }
-    const said = JSON.stringify(input)
-    if (tried.current?.said !== said) tried.current = { said, idempotencyKey: newKey() }
-    setBusy(true)
-    setProblem(null)
-    try {
-      await api.postActivity(input, { idempotencyKey: tried.current.idempotencyKey })
-      tried.current = null
-      await refreshSession(session.id).catch(() => {})
-      return true
-    } catch (error) {
-      setProblem(messageOf(error))
-      return false
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { send, busy, problem }
+    const json = JSON.stringify(input)
+    if (tried.current?.body !== json) tried.current = { body: json, idempotencyKey: newKey() }
+    await api.postActivity(input, { idempotencyKey: tried.current.idempotencyKey })
+    tried.current = null
+    await refreshSession(session.id).catch(() => {})
+  })
+  return { send: run, busy, problem }
 }
 
 /** `crypto.randomUUID` is missing on pages served without TLS. */

@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { installationsQuery } from './agent-apps.ts'
-import { all, api, isBatonError, queries } from './api.ts'
+import { api, isBatonError, queries, readAll } from './api.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
@@ -9,20 +9,19 @@ export const sessionQuery = (id: string) =>
 /** The newest of the workspace, for chips on rows and the agents screen. */
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: () => all((cursor) => api.listAgentSessions({ limit: 100, ...(cursor && { cursor }) }), 500),
+  queryFn: () => readAll('listAgentSessions', {}, 500),
 })
 
 /** Those that wait for a person, however old they are. */
 export const waitingSessionsQuery = queryOptions({
   queryKey: ['sessions', 'waiting'],
-  queryFn: () =>
-    all((cursor) => api.listAgentSessions({ state: 'awaitingInput', limit: 100, ...(cursor && { cursor }) }), 500),
+  queryFn: () => readAll('listAgentSessions', { state: 'awaitingInput' }, 500),
 })
 
 export const issueSessionsQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['sessions', 'issue', issueId],
-    queryFn: () => all((cursor) => api.listAgentSessions({ issue_id: issueId, limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listAgentSessions', { issue_id: issueId }),
   })
 
 const none = new Map<string, AgentSession>()

@@ -1,4 +1,5 @@
-import { BatonClient } from '@baton/sdk/client'
+import type { CallName } from '@baton/protocol/routes'
+import { type Answer, BatonClient, type FlatInput } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
 import { type FetchQueryOptions, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
 
@@ -62,17 +63,30 @@ export async function lookAgain(...queryKey: string[]) {
   await queries.invalidateQueries({ queryKey })
 }
 
-/** Every page of a list, or as many as show so many items. */
-export async function all<Item>(
-  page: (cursor: string | undefined) => Promise<{ data: Item[]; next_cursor: string | null }>,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Item[]> {
-  const items: Item[] = []
-  let cursor: string | undefined
+interface Page {
+  data: unknown[]
+  next_cursor: string | null
+}
+/** Operations that return a list page by page. */
+type ListName = { [Name in CallName]: Answer<Name> extends Page ? Name : never }[CallName]
+type ListQuery<Name extends ListName> = Omit<FlatInput<Name>, 'cursor' | 'limit'>
+type ReadAllArguments<Name extends ListName> =
+  Record<never, never> extends ListQuery<Name>
+    ? [query?: ListQuery<Name>, most?: number]
+    : [query: ListQuery<Name>, most?: number]
+
+/** Reads all pages of a list, or pages until there are at least `most` items. */
+export async function readAll<Name extends ListName>(
+  name: Name,
+  ...[query, most = Number.POSITIVE_INFINITY]: ReadAllArguments<Name>
+): Promise<Answer<Name>['data']> {
+  const list = api[name].bind(api) as unknown as (input: object) => Promise<Page>
+  const items: unknown[] = []
+  let cursor: string | null = null
   do {
-    const { data, next_cursor } = await page(cursor)
-    items.push(...data)
-    cursor = next_cursor ?? undefined
+    const page: Page = await list({ ...query, limit: 100, ...(cursor && { cursor }) })
+    items.push(...page.data)
+    cursor = page.next_cursor
   } while (cursor && items.length < most)
-  return items
+  return items as Answer<Name>['data']
 }

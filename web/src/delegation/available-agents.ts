@@ -1,22 +1,13 @@
 import type { Choice, UnavailableReason } from '@baton/protocol'
 import { queryOptions } from '@tanstack/react-query'
-import { all, api } from '../data/api.ts'
+import { readAll } from '../data/api.ts'
 
 /** Agents to hand an issue to, with whether that is possible there. */
 export const agentsForIssueQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['agents', 'issue', issueId],
     staleTime: 5000,
-    queryFn: () =>
-      all((cursor) =>
-        api.listAgents({
-          issue_id: issueId,
-          include_apps: true,
-          include_deployment: true,
-          limit: 100,
-          ...(cursor && { cursor }),
-        }),
-      ),
+    queryFn: () => readAll('listAgents', { issue_id: issueId, include_apps: true, include_deployment: true }),
   })
 
 const reasons: Record<UnavailableReason, string> = {

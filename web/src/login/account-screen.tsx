@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
@@ -86,7 +86,7 @@ function Password() {
 function Programs() {
   const programs = useQuery({
     queryKey: ['programs'],
-    queryFn: () => all((cursor) => api.listPrograms({ limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listPrograms'),
   })
   const [ending, setEnding] = useState<{ id: string; name: string } | null>(null)
   return (

@@ -10,8 +10,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { dayOf } from '../ui/day.ts'
 import { daysFor } from '../ui/day-options.ts'
 import { none, type Option, orNull, type Question, usePicker } from '../ui/picker.tsx'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 import { editProject, knownProject } from './edit.ts'
 import { HealthDot, healths, ProjectStatusIcon, projectStatuses } from './words.tsx'
 
@@ -123,7 +122,7 @@ function several(
       const next: ProjectChange = { [field]: now.includes(id) ? now.filter((one) => one !== id) : [...now, id] }
       await editProject(project.id, next, `${title} changed.`)
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
   }
   return { title, multiple: true, selected: project[field], options, onPick: (value) => void toggle(value) }
@@ -151,7 +150,7 @@ const initiativeQuestion = (project: Project): Question => ({
         initiative_id ? 'Initiative changed.' : 'No initiative any more.',
       )
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
   },
 })

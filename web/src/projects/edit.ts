@@ -1,45 +1,34 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useSyncExternalStore } from 'react'
+import { useMemo } from 'react'
 import { api, queries } from '../data/api.ts'
 import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { createStore, useStore } from '../ui/store.ts'
+import { say, showError } from '../ui/toast.tsx'
 
 /** What was changed here and has no answer yet lies over what the server said: what it says meanwhile hides nothing. */
-let unanswered: ReadonlyMap<string, readonly ProjectChange[]> = new Map()
-const listeners = new Set<() => void>()
+const unanswered = createStore<ReadonlyMap<string, readonly ProjectChange[]>>(new Map())
 
 function changesAre(id: string, changes: readonly ProjectChange[]) {
-  const next = new Map(unanswered)
+  const next = new Map(unanswered.get())
   if (changes.length > 0) next.set(id, changes)
   else next.delete(id)
-  unanswered = next
-  for (const listener of listeners) listener()
+  unanswered.set(next)
 }
 
-const useUnanswered = () =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => unanswered,
-  )
-
-const shown = (project: Project, changes = unanswered.get(project.id)): Project =>
+const shown = (project: Project, changes = unanswered.get().get(project.id)): Project =>
   changes ? Object.assign({}, project, ...changes) : project
 
 export function useProjects() {
   const query = useQuery(projectsQuery)
-  const changes = useUnanswered()
+  const changes = useStore(unanswered)
   const projects = useMemo(() => query.data?.map((one) => shown(one, changes.get(one.id))), [query.data, changes])
   return { ...query, data: projects }
 }
 
 export function useProject(id: string) {
   const query = useQuery(projectQuery(id))
-  const changes = useUnanswered().get(id)
+  const changes = useStore(unanswered).get(id)
   const project = useMemo(() => query.data && shown(query.data, changes), [query.data, changes])
   return { ...query, data: project }
 }
@@ -59,7 +48,7 @@ export function knownProject(id: string): Project | undefined {
 export async function editProject(id: string, change: ProjectChange, done?: string): Promise<boolean> {
   const before = knownProject(id)
   if (!before) return false
-  changesAre(id, [...(unanswered.get(id) ?? []), change])
+  changesAre(id, [...(unanswered.get().get(id) ?? []), change])
   let refused: unknown
   try {
     putProject(await api.updateProject({ project_id: id, ...change }))
@@ -68,10 +57,10 @@ export async function editProject(id: string, change: ProjectChange, done?: stri
   }
   changesAre(
     id,
-    (unanswered.get(id) ?? []).filter((one) => one !== change),
+    (unanswered.get().get(id) ?? []).filter((one) => one !== change),
   )
   if (refused) {
-    say(messageOf(refused), { tone: 'bad' })
+    showError(refused)
     return false
   }
   if (done) say(done, { undo: () => void editProject(id, asBefore(before, change)) })

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, isBatonError } from '../../data/api.ts'
 import { putIssue } from '../../data/issues.ts'
+import { useAction } from '../../ui/action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
@@ -47,10 +48,7 @@ export function CreateForm({ preset, onClose }: Props) {
     if (ids.length > 0) setDraft((before) => (before.team_id ? before : { ...before, ...placeOf(preset, ids) }))
   }, [known.teams, preset])
   const [more, setMore] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const title = useRef<HTMLInputElement>(null)
-  const problems = problemsOf(error)
   const change = (fields: Partial<Draft>) =>
     setDraft((before) => {
       // A milestone is of its project alone.
@@ -70,22 +68,18 @@ export function CreateForm({ preset, onClose }: Props) {
     change({ ...nothingLeft, due: '' })
     title.current?.focus()
   }
-  const create = async () => {
-    if (busy) return
+  const {
+    run: create,
+    busy,
+    error,
+  } = useAction(async () => {
     if (!draft.title.trim()) {
-      setError(new Error('Give it a title first.'))
-      return title.current?.focus()
+      title.current?.focus()
+      throw new Error('Give it a title first.')
     }
-    setBusy(true)
-    setError(null)
-    try {
-      created(await api.createIssue(issueOf(draft)))
-    } catch (problem) {
-      setError(problem)
-    } finally {
-      setBusy(false)
-    }
-  }
+    created(await api.createIssue(issueOf(draft)))
+  })
+  const problems = problemsOf(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void create()

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Bot, Box, CircleUser, Lock, RefreshCw, Shapes, Tag, Users } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { all, api } from '../../data/api.ts'
+import { readAll } from '../../data/api.ts'
 import { kindHint, reasonWords, sharedOnly } from '../../delegation/available-agents.ts'
 import { Avatar } from '../../ui/avatar.tsx'
 import { cx } from '../../ui/class-names.ts'
@@ -205,15 +205,7 @@ function useAgentsFor({ personal, team_id }: Draft): Option[] {
   const { data = [] } = useQuery({
     queryKey: ['agents', 'team', teamId],
     queryFn: () =>
-      all((cursor) =>
-        api.listAgents({
-          ...(teamId && { team_id: teamId }),
-          include_apps: true,
-          include_deployment: true,
-          limit: 100,
-          ...(cursor && { cursor }),
-        }),
-      ),
+      readAll('listAgents', { ...(teamId && { team_id: teamId }), include_apps: true, include_deployment: true }),
   })
   return data.map((agent) => ({
     value: agent.id,

@@ -4,8 +4,7 @@ import { knownIssue } from '../../data/issues.ts'
 import { labelsQuery } from '../../data/planning.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import type { Option } from '../../ui/picker.tsx'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import { editIssues } from './edit.ts'
 
 export const matching = (options: Option[], query: string) => {
@@ -36,7 +35,7 @@ export async function toggleLabel(issueId: string, value: string) {
     const label_ids = now.includes(id) ? now.filter((one) => one !== id) : [...now, id]
     await editIssues([issueId], { label_ids }, 'Labels changed.')
   } catch (error) {
-    say(messageOf(error), { tone: 'bad' })
+    showError(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IssueChangeRecord, Project } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Happening } from '../../comments/comments.tsx'
-import { all, api } from '../../data/api.ts'
+import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../../data/planning.ts'
 import { projectsQuery } from '../../data/projects.ts'
@@ -13,8 +13,7 @@ import { priorityLabel, statusLabel, typeLabel } from '../fields/words.tsx'
 const historyQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['history', issueId],
-    queryFn: () =>
-      all((cursor) => api.listIssueHistory({ issue_id: issueId, limit: 100, ...(cursor && { cursor }) }), 300),
+    queryFn: () => readAll('listIssueHistory', { issue_id: issueId }, 300),
   })
 
 type Change = { from: unknown; to: unknown }

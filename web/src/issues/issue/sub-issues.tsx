@@ -1,9 +1,8 @@
 import type { Issue } from '@baton/protocol'
 import { useEffect, useState } from 'react'
-import { all, api } from '../../data/api.ts'
+import { api, readAll } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 
 /** The parts of an issue, and how many are done. */
@@ -11,7 +10,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
   const { issues } = useIssuesWhere(({ parent_id }) => parent_id === issue.id, [issue.id])
   useEffect(() => {
     // The store may not hold all of a large workspace.
-    all((cursor) => api.listIssues({ parent_id: issue.id, limit: 100, ...(cursor && { cursor }) })).then(
+    readAll('listIssues', { parent_id: issue.id }).then(
       (found) => found.forEach(putIssue),
       () => {},
     )
@@ -30,7 +29,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
       putIssue(made)
       return true
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
       return false
     }
   }
