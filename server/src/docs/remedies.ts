@@ -60,7 +60,7 @@ export const remedies: Record<ErrorCode, string> = {
   VALIDATION_ERROR:
     'Mend every field that `details` names by its dotted path. Nothing was stored. Fields and query parameters that an operation does not know are refused as well.',
   RATE_LIMIT_EXCEEDED:
-    'Nothing was done. Wait for the seconds in `Retry-After`, then send the same again; see [limits of tokens](api.md#limits-of-tokens).',
+    'Nothing was done. Wait for the seconds in `Retry-After`, then send the same again; see [rate limits](api.md#rate-limits).',
   HEADERS_TOO_LARGE: 'Send fewer or shorter headers; cookies of other sites on the same host are a usual cause.',
 
   INTERNAL_ERROR:
