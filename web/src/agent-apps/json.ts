@@ -1,16 +1,15 @@
-/** JSON with the place of everything in it, so that what is wrong can be shown where it stands. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-export interface Place {
-  /** From 1. */
+export interface Position {
+  /** Starts at 1. */
   line: number
   column: number
 }
-export type Read =
-  | { ok: true; value: Json /** Where the value of each dotted path begins. */; at: Map<string, number> }
+export type ParsedJson =
+  | { ok: true; value: Json /** Offset of the value at each dotted path. */; offsets: Map<string, number> }
   | { ok: false; message: string; offset: number }
 
-class Wrong extends Error {
+class JsonError extends Error {
   readonly offset: number
   constructor(message: string, offset: number) {
     super(message)
@@ -18,19 +17,20 @@ class Wrong extends Error {
   }
 }
 
-const deepest = 32
+const maxDepth = 32
 
-export function readJson(text: string): Read {
-  const reader = new Reader(text)
+/** Like JSON.parse, but with the offset of every value, so that errors can be shown at their line. */
+export function parseJson(text: string): ParsedJson {
+  const parser = new Parser(text)
   try {
-    return { ok: true, value: reader.whole(), at: reader.at }
+    return { ok: true, value: parser.parse(), offsets: parser.offsets }
   } catch (error) {
-    if (error instanceof Wrong) return { ok: false, message: error.message, offset: error.offset }
+    if (error instanceof JsonError) return { ok: false, message: error.message, offset: error.offset }
     throw error
   }
 }
 
-export function placeOf(text: string, offset: number): Place {
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
@@ -39,8 +39,8 @@ const stringToken = /"(?:[^"\\\r\n]|\\.)*"/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
 
-class Reader {
-  readonly at = new Map<string, number>()
+class Parser {
+  readonly offsets = new Map<string, number>()
   readonly #text: string
   #offset = 0
 
@@ -48,70 +48,70 @@ class Reader {
     this.#text = text
   }
 
-  whole(): Json {
+  parse(): Json {
     const value = this.#value('', 0)
-    this.#space()
-    if (this.#offset < this.#text.length) this.#fail('There is something after the end')
+    this.#skipSpace()
+    if (this.#offset < this.#text.length) this.#fail('Unexpected text after the end')
     return value
   }
 
   #value(path: string, depth: number): Json {
-    this.#space()
-    this.at.set(path, this.#offset)
-    if (depth > deepest) this.#fail('This is nested too deeply')
+    this.#skipSpace()
+    this.offsets.set(path, this.#offset)
+    if (depth > maxDepth) this.#fail(`Nested deeper than ${maxDepth} levels`)
     const next = this.#text[this.#offset]
     if (next === '{') return this.#object(path, depth)
     if (next === '[') return this.#array(path, depth)
     if (next === '"') return this.#string()
     const token = this.#take(numberToken) ?? this.#take(wordToken)
-    if (token === undefined) this.#fail(next === undefined ? 'The text ends too early' : 'A value is expected here')
+    if (token === undefined) this.#fail(next === undefined ? 'Unexpected end of text' : 'Expected a value')
     return JSON.parse(token)
   }
 
   #object(path: string, depth: number): Json {
     const entries: [string, Json][] = []
     this.#offset++
-    for (this.#space(); !this.#skip('}'); this.#space()) {
+    for (this.#skipSpace(); !this.#skip('}'); this.#skipSpace()) {
       if (entries.length > 0) {
-        this.#expect(',', 'A comma is missing here')
-        this.#space()
+        this.#expect(',', 'Expected a comma')
+        this.#skipSpace()
       }
-      const begin = this.#offset
-      if (this.#text[begin] !== '"') this.#fail('A name in double quotes is expected here')
+      const start = this.#offset
+      if (this.#text[start] !== '"') this.#fail('Expected a name in double quotes')
       const name = this.#string()
       const inner = path ? `${path}.${name}` : name
-      if (entries.some(([other]) => other === name)) this.#fail(`${name} stands here twice`, begin)
-      this.#space()
-      this.#expect(':', 'A colon is missing here')
+      if (entries.some(([other]) => other === name)) this.#fail(`Duplicate name ${name}`, start)
+      this.#skipSpace()
+      this.#expect(':', 'Expected a colon')
       entries.push([name, this.#value(inner, depth + 1)])
-      this.at.set(inner, begin)
+      this.offsets.set(inner, start)
     }
-    // Defines its own properties, also one that is called __proto__.
+    // fromEntries defines __proto__ as an own property; an assignment would set the prototype.
     return Object.fromEntries(entries)
   }
 
   #array(path: string, depth: number): Json {
     const items: Json[] = []
     this.#offset++
-    for (this.#space(); !this.#skip(']'); this.#space()) {
-      if (items.length > 0) this.#expect(',', 'A comma is missing here')
+    for (this.#skipSpace(); !this.#skip(']'); this.#skipSpace()) {
+      if (items.length > 0) this.#expect(',', 'Expected a comma')
       items.push(this.#value(`${path}.${items.length}`, depth + 1))
     }
     return items
   }
 
   #string(): string {
-    const begin = this.#offset
+    const start = this.#offset
     const token = this.#take(stringToken)
-    if (token === undefined) this.#fail('This text has no quote at its end')
+    if (token === undefined) this.#fail('Missing closing quote')
     try {
       return JSON.parse(token)
     } catch {
-      this.#fail('This text holds something that must be escaped', begin)
+      this.#fail('Invalid escape or control character in the string', start)
     }
   }
 
-  #space() {
+  #skipSpace() {
     while (/[ \t\n\r]/.test(this.#text[this.#offset] ?? '')) this.#offset++
   }
 
@@ -122,7 +122,7 @@ class Reader {
   }
 
   #expect(sign: string, message: string) {
-    if (!this.#skip(sign)) this.#fail(this.#offset >= this.#text.length ? 'The text ends too early' : message)
+    if (!this.#skip(sign)) this.#fail(this.#offset >= this.#text.length ? 'Unexpected end of text' : message)
   }
 
   #take(token: RegExp): string | undefined {
@@ -133,6 +133,6 @@ class Reader {
   }
 
   #fail(message: string, offset = this.#offset): never {
-    throw new Wrong(message, offset)
+    throw new JsonError(message, offset)
   }
 }
