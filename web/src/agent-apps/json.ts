@@ -1,15 +1,16 @@
+/** JSON with the place of everything in it, so that what is wrong can be shown where it stands. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-export interface Position {
-  /** Starts at 1. */
+export interface Place {
+  /** From 1. */
   line: number
   column: number
 }
-export type ParsedJson =
-  | { ok: true; value: Json /** Offset of the value at each dotted path. */; offsets: Map<string, number> }
+export type Read =
+  | { ok: true; value: Json /** Where the value of each dotted path begins. */; at: Map<string, number> }
   | { ok: false; message: string; offset: number }
 
-class JsonError extends Error {
+class Wrong extends Error {
   readonly offset: number
   constructor(message: string, offset: number) {
     super(message)
@@ -17,20 +18,19 @@ class JsonError extends Error {
   }
 }
 
-const maxDepth = 32
+const deepest = 32
 
-/** Like JSON.parse, but with the offset of every value, so that errors can be shown at their line. */
-export function parseJson(text: string): ParsedJson {
-  const parser = new Parser(text)
+export function readJson(text: string): Read {
+  const reader = new Reader(text)
   try {
-    return { ok: true, value: parser.parse(), offsets: parser.offsets }
+    return { ok: true, value: reader.whole(), at: reader.at }
   } catch (error) {
-    if (error instanceof JsonError) return { ok: false, message: error.message, offset: error.offset }
+    if (error instanceof Wrong) return { ok: false, message: error.message, offset: error.offset }
     throw error
   }
 }
 
-export function positionAt(text: string, offset: number): Position {
+export function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }
@@ -39,8 +39,8 @@ const stringToken = /"(?:[^"\\\r\n]|\\.)*"/y
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const wordToken = /true|false|null/y
 
-class Parser {
-  readonly offsets = new Map<string, number>()
+class Reader {
+  readonly at = new Map<string, number>()
   readonly #text: string
   #offset = 0
 
@@ -48,70 +48,70 @@ class Parser {
     this.#text = text
   }
 
-  parse(): Json {
+  whole(): Json {
     const value = this.#value('', 0)
-    this.#skipSpace()
-    if (this.#offset < this.#text.length) this.#fail('Unexpected text after the end')
+    this.#space()
+    if (this.#offset < this.#text.length) this.#fail('There is something after the end')
     return value
   }
 
   #value(path: string, depth: number): Json {
-    this.#skipSpace()
-    this.offsets.set(path, this.#offset)
-    if (depth > maxDepth) this.#fail(`Nested deeper than ${maxDepth} levels`)
+    this.#space()
+    this.at.set(path, this.#offset)
+    if (depth > deepest) this.#fail('This is nested too deeply')
     const next = this.#text[this.#offset]
     if (next === '{') return this.#object(path, depth)
     if (next === '[') return this.#array(path, depth)
     if (next === '"') return this.#string()
     const token = this.#take(numberToken) ?? this.#take(wordToken)
-    if (token === undefined) this.#fail(next === undefined ? 'Unexpected end of text' : 'Expected a value')
+    if (token === undefined) this.#fail(next === undefined ? 'The text ends too early' : 'A value is expected here')
     return JSON.parse(token)
   }
 
   #object(path: string, depth: number): Json {
     const entries: [string, Json][] = []
     this.#offset++
-    for (this.#skipSpace(); !this.#skip('}'); this.#skipSpace()) {
+    for (this.#space(); !this.#skip('}'); this.#space()) {
       if (entries.length > 0) {
-        this.#expect(',', 'Expected a comma')
-        this.#skipSpace()
+        this.#expect(',', 'A comma is missing here')
+        this.#space()
       }
-      const start = this.#offset
-      if (this.#text[start] !== '"') this.#fail('Expected a name in double quotes')
+      const begin = this.#offset
+      if (this.#text[begin] !== '"') this.#fail('A name in double quotes is expected here')
       const name = this.#string()
       const inner = path ? `${path}.${name}` : name
-      if (entries.some(([other]) => other === name)) this.#fail(`Duplicate name ${name}`, start)
-      this.#skipSpace()
-      this.#expect(':', 'Expected a colon')
+      if (entries.some(([other]) => other === name)) this.#fail(`${name} stands here twice`, begin)
+      this.#space()
+      this.#expect(':', 'A colon is missing here')
       entries.push([name, this.#value(inner, depth + 1)])
-      this.offsets.set(inner, start)
+      this.at.set(inner, begin)
     }
-    // fromEntries defines __proto__ as an own property; an assignment would set the prototype.
+    // Defines its own properties, also one that is called __proto__.
     return Object.fromEntries(entries)
   }
 
   #array(path: string, depth: number): Json {
     const items: Json[] = []
     this.#offset++
-    for (this.#skipSpace(); !this.#skip(']'); this.#skipSpace()) {
-      if (items.length > 0) this.#expect(',', 'Expected a comma')
+    for (this.#space(); !this.#skip(']'); this.#space()) {
+      if (items.length > 0) this.#expect(',', 'A comma is missing here')
       items.push(this.#value(`${path}.${items.length}`, depth + 1))
     }
     return items
   }
 
   #string(): string {
-    const start = this.#offset
+    const begin = this.#offset
     const token = this.#take(stringToken)
-    if (token === undefined) this.#fail('Missing closing quote')
+    if (token === undefined) this.#fail('This text has no quote at its end')
     try {
       return JSON.parse(token)
     } catch {
-      this.#fail('Invalid escape or control character in the string', start)
+      this.#fail('This text holds something that must be escaped', begin)
     }
   }
 
-  #skipSpace() {
+  #space() {
     while (/[ \t\n\r]/.test(this.#text[this.#offset] ?? '')) this.#offset++
   }
 
@@ -122,7 +122,7 @@ class Parser {
   }
 
   #expect(sign: string, message: string) {
-    if (!this.#skip(sign)) this.#fail(this.#offset >= this.#text.length ? 'Unexpected end of text' : message)
+    if (!this.#skip(sign)) this.#fail(this.#offset >= this.#text.length ? 'The text ends too early' : message)
   }
 
   #take(token: RegExp): string | undefined {
@@ -133,6 +133,6 @@ class Parser {
   }
 
   #fail(message: string, offset = this.#offset): never {
-    throw new JsonError(message, offset)
+    throw new Wrong(message, offset)
   }
 }
