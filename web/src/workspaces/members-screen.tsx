@@ -22,7 +22,7 @@ type Role = keyof typeof roles
 
 /** "in 7 days", "within a day". */
 function inDays(at: string): string {
-  const days = Math.round((Date.parse(at) - Date.now()) / 86_400_000)
+  const days = Math.ceil((Date.parse(at) - Date.now()) / 86_400_000)
   return days > 1 ? `in ${days} days` : 'within a day'
 }
 
