@@ -56,11 +56,11 @@ test(
     await signedIn(page, company.owner)
     await page.goto('/settings/members')
     await page.getByLabel('Role of Olive Owner').selectOption('Member')
-    await expect(page.getByRole('alert')).toContainText('make somebody else owner first')
+    await expect(page.getByRole('alert')).toContainText('Make another member owner first')
     await expect(page.getByLabel('Role of Olive Owner')).toHaveValue('owner')
     await row(page, 'Olive Owner').getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
-    await expect(page.getByRole('dialog')).toContainText('make somebody else owner first')
+    await expect(page.getByRole('dialog')).toContainText('Make another member owner first')
     const { data } = await company.owner.api.listMembers()
     expect(data.find(({ id }) => id === company.owner.id)?.role).toBe('owner')
   },
