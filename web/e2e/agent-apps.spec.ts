@@ -27,14 +27,14 @@ test(
     await expect(page.getByLabel('Manifest (JSON)')).toHaveValue(/"name": "My Baton bot"/)
     faults.expect(/status of 422/)
     await page.getByRole('button', { name: 'Register app' }).click()
-    await expect(page.getByText('Must not contain the name of this service.').first()).toBeVisible()
+    await expect(page.getByText('Must not contain the name of this service, Baton.').first()).toBeVisible()
     await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
-    await expect(page.getByLabel('Redirect URI 1')).toHaveAccessibleDescription('Must be an https address.')
+    await expect(page.getByLabel('Redirect URI 1')).toHaveAccessibleDescription('Must be an https URL.')
     expect((await company.owner.api.listAgentApps({})).data).toEqual([])
 
     await page.getByLabel('Name', { exact: true }).fill('Doorman')
     await page.getByLabel('Redirect URI 1').fill('https://robots.example.com/callback')
-    await expect(page.getByText('Must be an https address.')).toHaveCount(0)
+    await expect(page.getByText('Must be an https URL.')).toHaveCount(0)
     await page.getByRole('button', { name: 'Register app' }).click()
 
     await expect(page.getByText('Doorman registered')).toBeVisible()
