@@ -13,7 +13,7 @@ import {
   UserRound,
   Users,
 } from 'lucide-react'
-import { agentName } from '../../agent-sessions/words.tsx'
+import { agentName } from '../../agent-sessions/state.tsx'
 import { issueSessionsQuery } from '../../data/agent-sessions.ts'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../../data/planning.ts'
 import { projectsQuery } from '../../data/projects.ts'

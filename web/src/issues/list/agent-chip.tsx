@@ -1,5 +1,5 @@
 import type { AgentSession, Choice, Issue, SessionState } from '@baton/protocol'
-import { agentName, wordsOf } from '../../agent-sessions/words.tsx'
+import { agentName, stateOf } from '../../agent-sessions/state.tsx'
 import { Avatar } from '../../ui/avatar.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { Dot } from '../../ui/pill.tsx'
@@ -21,7 +21,7 @@ export function AgentChip({ issue, session, people, className }: Props) {
   const agent = people.get(issue.delegate_id ?? session?.app_user_id ?? '')
   const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
   const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
-  const words = current && wordsOf(current)
+  const words = current && stateOf(current)
   // Why it ended has no room here.
   const label = current?.ended_at ? words?.label.split(':')[0] : current && (short[current.state] ?? words?.label)
   return (

@@ -9,7 +9,7 @@ import { cx } from '../ui/class-names.ts'
 import { lasted, useNow } from '../ui/time.tsx'
 import { DelegateAgain } from './delegate-again.tsx'
 import type { useAgent } from './header.tsx'
-import { endReasons } from './words.tsx'
+import { endReasons } from './state.tsx'
 
 interface Props {
   session: AgentSession
@@ -17,11 +17,11 @@ interface Props {
   agent: ReturnType<typeof useAgent>
 }
 
-/** What a person has to know about how the session stands, besides its state: nothing, mostly. */
-export function Standing({ session, activities, agent }: Props) {
+/** A notice about the session where its state alone is not enough. */
+export function SessionStatus({ session, activities, agent }: Props) {
   if (session.ended_at) return <Ended session={session} agent={agent} />
   if (session.state === 'stopping') return <Stopping session={session} activities={activities} agent={agent} />
-  // Who never answered did not fall silent: something is wrong on the way there, however long ago it was.
+  // An agent that never answered is not stale: the event may not have reached it.
   if (session.unresponsive_since) return <Unresponsive session={session} agent={agent} />
   if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
   return null
@@ -40,7 +40,7 @@ const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode;
   </div>
 )
 
-/** What changes every second is shown; who listens hears it once. */
+/** Shows a value that changes every second; screen readers get fixed text instead. */
 const Ticking = ({ children, still }: { children: string; still: string }) => (
   <>
     <span aria-hidden className="tabular">
@@ -60,15 +60,15 @@ function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
       <p>
         No answer from {agent.name} for <Ticking still="some time">{lasted(waited)}</Ticking>.{' '}
         {runsInside
-          ? 'It runs inside this instance, which may be busy; whoever runs it can look whether a worker is at it.'
-          : `It may be down, or not have heard.${isManager ? '' : ' A manager of the workspace can look into it.'}`}
+          ? 'It runs inside this instance, which may be busy. Ask the operator whether a worker is running.'
+          : `It may be offline or may not have received the request.${isManager ? '' : ' A workspace manager can check its deliveries.'}`}
       </p>
       {isManager && !runsInside && <DeliveryLink session={session} />}
     </Hint>
   )
 }
 
-/** To the very delivery that told the agent of the session. */
+/** Links to the delivery that announced the session to the agent. */
 function DeliveryLink({ session }: { session: AgentSession }) {
   const { data } = useQuery(createdDeliveryQuery(session))
   if (!data) return null
@@ -76,7 +76,7 @@ function DeliveryLink({ session }: { session: AgentSession }) {
   if (!data.deliveryId) {
     return (
       <Link to="/settings/agent-apps/$appId/deliveries" params={{ appId: data.appId }} className={className}>
-        Look at its deliveries
+        View deliveries
       </Link>
     )
   }
@@ -86,7 +86,7 @@ function DeliveryLink({ session }: { session: AgentSession }) {
       params={{ appId: data.appId, deliveryId: data.deliveryId }}
       className={className}
     >
-      Look at the delivery
+      View delivery
     </Link>
   )
 }
@@ -99,27 +99,27 @@ function Silent({ session, activities, agent }: Props) {
   return (
     <Hint amber icon={<Moon size={14} aria-hidden />}>
       <p>
-        {agent.name} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. A message
-        starts it again.
+        {agent.name} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. Send a message
+        to restart it.
       </p>
     </Hint>
   )
 }
 
-/** How long an agent has for its last word (3.1). */
-const lastWordMs = 60_000
+/** Time the agent has to finish after Stop. */
+const stoppingTimeoutMs = 60_000
 
 function Stopping({ session, activities, agent }: Props) {
   const now = useNow(1000)
   const asked = activities.findLast(({ signal }) => signal === 'stop')?.created_at ?? session.updated_at
-  const left = Math.max(0, Math.min(lastWordMs, lastWordMs - (now - Date.parse(asked))))
+  const left = Math.max(0, Math.min(stoppingTimeoutMs, stoppingTimeoutMs - (now - Date.parse(asked))))
   return (
-    <Hint icon={<Ring part={left / lastWordMs} />}>
+    <Hint icon={<Ring part={left / stoppingTimeoutMs} />}>
       <p>
-        {session.end_reason === 'undelegated' ? 'The issue was taken back. ' : ''}
-        {agent.name} may say a last word.{' '}
-        <Ticking still="It stops by itself within a minute.">
-          {left > 0 ? `Stops by itself in ${Math.ceil(left / 1000)} s.` : 'Stops by itself any moment.'}
+        {session.end_reason === 'undelegated' ? 'The delegation was removed. ' : ''}
+        {agent.name} can send a final message.{' '}
+        <Ticking still="Stops automatically within a minute.">
+          {left > 0 ? `Stops automatically in ${Math.ceil(left / 1000)} s.` : 'Stopping now.'}
         </Ticking>
       </p>
     </Hint>
@@ -143,11 +143,11 @@ const Ring = ({ part }: { part: number }) => (
 )
 
 const afterwards: Partial<Record<NonNullable<AgentSession['end_reason']>, string>> = {
-  stopped: 'It was stopped. Nothing more can be said here.',
-  undelegated: 'The issue was taken back from it. Nothing more can be said here.',
-  uninstalled: 'The agent was removed. Nothing more can be said here.',
-  team_removed: 'The agent no longer reaches this. Nothing more can be said here.',
-  issue_deleted: 'What it was about was deleted.',
+  stopped: 'Stopped. This session is closed.',
+  undelegated: 'The delegation was removed. This session is closed.',
+  uninstalled: 'The agent was uninstalled. This session is closed.',
+  team_removed: 'The agent lost access to this team. This session is closed.',
+  issue_deleted: 'The issue or project was deleted.',
 }
 
 function Ended({ session, agent }: Omit<Props, 'activities'>) {
@@ -156,7 +156,7 @@ function Ended({ session, agent }: Omit<Props, 'activities'>) {
     <Hint icon={<Clock size={14} aria-hidden />}>
       <p className="min-w-40 flex-1">
         {(end_reason && (afterwards[end_reason] ?? endReasons[end_reason])) ?? 'The session has ended.'}
-        {session.comment && ` Mention ${agent.name} in a comment to begin a new one.`}
+        {session.comment && ` Mention ${agent.name} in a comment to start a new one.`}
       </p>
       <DelegateAgain session={session} agent={agent} />
     </Hint>

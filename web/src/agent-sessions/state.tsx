@@ -1,14 +1,14 @@
 import type { AgentSession, Choice, EndReason, SessionState } from '@baton/protocol'
 import { Pill, type Tone } from '../ui/pill.tsx'
 
-interface Words {
+interface StateLabel {
   label: string
   tone: Tone
-  /** The agent is at it. */
+  /** Whether the agent is working. */
   busy?: boolean
 }
 
-const states: Record<SessionState, Words> = {
+const states: Record<SessionState, StateLabel> = {
   pending: { label: 'Waiting for the agent', tone: 'info', busy: true },
   active: { label: 'Working', tone: 'agent', busy: true },
   awaitingInput: { label: 'Needs you', tone: 'accent' },
@@ -20,33 +20,33 @@ const states: Record<SessionState, Words> = {
 
 export const endReasons: Record<EndReason, string> = {
   stopped: 'Stopped',
-  undelegated: 'Ended: the issue was taken back',
-  uninstalled: 'Ended: the agent was removed',
-  team_removed: 'Ended: the agent no longer reaches this',
-  issue_deleted: 'Ended: what it was about was deleted',
+  undelegated: 'Ended: delegation removed',
+  uninstalled: 'Ended: agent uninstalled',
+  team_removed: 'Ended: agent lost access',
+  issue_deleted: 'Ended: issue deleted',
 }
 
-/** How a session stands, in words and colour. */
-export function wordsOf({
+/** Label and colour of a session's state. */
+export function stateOf({
   state,
   ended_at,
   end_reason,
-}: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'>): Words {
+}: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'>): StateLabel {
   if (ended_at) return { label: end_reason ? endReasons[end_reason] : 'Ended', tone: 'neutral' }
   return states[state]
 }
 
-/** Somebody else's own agent is in no list. It works for nobody but who asked. */
+/** Whether this is another member's personal agent: those are not listed, and work only for their owner. */
 export const isOthers = (known: ReadonlyMap<string, Choice>, { app_user_id, ended_at }: AgentSession) =>
   known.size > 0 && !known.has(app_user_id) && !ended_at
 
-/** What the agent of a session is called. */
+/** Display name of the session's agent. */
 export const agentName = (known: ReadonlyMap<string, Choice>, session: AgentSession) =>
   known.get(session.app_user_id)?.display_name ??
   (isOthers(known, session) ? `${session.creator.name}’s agent` : 'The agent')
 
 export function StatePill({ session }: { session: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'> }) {
-  const { label, tone, busy } = wordsOf(session)
+  const { label, tone, busy } = stateOf(session)
   return (
     <Pill tone={tone} dot={busy ? 'pulsing' : 'still'}>
       {label}

@@ -9,8 +9,8 @@ import { exactly, Time } from '../ui/time.tsx'
 import { type Entry, isReplaced } from './conversation.ts'
 import { Question } from './question.tsx'
 
-/** One thing that was said in a session, as its kind is shown. */
-export const Said = memo(function Said({ entry }: { entry: Entry }) {
+/** One activity of a session, rendered by its type. */
+export const Activity = memo(function Activity({ entry }: { entry: Entry }) {
   const { activity, answer, open } = entry
   const { content } = activity
   switch (content.type) {
@@ -29,8 +29,8 @@ export const Said = memo(function Said({ entry }: { entry: Entry }) {
   }
 })
 
-/** A line that opens. */
-function Fold({
+/** A line that expands. */
+function Expandable({
   icon: Icon,
   activity,
   line,
@@ -66,9 +66,9 @@ function Fold({
 }
 
 const Thought = ({ activity, body }: { activity: AgentActivity; body: string }) => (
-  <Fold icon={Brain} activity={activity} line={inOneLine(body) || 'A thought'}>
+  <Expandable icon={Brain} activity={activity} line={inOneLine(body) || 'Thought'}>
     <Markdown text={body} />
-  </Fold>
+  </Expandable>
 )
 
 function Action(props: { activity: AgentActivity; action: string; parameter: string; result?: string }) {
@@ -94,10 +94,10 @@ function Action(props: { activity: AgentActivity; action: string; parameter: str
     )
   }
   return (
-    <Fold icon={Wrench} activity={activity} line={line}>
+    <Expandable icon={Wrench} activity={activity} line={line}>
       {parameter.length > 60 && <p className="mb-1 font-mono text-xs wrap-anywhere text-ink-2">{parameter}</p>}
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         role="region"
         aria-label={`Result of ${action.slice(0, 100)}`}
@@ -105,7 +105,7 @@ function Action(props: { activity: AgentActivity; action: string; parameter: str
       >
         {result}
       </pre>
-    </Fold>
+    </Expandable>
   )
 }
 
@@ -149,14 +149,14 @@ const Failure = ({
   reason?: string | undefined
 }) => (
   <div className="my-1 rounded bg-bad-wash pr-1">
-    <Outcome activity={activity} body={body} icon={CircleX} color="text-bad-ink" title="It did not work">
+    <Outcome activity={activity} body={body} icon={CircleX} color="text-bad-ink" title="Failed">
       {reason && <code className="rounded-sm border border-bad/30 px-1 font-mono text-2xs text-bad-ink">{reason}</code>}
     </Outcome>
   </div>
 )
 
-/** What a person wrote to the agent. */
-export const Message = ({ activity }: { activity: AgentActivity }) => (
+/** A person's message to the agent. */
+const Message = ({ activity }: { activity: AgentActivity }) => (
   <div className="my-1 rounded bg-sunken px-2.5 py-2">
     <Heading activity={activity}>
       <Avatar name={activity.author.name} size={16} />
@@ -171,7 +171,7 @@ const StopLine = ({ activity }: { activity: AgentActivity }) => (
     <Hand size={14} aria-hidden className="shrink-0 text-warn-ink" />
     <span>
       <span className="font-medium">{activity.author.name}</span>{' '}
-      {activity.signal_metadata?.reason === 'undelegated' ? 'took the issue back' : 'pressed Stop'}
+      {activity.signal_metadata?.reason === 'undelegated' ? 'removed the delegation' : 'pressed Stop'}
     </span>
     <span aria-hidden className="h-px flex-1 bg-line" />
     <Time at={activity.created_at} className="shrink-0 text-ink-3" />

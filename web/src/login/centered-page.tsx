@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
-/** What stands before the door: sign-in, sign-up, invitations, a first workspace. */
-export const Front = ({
+/** Page without the sidebar: sign-in, sign-up, invitations, the first workspace. */
+export const CenteredPage = ({
   title,
   hint,
   children,
@@ -26,4 +26,4 @@ export const Front = ({
   </main>
 )
 
-export const frontLink = 'font-medium text-accent-ink underline underline-offset-2'
+export const inlineLink = 'font-medium text-accent-ink underline underline-offset-2'

@@ -5,7 +5,7 @@ import { Copyable } from '../ui/copy.tsx'
 import { Notice } from '../ui/states.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
 
-/** The names that the command line, the SDK's examples and `baton init` use. */
+/** Variable names as used by the CLI, the SDK examples and `baton init`. */
 export interface EnvFile {
   APP_ID: string
   CLIENT_ID: string
@@ -19,16 +19,16 @@ const envText = (settings: EnvFile) =>
     .join('')
 
 function download(name: string, text: string) {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
   const link = document.createElement('a')
-  link.href = address
+  link.href = url
   link.download = name
   link.click()
-  // Not before the browser has begun to read it.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+  // The browser must have started reading before the URL is revoked.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-const Shown = ({ label, text }: { label: string; text: string }) => (
+const Value = ({ label, text }: { label: string; text: string }) => (
   <div className="grid grid-cols-1 items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
     <dt className="font-medium">{label}</dt>
     <dd>
@@ -40,23 +40,22 @@ const Shown = ({ label, text }: { label: string; text: string }) => (
 interface Props {
   title: string
   settings: EnvFile
-  /** Beside the download: the way on. */
+  /** Button that continues, next to the download. */
   children: ReactNode
 }
 
-/** Secrets that the server tells this once. Leaving asks first. */
-export function SecretsOnce({ title, settings, children }: Props) {
+/** Shows secrets that the server returns only once. Leaving needs a confirmation. */
+export function NewSecrets({ title, settings, children }: Props) {
   return (
     <section aria-label={title} className="space-y-4">
       <LeaveGuard />
       <Notice tone="warn" title={title}>
-        Save this now: secrets are shown this once, and nobody can look them up later. A lost one is replaced by a new
-        one.
+        Save the secrets now: they are shown only once.
       </Notice>
       <dl className="space-y-2">
-        <Shown label="Client id" text={settings.CLIENT_ID} />
-        {settings.CLIENT_SECRET && <Shown label="Client secret" text={settings.CLIENT_SECRET} />}
-        {settings.WEBHOOK_SECRET && <Shown label="Webhook secret" text={settings.WEBHOOK_SECRET} />}
+        <Value label="Client ID" text={settings.CLIENT_ID} />
+        {settings.CLIENT_SECRET && <Value label="Client secret" text={settings.CLIENT_SECRET} />}
+        {settings.WEBHOOK_SECRET && <Value label="Webhook secret" text={settings.WEBHOOK_SECRET} />}
       </dl>
       <div className="flex flex-wrap gap-2">
         <Button icon={Download} onClick={() => download('.env', envText(settings))}>
