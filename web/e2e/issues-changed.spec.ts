@@ -97,7 +97,7 @@ test('what the server refuses goes back to what it was', async ({ page, company,
   await page.getByRole('option', { name: 'QA' }).click()
   const other = async () => (await owner.api.getIssue({ issue_id: issues[1].id })).status
   await expect.poll(other).toBe('qa')
-  const message = page.getByRole('alert').filter({ hasText: '1 of 2 stay as they were' })
+  const message = page.getByRole('alert').filter({ hasText: '1 of 2 were not changed' })
   await message.getByRole('button', { name: 'Undo the others' }).click()
   await expect.poll(other).toBe('in_progress')
 })
