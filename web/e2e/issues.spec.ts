@@ -38,7 +38,7 @@ test('an issue is created, found, changed and renamed with the mouse', async ({ 
   await checkAxe(page)
 })
 
-test('groups fold and unfold by keyboard', async ({ page, company }) => {
+test('groups collapse and expand by keyboard', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues?team=ENG&group=assignee')
   const door = rowOf(page, 'The door sticks')
@@ -52,7 +52,7 @@ test('groups fold and unfold by keyboard', async ({ page, company }) => {
   await page.keyboard.press('ArrowRight')
   await expect(current).toContainText('The door sticks')
   for (const key of ['ArrowLeft', 'Control+k']) await page.keyboard.press(key)
-  await page.keyboard.type('unfold')
+  await page.keyboard.type('expand all')
   await page.keyboard.press('Enter')
   await expect(door).toBeVisible()
 })

@@ -1,6 +1,6 @@
 import type { Project } from '@baton/protocol'
 import type { Directory } from '../issues/fields/directory.ts'
-import { fieldMenu } from '../issues/fields/field.tsx'
+import { fieldMenu } from '../issues/fields/menu.ts'
 import { usePicker } from '../ui/picker.tsx'
 import { editProject, knownProject } from './edit-project.ts'
 import type { ProjectField } from './fields.tsx'

@@ -3,9 +3,10 @@ import { knownIssue } from '../../data/issues.ts'
 import { useDelegate } from '../../delegation/delegate.tsx'
 import { none, type Option, usePicker } from '../../ui/picker.tsx'
 import type { Directory } from '../fields/directory.ts'
-import { doneText, fieldMenu, optionsOf } from '../fields/field.tsx'
+import { doneText, optionsOf } from '../fields/field.tsx'
 import { type FieldId, fields, filterLabel } from '../fields/fields.tsx'
 import type { Grouping } from '../fields/filter-and-group.ts'
+import { fieldMenu } from '../fields/menu.ts'
 import { editIssues } from './edit.ts'
 
 /** "ENG-4" or "3 issues", for messages. */
