@@ -223,7 +223,7 @@ test('a code it had before leads to the issue; one that is not here offers the o
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
   await property(page, 'Team').click()
-  await expect(menu(page)).toContainText(`${door.code} still finds it`)
+  await expect(menu(page)).toContainText(`${door.code} keeps working`)
   await menu(page).getByRole('option', { name: 'Design' }).click()
   await expect(page).toHaveURL(/\/issue\/DES-2$/)
   await page.goto(`/issue/${door.code}`)

@@ -17,7 +17,7 @@ export interface Field<Subject, Change> {
   keys?: string
   /** Title of its command and menu where the label is not enough. */
   menuTitle?: string
-  /** Its values; none if it is empty. */
+  /** Its values; an empty list if the field is empty. */
   read: (subject: Subject) => string[]
   /** The values to choose from. Without a subject: all of them, for filters and headings. */
   options: (directory: Directory, subject?: Subject) => Option[]

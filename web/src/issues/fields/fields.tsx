@@ -301,6 +301,6 @@ export const groupFields = fieldsIn('group')
 /** The label of a field in filters and groupings. */
 export const filterLabel = ({ label, filterLabel = label }: IssueField) => filterLabel
 
-/** A value in an address, as the id it stands for. */
+/** The id for a value in an address. */
 export const idFromUrl = (field: IssueField, value: string, directory: Directory) =>
   value === 'me' ? directory.me : (field.fromUrl?.(value, directory) ?? value)

@@ -19,7 +19,7 @@ export type IssueSubject = Pick<
   | 'due_date'
   | 'personal'
 > &
-  Partial<Pick<Issue, 'code' | 'reporter_id'>>
+  Partial<Pick<Issue, keyof IssueChange | 'code' | 'reporter_id'>>
 
 type Base = Field<IssueSubject, IssueChange>
 

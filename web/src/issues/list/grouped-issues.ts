@@ -23,6 +23,6 @@ export function useGroupedIssues(address: IssueSearch, directory: Directory) {
 /** The same object while the filters are the same, whatever the preview shows. */
 function useFilters({ peek: _, ...filters }: IssueSearch): IssueSearch {
   const key = JSON.stringify(filters)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the filters
+  // biome-ignore lint/correctness/useExhaustiveDependencies: equal keys mean equal filters
   return useMemo(() => filters, [key])
 }
