@@ -46,7 +46,7 @@ test('everything about an issue is changed in place, and a change can be undone'
     })
 })
 
-test('an issue has a parent, parts, and others that it waits for, and is deleted', async ({ page, company }) => {
+test('an issue has a parent, sub-issues and blockers, and is deleted', async ({ page, company }) => {
   const { api } = company.owner
   const [door, hinges, frame] = company.issues
   await signedIn(page, company.owner)
@@ -144,11 +144,7 @@ test('by keyboard alone: properties, text, a comment, and back', async ({ page, 
   await expect(page).toHaveURL(/\/issues/)
 })
 
-test('what others do appears, and nothing that is being typed is lost or moves', async ({
-  page,
-  company,
-  secondBrowser,
-}) => {
+test('shows changes by others without losing or moving typed text', async ({ page, company, secondBrowser }) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
@@ -183,10 +179,7 @@ test('what others do appears, and nothing that is being typed is lost or moves',
   expect((await composer(page).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1)
 })
 
-test('an issue that is listed opens beside the list and as a page at once, while the service takes its time', async ({
-  page,
-  company,
-}) => {
+test('a listed issue opens in the preview and as a page before the service answers', async ({ page, company }) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto('/issues')
@@ -214,7 +207,7 @@ test('an issue that is listed opens beside the list and as a page at once, while
   await expect(page).toHaveURL(/\/issues/)
 })
 
-test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({
+test('an earlier code leads to the issue; an unknown code offers the other workspaces', async ({
   page,
   company,
   faults,

@@ -1,7 +1,7 @@
 import { checkAxe, expect, signedIn, test } from './baton.ts'
 import { rowOf } from './parts.ts'
 
-test('many are changed at once, and undone', async ({ page, company }) => {
+test('several issues are changed at once and undone', async ({ page, company }) => {
   const { owner, issues } = company
   await owner.api.createLabel({ name: 'wood' })
   await signedIn(page, owner)
@@ -44,7 +44,7 @@ test('many are changed at once, and undone', async ({ page, company }) => {
   expect((await owner.api.getIssue({ issue_id: issues[0].id })).label_ids).toEqual([])
 })
 
-test('what goes with a project or a team comes back when the move is undone', async ({ page, company }) => {
+test('undoing a move restores the milestone and the cycle', async ({ page, company }) => {
   const { api } = company.owner
   const milestone = await api.createMilestone({ project_id: company.project.id, name: 'Beta' })
   const cycle = await api.createCycle({ team_id: company.engineering.id, name: 'Week 1' })
@@ -73,7 +73,7 @@ test('what goes with a project or a team comes back when the move is undone', as
   await expect.poll(now(mine.id)).toMatchObject({ team_id: null, personal: true })
 })
 
-test('what the server refuses goes back to what it was', async ({ page, company, faults }) => {
+test('reverts what the server refuses', async ({ page, company, faults }) => {
   const { owner, issues } = company
   await signedIn(page, owner)
   await page.goto('/issues')

@@ -122,7 +122,7 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   await expect(page).toHaveURL(/\/issue\/ENG-/)
 })
 
-test('a new issue begins as what the screen shows, says what is wrong, and keeps what was begun', async ({
+test('a new issue starts with the filters, shows errors, and keeps its text when it is closed', async ({
   page,
   company,
   faults,
@@ -169,7 +169,7 @@ test('a new issue begins as what the screen shows, says what is wrong, and keeps
   expect(await owner.api.getIssue({ issue_id: 'DES-2' })).toMatchObject({ status: 'todo', assignee_id: owner.id })
 })
 
-test('filters stand in the address, survive a reload, and go back one by one', async ({ page, company }) => {
+test('filters are stored in the address, survive a reload, and are undone by Back', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues?layout=board&q=nothing-like-that')
   await expect(page.getByRole('heading', { name: 'No matching issues' })).toBeVisible()
@@ -245,7 +245,7 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
   await expect.poll(async () => (await owner.api.getIssue({ issue_id: door })).status).toBe('release')
 })
 
-test('another browser’s edit shows at once, and the row that is current stays so', async ({
+test('shows an edit from another browser at once and keeps the current row', async ({
   page,
   company,
   agent,

@@ -1,7 +1,7 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 import { menu, pick, property, said } from './parts.ts'
 
-test('a project is made and everything about it changed in place', async ({ page, company }) => {
+test('a project is created and its fields are changed in place', async ({ page, company }) => {
   const { api } = company.owner
   await signedIn(page, company.owner)
   await page.goto('/projects')
@@ -188,11 +188,7 @@ test(
   },
 )
 
-test('what one person changes, another sees; what they type is not taken from them', async ({
-  page,
-  company,
-  secondBrowser,
-}) => {
+test('shows changes by others and keeps typed text', async ({ page, company, secondBrowser }) => {
   const other = await secondBrowser(company.admin)
   const address = `/project/${company.project.id}`
   await signedIn(page, company.owner)
@@ -218,7 +214,7 @@ test('what one person changes, another sees; what they type is not taken from th
   await expect(other.getByRole('heading', { name: 'This project is no longer available' })).toBeVisible()
 })
 
-test('what is refused is taken back and said', async ({ page, company, faults }) => {
+test('reverts a refused change and shows the reason', async ({ page, company, faults }) => {
   await signedIn(page, company.admin)
   await page.goto(`/project/${company.project.id}`)
   await expect(property(page, 'Lead')).toHaveText('No lead')
@@ -240,7 +236,7 @@ test('what is refused is taken back and said', async ({ page, company, faults })
   expect((await company.owner.api.getProject({ project_id: company.project.id })).personal).toBe(false)
 })
 
-test('a personal project is its owner’s alone', async ({ page, company, secondBrowser, faults }) => {
+test('only the owner sees a private project', async ({ page, company, secondBrowser, faults }) => {
   const other = await secondBrowser(company.admin)
   await other.goto('/projects')
   await expect(other.getByText('Spring release')).toBeVisible()
@@ -256,10 +252,10 @@ test('a personal project is its owner’s alone', async ({ page, company, second
   await expect(other.getByRole('heading', { name: 'Project not found' })).toBeVisible()
 })
 
-test.describe('on a telephone', () => {
+test.describe('on a phone', () => {
   test.use({ viewport: narrow })
   test('projects and a project need no sideways scrolling', async ({ page, company }) => {
-    const long = 'A project with quite a long name that does not fit on a telephone in one line'
+    const long = 'A project with quite a long name that does not fit on a phone in one line'
     const { id } = await company.owner.api.createProject({
       title: long,
       health_status: 'at_risk',

@@ -52,7 +52,7 @@ export function useMoveMenu(directory: Directory) {
       title: 'Move to',
       options: ids.flatMap((id) =>
         optionsOf(fields[id], directory)
-          .filter(({ value }) => value !== none || fields[id].clearable === undefined)
+          .filter(({ value }) => value !== none || issues.some((issue) => fields[id].clearable?.(issue) ?? true))
           .map((option): Option => ({ ...option, value: `${id}:${option.value}`, group: filterLabel(fields[id]) })),
       ),
       selected: first && issues.every(({ status }) => status === first.status) ? [`status:${first.status}`] : [],
