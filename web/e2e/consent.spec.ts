@@ -21,7 +21,7 @@ test(
     await expect(page.getByText('Robots Inc')).toBeVisible()
     await expect(page.getByText('robots.example.com')).toBeVisible()
     await expect(page.getByText('It acts as Robot, not as you.')).toBeVisible()
-    await expect(page.getByText('Create, change and delete issues, projects and comments there')).toBeVisible()
+    await expect(page.getByText('Create, change and delete issues, projects and comments in its teams')).toBeVisible()
     await expect(page.getByText('it may move issues only to In progress or QA')).toBeVisible()
     // What writing implies is not denied.
     await expect(page.getByText('Create issues', { exact: true })).toHaveCount(0)

@@ -1,11 +1,11 @@
 import type { AgentApp } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useMe } from '../data/me.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Block, Copyable } from '../ui/copy.tsx'
 import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
-import { scopeWords } from './scope-words.ts'
 
 const base64url = (bytes: Uint8Array) =>
   btoa(String.fromCharCode(...bytes))

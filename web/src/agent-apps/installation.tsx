@@ -1,4 +1,5 @@
 import type { AgentApp, Installation } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
@@ -12,7 +13,6 @@ import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
-import { scopeWords } from './scope-words.ts'
 
 /** Where an installed app reaches, and how to change or end that. */
 export function Installed({ app, installation }: { app: AgentApp; installation: Installation }) {

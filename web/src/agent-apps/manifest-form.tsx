@@ -1,10 +1,11 @@
+import { scopeWords } from '@baton/protocol/scope-words'
 import { Plus, X } from 'lucide-react'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx'
 import { sentence } from '../ui/sentence.ts'
 import type { Json } from './json.ts'
 import { listenUrl, resourceTypes, textAt, textsAt, valueAt, withValue } from './manifest.ts'
-import { scopeNames, scopeWords } from './scope-words.ts'
+import { scopeNames } from './scope-words.ts'
 
 interface Props {
   manifest: Json

@@ -1,45 +1,6 @@
 import type { AppScope } from '@baton/protocol/routes'
+import { scopeWords } from '@baton/protocol/scope-words'
 
-interface Words {
-  /** Where whoever builds the app chooses it. */
-  short: string
-  can: string
-  /** What its lack keeps the app from. */
-  cannot: string
-  /** 5.6: who has this has those too. */
-  implies?: AppScope[]
-}
-
-/** What a scope lets an app do. */
-export const scopeWords: Record<AppScope, Words> = {
-  read: {
-    short: 'Read what its teams can read',
-    can: 'Read issues, projects, comments and members of the teams you choose',
-    cannot: 'Read anything beyond the work it is given',
-  },
-  write: {
-    short: 'Create, change and delete what its teams have',
-    can: 'Create, change and delete issues, projects and comments there; it may move issues only to In progress or QA',
-    cannot: 'Change or delete issues, projects or comments',
-    implies: ['issues:create', 'comments:create'],
-  },
-  'issues:create': { short: 'Create issues', can: 'Create issues in those teams', cannot: 'Create issues' },
-  'comments:create': {
-    short: 'Write comments',
-    can: 'Write comments on issues and projects it reaches',
-    cannot: 'Write comments',
-  },
-  'app:assignable': {
-    short: 'People can hand issues to it',
-    can: 'Be handed issues, and work on them',
-    cannot: 'Be handed issues',
-  },
-  'app:mentionable': {
-    short: 'People can mention it in comments',
-    can: 'Be @mentioned, and answer',
-    cannot: 'Be @mentioned',
-  },
-}
 export const scopeNames = Object.keys(scopeWords) as AppScope[]
 
 /** What an app with these scopes still cannot do. */

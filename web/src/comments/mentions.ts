@@ -1,4 +1,5 @@
 import type { Choice } from '@baton/protocol'
+import { mentionPattern } from '@baton/protocol/mentions'
 
 /** A name that stands in a text for somebody. */
 export interface Named {
@@ -6,13 +7,10 @@ export interface Named {
   name: string
 }
 
-// As the service reads them; a name may hold brackets itself.
-const token = /@\[([^\n]{1,200}?)\]\((usr_[0-9a-hjkmnp-tv-z]{26})\)/g
-
 /** A stored text as it is edited: `@Name` instead of `@[Name](usr_…)`, and whom each name stands for. */
 export function unfold(text: string, people: ReadonlyMap<string, Choice>): { text: string; named: Named[] } {
   const named: Named[] = []
-  const shown = text.replace(token, (whole, _, id: string) => {
+  const shown = text.replace(mentionPattern, (whole, _, id: string) => {
     const name = people.get(id)?.display_name
     // Two of one name could not be told apart any more.
     if (!name || named.some((one) => one.name === name && one.id !== id)) return whole

@@ -1,4 +1,5 @@
 import type { Comment } from '@baton/protocol'
+import { mentionPattern } from '@baton/protocol/mentions'
 import { CircleCheck, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
@@ -88,7 +89,7 @@ function Resolve({ root, target }: { root: Comment; target: Target }) {
 
 function Folded({ root, replies, onOpen }: { root: Comment; replies: Comment[]; onOpen: () => void }) {
   const { name } = useAuthor(root.author_id)
-  const [line = ''] = root.text.replace(/@\[([^\n]{1,200}?)\]\(usr_[0-9a-z]{26}\)/g, '@$1').split('\n')
+  const [line = ''] = root.text.replace(mentionPattern, '@$1').split('\n')
   return (
     <button
       type="button"

@@ -1,3 +1,5 @@
+import { userIdPattern } from '@baton/protocol/mentions'
+
 interface Node {
   type: string
   value?: string
@@ -6,14 +8,14 @@ interface Node {
   data?: Record<string, unknown>
 }
 
-/** As ids of people and agents look. */
-const person = /^usr_[0-9a-hjkmnp-tv-z]{26}$/
-
 /** The words inside, without their looks. */
 const wordsOf = ({ value = '', children = [] }: Node): string => value + children.map(wordsOf).join('')
 
 const isMention = (node: Node, before: Node | undefined) =>
-  node.type === 'link' && person.test(node.url ?? '') && before?.type === 'text' && Boolean(before.value?.endsWith('@'))
+  node.type === 'link' &&
+  userIdPattern.test(node.url ?? '') &&
+  before?.type === 'text' &&
+  Boolean(before.value?.endsWith('@'))
 
 /**
  * `@[Name](usr_…)` becomes a mention of that id. Who it is is looked up when it is shown; the name that was written only
