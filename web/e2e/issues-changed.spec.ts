@@ -55,8 +55,8 @@ test('undoing a move restores the milestone and the cycle', async ({ page, compa
   await page.goto('/issues?group=none')
   const now = (id: string) => () => api.getIssue({ issue_id: id })
   const bar = page.getByRole('toolbar', { name: '1 selected' })
-  const undone = async (deed: string, to: RegExp, id: string, moved: Record<string, unknown>) => {
-    await bar.getByRole('button', { name: deed }).click()
+  const undone = async (action: string, to: RegExp, id: string, moved: Record<string, unknown>) => {
+    await bar.getByRole('button', { name: action }).click()
     await page.getByRole('option', { name: to }).click()
     await expect.poll(now(id)).toMatchObject(moved)
     await page.getByRole('button', { name: 'Undo' }).last().click()

@@ -17,10 +17,10 @@ import { type CurrentRow, type Row, rowsOf, toColumn, useCurrentRow, useSelectio
 import { Preview } from './preview.tsx'
 import { useRowActions } from './row-actions.ts'
 import { useRowCommands } from './row-commands.ts'
-import { SelectionBar } from './selection-bar.tsx'
 import { Toolbar } from './toolbar.tsx'
 
 const DeleteIssues = lazy(() => import('./edit/delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
+const SelectionBar = lazy(() => import('./selection-bar.tsx').then((module) => ({ default: module.SelectionBar })))
 const Board = lazy(() => import('./board/board.tsx').then((module) => ({ default: module.Board })))
 
 /** A board collapses no columns. */
@@ -134,7 +134,11 @@ export function IssuesScreen() {
             )}
           </ListOrEmpty>
         </div>
-        <SelectionBar issues={selection.issues} onAction={actions.run} onClear={selection.clear} />
+        <Suspense>
+          {selection.issues.length > 0 && (
+            <SelectionBar issues={selection.issues} onAction={actions.run} onClear={selection.clear} />
+          )}
+        </Suspense>
       </div>
       {search.peek && <Preview code={search.peek} onClose={() => setPeek(undefined)} />}
       <Suspense>

@@ -16,7 +16,6 @@ interface Props {
 
 /** Actions on the selected issues. */
 export function SelectionBar({ issues, onAction, onClear }: Props) {
-  if (issues.length === 0) return null
   return (
     <div className="pointer-events-none absolute inset-x-2 bottom-3 z-20 flex justify-center">
       <div

@@ -1,11 +1,11 @@
-import { CircleDot, SearchX } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { loadIssues, useIssues } from '../../data/issues.ts'
-import { showOverlay } from '../../data/overlay.ts'
 import { Button } from '../../ui/button.tsx'
 import { messageOf } from '../../ui/problem.ts'
-import { Empty, Failed, Skeletons } from '../../ui/states.tsx'
-import { type IssueSearch, isFiltered, withoutFilters } from '../fields/search.ts'
+import { Failed, Skeletons } from '../../ui/states.tsx'
+import type { IssueSearch } from '../fields/search.ts'
+
+const NoIssues = lazy(() => import('./no-issues.tsx').then((module) => ({ default: module.NoIssues })))
 
 interface Props {
   shown: number
@@ -27,35 +27,10 @@ export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
       </div>
     )
   }
-  if (isFiltered(search)) {
-    return (
-      <Empty
-        icon={SearchX}
-        title="No matching issues"
-        action={
-          <Button look="primary" command="issues.clear-filters" onClick={() => onSearch(withoutFilters)}>
-            Clear filters
-          </Button>
-        }
-      >
-        {issues.length.toLocaleString('en')} {issues.length === 1 ? 'issue is' : 'issues are'} hidden by the filters
-        above.
-      </Empty>
-    )
-  }
   return (
-    <Empty
-      icon={CircleDot}
-      title="No issues yet"
-      action={
-        <Button look="primary" command="create.issue" onClick={() => showOverlay({ name: 'create-issue' })}>
-          Create issue
-        </Button>
-      }
-    >
-      An issue is one piece of work, such as a feature, a bug or a question. Assign it to a member or delegate it to an
-      agent.
-    </Empty>
+    <Suspense>
+      <NoIssues search={search} onSearch={onSearch} total={issues.length} />
+    </Suspense>
   )
 }
 
