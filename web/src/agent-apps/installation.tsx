@@ -5,12 +5,13 @@ import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { useForm } from '../ui/form.ts'
 import { Card, Section } from '../ui/layout.tsx'
-import { fieldErrors, messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { say, showError } from '../ui/toast.tsx'
 import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
 
@@ -105,36 +106,20 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
     all_teams: installation.all_teams,
     team_ids: installation.team_ids,
   })
-  const [problem, setProblem] = useState<string>()
-  const [busy, setBusy] = useState(false)
-  const save = async () => {
-    setBusy(true)
-    setProblem(undefined)
-    try {
-      const { all_teams, team_ids } = coverage
-      await api.updateInstallation({
-        installation_id: installation.id,
-        ...(all_teams ? { all_teams: true as const } : { team_ids }),
-      })
-      await refreshApps()
-      say('Its teams are changed.')
-      onDone()
-    } catch (error) {
-      const { team_ids } = fieldErrors(error)
-      setProblem(team_ids ? `It ${team_ids}.` : messageOf(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const form = useForm(async () => {
+    const { all_teams, team_ids } = coverage
+    await api.updateInstallation({
+      installation_id: installation.id,
+      ...(all_teams ? { all_teams: true as const } : { team_ids }),
+    })
+    await refreshApps()
+    say('Its teams are changed.')
+    onDone()
+  }, ['team_ids'])
+  const { team_ids: teamsError } = form.errors
   const lost = !coverage.all_teams
   return (
-    <form
-      className="space-y-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <form className="space-y-3" onSubmit={form.submit}>
       <TeamCoverageField
         label="Teams that it reaches"
         name="coverage"
@@ -142,7 +127,7 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
         value={coverage}
         onChange={setCoverage}
         hints={{ all: 'Also those that are created later.', selected: 'Only these; it sees nothing of the others.' }}
-        error={problem}
+        error={teamsError ? `It ${teamsError}.` : (form.problem ?? undefined)}
       />
       {lost && (
         <p className="text-xs text-ink-2">
@@ -150,7 +135,7 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
         </p>
       )}
       <div className="flex gap-2">
-        <Button type="submit" look="primary" busy={busy}>
+        <Button type="submit" look="primary" busy={form.busy}>
           Save teams
         </Button>
         <Button onClick={onDone}>Cancel</Button>
@@ -204,26 +189,20 @@ const LinkBuilder = ({ app }: { app: AgentApp }) => (
 )
 
 function RequestInstall({ app }: { app: AgentApp }) {
-  const [state, setState] = useState<'idle' | 'busy' | 'asked'>('idle')
-  const ask = async () => {
-    setState('busy')
-    try {
-      await api.requestInstall({ app_id: app.id })
-      setState('asked')
-    } catch (error) {
-      setState('idle')
-      say(messageOf(error), { tone: 'bad' })
-    }
-  }
+  const [requested, setRequested] = useState(false)
+  const { run: request, busy } = useAction(async () => {
+    await api.requestInstall({ app_id: app.id })
+    setRequested(true)
+  }, showError)
   return (
     <>
       <p>Owners and admins decide what is installed. Ask them; they find it in their inbox.</p>
-      {state === 'asked' ? (
+      {requested ? (
         <p role="status" className="font-medium text-ok-ink">
           Asked. You need not ask again.
         </p>
       ) : (
-        <Button look="primary" busy={state === 'busy'} onClick={() => void ask()}>
+        <Button look="primary" busy={busy} onClick={() => void request()}>
           Request install
         </Button>
       )}

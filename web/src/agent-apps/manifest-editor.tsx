@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
-import { fieldErrors, messageOf } from '../ui/problem.ts'
+import { fieldErrors } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
@@ -40,8 +41,6 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
   const manifest = read.ok ? read.value : undefined
   const { errors, setRefused } = useRefusals(manifest)
   const [shown, setShown] = useState<'form' | 'json'>('form')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
   const [refusals, setRefusals] = useState(0)
   const form = useRef<HTMLFormElement>(null)
 
@@ -55,21 +54,18 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
     bad.find((field) => field.offsetParent !== null)?.focus()
   }, [refusals])
 
-  const submit = async () => {
-    if (busy || manifest === undefined) return
-    setBusy(true)
-    setProblem(null)
+  const { run, busy, error, problem } = useAction(async (sent: Json) => {
     try {
-      await onSubmit(manifest)
+      await onSubmit(sent)
       setRefused(null)
     } catch (error) {
-      const fields = fieldErrors(error)
-      setRefused({ sent: manifest, fields })
-      setProblem(Object.keys(fields).length > 0 ? null : messageOf(error))
+      setRefused({ sent, fields: fieldErrors(error) })
       setRefusals((count) => count + 1)
-    } finally {
-      setBusy(false)
+      throw error
     }
+  })
+  const submit = () => {
+    if (manifest !== undefined) void run(manifest)
   }
   useCommands([
     {
@@ -78,7 +74,7 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
       section: 'Settings',
       keys: 'mod+enter',
       evenWhileTyping: true,
-      run: () => void submit(),
+      run: submit,
     },
   ])
   const count = Object.keys(errors).length
@@ -89,7 +85,7 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        submit()
       }}
     >
       <Ways shown={shown} onShow={setShown} />
@@ -112,7 +108,7 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
           {count === 1 ? 'One field needs another look' : `${count} fields need another look`}: nothing was saved.
         </p>
       )}
-      {problem && (
+      {problem && Object.keys(fieldErrors(error)).length === 0 && (
         <Notice tone="bad" title="Nothing was saved">
           {problem}
         </Notice>

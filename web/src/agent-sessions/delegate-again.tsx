@@ -1,14 +1,14 @@
 import type { AgentSession, Choice } from '@baton/protocol'
 import { RotateCcw } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { api } from '../data/api.ts'
 import { putIssue } from '../data/issues.ts'
 import { useMe } from '../data/me.ts'
 import { useDelegate } from '../delegation/delegate.tsx'
 import { handOver } from '../delegation/hand-over.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 
 interface Props {
   session: AgentSession
@@ -18,13 +18,12 @@ interface Props {
 
 /** Hands the issue to the same agent anew; where that one cannot be had, to another. */
 export function DelegateAgain({ session, agent }: Props) {
-  const [busy, setBusy] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const { user } = useMe()
   const choose = useDelegate()
   const { issue, comment, end_reason, app_user_id } = session
-  if (!issue || comment || end_reason === 'issue_deleted') return null
-  const delegate = async () => {
+  const { run, busy } = useAction(async () => {
+    if (!issue) return
     const now = await api.getIssue({ issue_id: issue.id })
     if (agent.kind === null || end_reason === 'team_removed') {
       choose(button.current, [now])
@@ -40,19 +39,10 @@ export function DelegateAgain({ session, agent }: Props) {
       me: user.id,
       askAssignee: (unowned) => choose(button.current, [unowned]),
     })
-  }
-  const press = async () => {
-    setBusy(true)
-    try {
-      await delegate()
-    } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
-    } finally {
-      setBusy(false)
-    }
-  }
+  }, showError)
+  if (!issue || comment || end_reason === 'issue_deleted') return null
   return (
-    <Button ref={button} size="sm" icon={RotateCcw} busy={busy} onClick={() => void press()}>
+    <Button ref={button} size="sm" icon={RotateCcw} busy={busy} onClick={() => void run()}>
       Delegate again
     </Button>
   )

@@ -1,15 +1,15 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Square } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
 import { useAgents } from '../data/agents.ts'
+import { useAction } from '../ui/action.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { say, showError } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
 import { useMeant } from './focus.ts'
 import { stopSession } from './send.ts'
@@ -76,19 +76,9 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
 }
 
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
-  const [busy, setBusy] = useState(false)
   const can = !session.ended_at && session.state !== 'stopping'
   const { hasFocus, isMeant } = useMeant('stop', session.id, can)
-  const stop = async () => {
-    setBusy(true)
-    try {
-      await stopSession(session)
-    } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { run: stop, busy } = useAction(() => stopSession(session), showError)
   const byKey = () => {
     if (isMeant()) void stop()
     else say('More than one agent works here. Use the Stop button of the one you mean.')

@@ -1,10 +1,11 @@
+import { limits } from '@baton/protocol/limits'
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { type Somebody, type Target, useMentionable } from '../data/comments.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { fold, type Named, stillNamed } from './mentions.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 
@@ -33,8 +34,6 @@ export function Composer(props: Props) {
   const { target, draftKey, label, action, internal, onCancel, onSend } = props
   const [draft, setDraft] = useState<Draft>(() => drafts.get(draftKey) ?? props.initial ?? { text: '', named: [] })
   const [begun, setBegun] = useState(Boolean(props.autoFocus))
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
   const people = useMentionable(target, { internal, enabled: begun })
   const ref = useRef<HTMLTextAreaElement>(null)
   const change = (next: Draft) => {
@@ -49,20 +48,14 @@ export function Composer(props: Props) {
     ref.current?.setSelectionRange(ref.current.value.length, ref.current.value.length)
   }, [props.autoFocus])
 
-  const send = async () => {
+  const { run, busy, problem } = useAction(async (text: string) => {
+    await onSend(text)
+    drafts.delete(draftKey)
+    setDraft({ text: '', named: [] })
+  })
+  const send = () => {
     const text = fold(draft.text, draft.named).trim()
-    if (!text || busy) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      await onSend(text)
-      drafts.delete(draftKey)
-      setDraft({ text: '', named: [] })
-    } catch (error) {
-      setProblem(messageOf(error))
-    } finally {
-      setBusy(false)
-    }
+    if (text) void run(text)
   }
   const cancel = () => {
     drafts.delete(draftKey)
@@ -70,7 +63,7 @@ export function Composer(props: Props) {
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || mention.pressed(event)) return
-    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send()
+    if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) send()
     // What was begun is kept; Cancel is what throws it away.
     else if (event.key === 'Escape') (onCancel ?? (() => ref.current?.blur()))()
     else return
@@ -91,7 +84,7 @@ export function Composer(props: Props) {
         {...mention.aria}
         placeholder={props.placeholder}
         value={draft.text}
-        maxLength={20_000}
+        maxLength={limits.comment}
         readOnly={busy}
         onFocus={() => setBegun(true)}
         onChange={(event) => change({ ...draft, text: event.target.value })}
@@ -128,7 +121,7 @@ export function Composer(props: Props) {
             Cancel
           </Button>
         )}
-        <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={() => void send()}>
+        <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={send}>
           {action}
           <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
         </Button>

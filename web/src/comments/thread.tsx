@@ -5,8 +5,7 @@ import { useState } from 'react'
 import { api } from '../data/api.ts'
 import { putComment, type Target } from '../data/comments.ts'
 import { IconButton } from '../ui/button.tsx'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { CommentBody, useIsAddressed } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
@@ -77,7 +76,7 @@ function Resolve({ root, target }: { root: Comment; target: Target }) {
       putComment(root.id, target.targetId, await api.updateComment({ comment_id: root.id, is_resolved }))
     } catch (error) {
       putComment(root.id, target.targetId, root)
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
   }
   return root.is_resolved ? (

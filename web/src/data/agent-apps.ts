@@ -1,12 +1,12 @@
 import type { AgentApp, AppSetup, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { all, api, lookAgain, queries } from './api.ts'
+import { api, lookAgain, queries, readAll } from './api.ts'
 import { useMe } from './me.ts'
 
 export const appsQuery = queryOptions({
   queryKey: ['agent-apps'],
-  queryFn: () => all((cursor) => api.listAgentApps({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listAgentApps'),
 })
 
 export const appQuery = (id: string) =>
@@ -19,7 +19,7 @@ export const appQuery = (id: string) =>
 
 export const installationsQuery = queryOptions({
   queryKey: ['installations'],
-  queryFn: () => all((cursor) => api.listInstallations({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listInstallations'),
 })
 
 /** Null: it is not installed. Undefined: that is not known yet. */

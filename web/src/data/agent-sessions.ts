@@ -1,7 +1,8 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { installationsQuery } from './agent-apps.ts'
-import { all, api, isBatonError, queries } from './api.ts'
+import { api, isBatonError, queries, readAll } from './api.ts'
 
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
@@ -9,20 +10,19 @@ export const sessionQuery = (id: string) =>
 /** The newest of the workspace, for chips on rows and the agents screen. */
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: () => all((cursor) => api.listAgentSessions({ limit: 100, ...(cursor && { cursor }) }), 500),
+  queryFn: () => readAll('listAgentSessions', {}, 500),
 })
 
 /** Those that wait for a person, however old they are. */
 export const waitingSessionsQuery = queryOptions({
   queryKey: ['sessions', 'waiting'],
-  queryFn: () =>
-    all((cursor) => api.listAgentSessions({ state: 'awaitingInput', limit: 100, ...(cursor && { cursor }) }), 500),
+  queryFn: () => readAll('listAgentSessions', { state: 'awaitingInput' }, 500),
 })
 
 export const issueSessionsQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['sessions', 'issue', issueId],
-    queryFn: () => all((cursor) => api.listAgentSessions({ issue_id: issueId, limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listAgentSessions', { issue_id: issueId }),
   })
 
 const none = new Map<string, AgentSession>()
@@ -47,7 +47,7 @@ export const activitiesQuery = (id: string) =>
       const read = [...known]
       for (;;) {
         const after_seq = read.at(-1)?.seq ?? 0
-        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: 200 })
+        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: limits.activitiesPage })
         read.push(...data)
         if (!has_more) return superseded(read)
       }
@@ -88,7 +88,11 @@ export const createdDeliveryQuery = (session: AgentSession) =>
       const installations = await queries.fetchQuery(installationsQuery)
       const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
       if (!appId) return null
-      const { data } = await api.listAppDeliveries({ app_id: appId, agent_session_id: session.id, limit: 100 })
+      const { data } = await api.listAppDeliveries({
+        app_id: appId,
+        agent_session_id: session.id,
+        limit: limits.pageMax,
+      })
       return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
     },
   })

@@ -1,14 +1,11 @@
 import type { Choice, Installation, Team } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api } from './api.ts'
+import { api, readAll } from './api.ts'
 
 /** Everybody who takes work and is not a person. */
 export const agentsQuery = queryOptions({
   queryKey: ['agents', 'all'],
-  queryFn: () =>
-    all((cursor) =>
-      api.listAgents({ include_apps: true, include_deployment: true, limit: 100, ...(cursor && { cursor }) }),
-    ),
+  queryFn: () => readAll('listAgents', { include_apps: true, include_deployment: true }),
 })
 
 const none = new Map<string, Choice>()
@@ -20,7 +17,7 @@ export const useAgents = () => useQuery({ ...agentsQuery, select: byId }).data ?
 /** The agents that one made for oneself, with what they are told to do. */
 export const personalAgentsQuery = queryOptions({
   queryKey: ['agents', 'personal'],
-  queryFn: () => all((cursor) => api.listPersonalAgents({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listPersonalAgents'),
 })
 
 /** How the language model does: for managers. Nobody tells when that changes. */

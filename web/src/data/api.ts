@@ -1,6 +1,14 @@
-import { BatonClient } from '@baton/sdk/client'
+import { limits } from '@baton/protocol/limits'
+import type { CallName } from '@baton/protocol/routes'
+import { type Answer, BatonClient, type FlatInput } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
-import { type FetchQueryOptions, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
+import {
+  type FetchQueryOptions,
+  QueryCache,
+  QueryClient,
+  type QueryFilters,
+  type QueryKey,
+} from '@tanstack/react-query'
 
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
@@ -52,27 +60,42 @@ export const queries = new QueryClient({
 export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
   queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
-/** Reads again what is on the screen of it. What is being read for the first time may be too old as well: once more, then. */
-export async function lookAgain(...queryKey: string[]) {
+/** Reads queries on the screen again. One that is read for the first time may already be too old: it is read once more. */
+export async function reread(filters: QueryFilters) {
   const first = queries
     .getQueryCache()
-    .findAll({ queryKey, fetchStatus: 'fetching' })
+    .findAll({ ...filters, fetchStatus: 'fetching' })
     .filter(({ state }) => state.data === undefined)
   await Promise.allSettled(first.map(({ promise }) => promise))
-  await queries.invalidateQueries({ queryKey })
+  await queries.invalidateQueries(filters)
 }
 
-/** Every page of a list, or as many as show so many items. */
-export async function all<Item>(
-  page: (cursor: string | undefined) => Promise<{ data: Item[]; next_cursor: string | null }>,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Item[]> {
-  const items: Item[] = []
-  let cursor: string | undefined
+export const lookAgain = (...queryKey: string[]) => reread({ queryKey })
+
+interface Page {
+  data: unknown[]
+  next_cursor: string | null
+}
+/** Operations that return a list page by page. */
+type ListName = { [Name in CallName]: Answer<Name> extends Page ? Name : never }[CallName]
+type ListQuery<Name extends ListName> = Omit<FlatInput<Name>, 'cursor' | 'limit'>
+type ReadAllArguments<Name extends ListName> =
+  Record<never, never> extends ListQuery<Name>
+    ? [query?: ListQuery<Name>, most?: number]
+    : [query: ListQuery<Name>, most?: number]
+
+/** Reads all pages of a list, or pages until there are at least `most` items. */
+export async function readAll<Name extends ListName>(
+  name: Name,
+  ...[query, most = Number.POSITIVE_INFINITY]: ReadAllArguments<Name>
+): Promise<Answer<Name>['data']> {
+  const list = api[name].bind(api) as unknown as (input: object) => Promise<Page>
+  const items: unknown[] = []
+  let cursor: string | null = null
   do {
-    const { data, next_cursor } = await page(cursor)
-    items.push(...data)
-    cursor = next_cursor ?? undefined
+    const page: Page = await list({ ...query, limit: limits.pageMax, ...(cursor && { cursor }) })
+    items.push(...page.data)
+    cursor = page.next_cursor
   } while (cursor && items.length < most)
-  return items
+  return items as Answer<Name>['data']
 }

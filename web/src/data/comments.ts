@@ -1,7 +1,7 @@
 import type { Choice, Comment, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { installationsQuery } from './agent-apps.ts'
-import { all, api, queries } from './api.ts'
+import { queries, readAll } from './api.ts'
 
 export interface Target {
   targetType: 'issue' | 'project'
@@ -12,10 +12,7 @@ export interface Target {
 export const commentsQuery = ({ targetType, targetId }: Target) =>
   queryOptions({
     queryKey: ['comments', targetId],
-    queryFn: () =>
-      all((cursor) =>
-        api.listComments({ target_type: targetType, target_id: targetId, limit: 100, ...(cursor && { cursor }) }),
-      ),
+    queryFn: () => readAll('listComments', { target_type: targetType, target_id: targetId }),
   })
 
 /** Shows a comment as it is now without asking for all of them; null takes it away, with its replies. */
@@ -40,14 +37,7 @@ export interface Somebody {
 const choicesQuery = ({ targetType, targetId }: Target) =>
   queryOptions({
     queryKey: ['agents', 'mentionable', targetId],
-    queryFn: () =>
-      all((cursor) =>
-        api.selectUsers({
-          limit: 100,
-          ...(targetType === 'issue' && { issue_id: targetId }),
-          ...(cursor && { cursor }),
-        }),
-      ),
+    queryFn: () => readAll('selectUsers', { ...(targetType === 'issue' && { issue_id: targetId }) }),
   })
 
 const nobody: Choice[] = []

@@ -1,9 +1,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api } from './api.ts'
+import { readAll } from './api.ts'
 
 export const inboxQuery = queryOptions({
   queryKey: ['inbox'],
-  queryFn: () => all((cursor) => api.listInbox({ limit: 100, ...(cursor && { cursor }) }), 300),
+  queryFn: () => readAll('listInbox', {}, 300),
 })
 
 export const useUnreadCount = () =>

@@ -1,106 +1,144 @@
 import type { Issue } from '@baton/protocol'
-import { useMemo, useSyncExternalStore } from 'react'
+import { limits } from '@baton/protocol/limits'
+import { useEffect, useMemo } from 'react'
+import { createStore, useStore } from '../ui/store.ts'
 import { api, isBatonError } from './api.ts'
-import { whenHearing } from './live.ts'
+import { whenConnected } from './live.ts'
 
 /**
- * Every issue the person may see, in one place: lists, boards and pages read from here, so that opening one costs
- * nothing and an edit shows everywhere at once. Filled page by page in the background, kept true by the live stream.
+ * All issues the user may see. Lists, boards and pages read from here, so that opening one needs no request and an edit
+ * shows everywhere at once. Loaded page by page in the background, then kept up to date by the live stream.
  */
 const issues = new Map<string, Issue>()
-const codes = new Map<string, string>()
-/** As the server last said, and what has been changed here since without an answer yet: together they are what is shown. */
-const said = new Map<string, Issue>()
-const unanswered = new Map<string, Partial<Issue>[]>()
-/** When each was last heard of: what a list that was asked for before leaves out need not be gone. */
-const heardAt = new Map<string, number>()
+const idsByCode = new Map<string, string>()
+/** The server's newest version, and local changes without an answer yet. `issues` holds both merged. */
+const confirmed = new Map<string, Issue>()
+const pendingChanges = new Map<string, Partial<Issue>[]>()
 
-/** More than this is found by searching. */
-const most = 20_000
-/** While thousands come in, the screen is drawn again this often at most, so that it can be worked with meanwhile. */
-const drawnEveryMs = 400
+/** Orders requests, answers and removals; `performance.now()` is too coarse to tell two of them apart. */
+let ticks = 0
+/** Tick of each issue's last answer: a list requested before it may lack the issue although it exists. */
+const receivedAt = new Map<string, number>()
+/** Tick of each removal: an answer requested before it must not bring the issue back. */
+const removedAt = new Map<string, number>()
+const maxRemovals = 1000
+
+/** Issues beyond this number are found by searching on the server. */
+const maxIssues = 20_000
+/** Minimum time between renders while thousands of issues arrive, so that the screen stays usable. */
+const renderEveryMs = 400
 
 export interface Snapshot {
   issues: readonly Issue[]
-  /** Nothing more is to come. */
+  /** All pages have been loaded. */
   complete: boolean
   error: unknown
 }
 
-let snapshot: Snapshot = { issues: [], complete: false, error: null }
+const store = createStore<Snapshot>({ issues: [], complete: false, error: null })
 let loading: Promise<void> | null = null
-let again = false
-const listeners = new Set<() => void>()
-let told = true
+let loadAgain = false
 
-/** Many changes at once are shown at once. */
-function changed(about: Partial<Omit<Snapshot, 'issues'>> = {}) {
-  snapshot = { ...snapshot, ...about }
-  if (!told) return
-  told = false
+type IssueListener = (before: Issue | undefined, after: Issue | undefined) => void
+const issueListeners = new Set<IssueListener>()
+
+/** Calls `listener` when an issue's confirmed version was created, changed or removed; not for the first load. */
+export const onIssueChange = (listener: IssueListener) => void issueListeners.add(listener)
+
+function emit(before: Issue | undefined, after: Issue | undefined) {
+  for (const listener of issueListeners) listener(before, after)
+}
+
+let scheduled: Partial<Snapshot> | null = null
+/** Renders once for all changes of the same task. */
+function publish(about: Partial<Omit<Snapshot, 'issues'>> = {}) {
+  if (scheduled) {
+    Object.assign(scheduled, about)
+    return
+  }
+  scheduled = { ...about }
   queueMicrotask(() => {
-    told = true
-    snapshot = { ...snapshot, issues: [...issues.values()] }
-    for (const listener of listeners) listener()
+    store.set({ ...store.get(), ...scheduled, issues: [...issues.values()] })
+    scheduled = null
   })
 }
 
-function show(id: string) {
-  const issue = said.get(id)
+function merge(id: string) {
+  const issue = confirmed.get(id)
   if (!issue) return
   const known = issues.get(id)
-  if (known && known.code !== issue.code) codes.delete(known.code)
-  const changes = unanswered.get(id)
+  if (known && known.code !== issue.code) idsByCode.delete(known.code)
+  const changes = pendingChanges.get(id)
   issues.set(id, changes ? Object.assign({}, issue, ...changes) : issue)
-  codes.set(issue.code, id)
+  idsByCode.set(issue.code, id)
 }
 
-/** Answers may overtake each other; the newest of what the server said counts. */
-function keep(issue: Issue) {
-  heardAt.set(issue.id, performance.now())
-  const known = said.get(issue.id)
+/** Answers may overtake each other, and removals may overtake answers: the newest wins. */
+function keep(issue: Issue, requestedAt: number) {
+  if ((removedAt.get(issue.id) ?? 0) > requestedAt) return
+  removedAt.delete(issue.id)
+  receivedAt.set(issue.id, ++ticks)
+  const known = confirmed.get(issue.id)
   if (known && known.updated_at > issue.updated_at) return
-  said.set(issue.id, issue)
-  show(issue.id)
+  confirmed.set(issue.id, issue)
+  merge(issue.id)
+  if (known || store.get().complete) emit(known, issue)
+}
+
+function drop(id: string) {
+  const before = confirmed.get(id)
+  if (!before) return
+  const known = issues.get(id)
+  for (const map of [issues, confirmed, pendingChanges, receivedAt]) map.delete(id)
+  if (known) idsByCode.delete(known.code)
+  emit(before, undefined)
+  publish()
 }
 
 export function putIssue(issue: Issue) {
-  keep(issue)
-  changed()
+  keep(issue, ++ticks)
+  publish()
+}
+
+/** Stores the issue that a request returns, unless the issue is removed while the request is under way. */
+export async function putAnswer(request: Promise<Issue>): Promise<Issue> {
+  const requestedAt = ++ticks
+  const issue = await request
+  keep(issue, requestedAt)
+  publish()
+  return issue
 }
 
 export function removeIssue(id: string) {
-  const known = issues.get(id)
-  if (!known) return
-  for (const map of [issues, said, unanswered, heardAt]) map.delete(id)
-  codes.delete(known.code)
-  changed()
+  removedAt.delete(id)
+  removedAt.set(id, ++ticks)
+  const [oldest] = removedAt.keys()
+  if (oldest && removedAt.size > maxRemovals) removedAt.delete(oldest)
+  drop(id)
 }
 
-/** By its id or code, if it is at hand. */
-export const knownIssue = (idOrCode: string) => issues.get(idOrCode) ?? issues.get(codes.get(idOrCode) ?? '')
+/** The issue with this id or code, if it is loaded. */
+export const knownIssue = (idOrCode: string) => issues.get(idOrCode) ?? issues.get(idsByCode.get(idOrCode) ?? '')
 
-/** Shows a change before the server has said yes; returns what ends that, once the answer is here. */
+/** Shows a change before the server has accepted it. Call the returned function when the answer has arrived. */
 export function changeLocally(id: string, change: Partial<Issue>): () => void {
   if (!issues.has(id)) return () => {}
-  unanswered.set(id, [...(unanswered.get(id) ?? []), change])
-  show(id)
-  changed()
+  pendingChanges.set(id, [...(pendingChanges.get(id) ?? []), change])
+  merge(id)
+  publish()
   return () => {
-    const left = unanswered.get(id)?.filter((one) => one !== change)
-    if (left?.length) unanswered.set(id, left)
-    else unanswered.delete(id)
-    show(id)
-    changed()
+    const left = pendingChanges.get(id)?.filter((one) => one !== change)
+    if (left?.length) pendingChanges.set(id, left)
+    else pendingChanges.delete(id)
+    merge(id)
+    publish()
   }
 }
 
-/** Reads one anew; one that is gone, or no longer to be seen, goes. */
+/** Reads one issue again. Returns null, and removes it here, if it was deleted or is no longer visible. */
 export async function refreshIssue(idOrCode: string): Promise<Issue | null> {
   try {
-    const issue = await api.getIssue({ issue_id: idOrCode })
-    putIssue(issue)
-    return issue
+    return await putAnswer(api.getIssue({ issue_id: idOrCode }))
   } catch (error) {
     if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
     const known = knownIssue(idOrCode)
@@ -109,16 +147,16 @@ export async function refreshIssue(idOrCode: string): Promise<Issue | null> {
   }
 }
 
-/** Loads everything once; again when changes may have been missed. */
+/** Loads all issues. Called during a load, it loads once more afterwards, since changes may have been missed. */
 export function loadIssues(): Promise<void> {
   if (loading) {
-    again = true
+    loadAgain = true
     return loading
   }
   loading = load().finally(() => {
     loading = null
-    if (again) {
-      again = false
+    if (loadAgain) {
+      loadAgain = false
       void loadIssues()
     }
   })
@@ -126,56 +164,54 @@ export function loadIssues(): Promise<void> {
 }
 
 async function load() {
-  await whenHearing(1000)
-  const began = performance.now()
-  const seen = new Set<string>()
-  let drawnAt = 0
+  await whenConnected(1000)
+  const began = ++ticks
+  const listed = new Set<string>()
+  let renderedAt = 0
   let cursor: string | null | undefined
   try {
     do {
-      const page = await api.listIssues({ limit: 100, ...(cursor && { cursor }) })
+      const requestedAt = ++ticks
+      const page = await api.listIssues({ limit: limits.pageMax, ...(cursor && { cursor }) })
       for (const issue of page.data) {
-        seen.add(issue.id)
-        keep(issue)
+        listed.add(issue.id)
+        keep(issue, requestedAt)
       }
       cursor = page.next_cursor
-      if (performance.now() - drawnAt < drawnEveryMs) continue
-      drawnAt = performance.now()
-      changed({ error: null })
-    } while (cursor && seen.size < most)
-    // What was here and is no longer listed has been deleted or hidden.
-    if (!cursor) {
-      for (const id of [...issues.keys()]) {
-        if (!seen.has(id) && (heardAt.get(id) ?? 0) <= began) removeIssue(id)
-      }
-    }
-    changed({ complete: true, error: null })
+      if (performance.now() - renderedAt < renderEveryMs) continue
+      renderedAt = performance.now()
+      publish({ error: null })
+    } while (cursor && listed.size < maxIssues)
+    if (!cursor) dropUnlisted(listed, began)
+    for (const [id, at] of removedAt) if (at < began) removedAt.delete(id)
+    publish({ complete: true, error: null })
   } catch (error) {
-    changed({ error })
+    publish({ error })
   }
 }
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  if (!snapshot.complete && !loading) void loadIssues()
-  return () => {
-    listeners.delete(listener)
+/** Issues that are no longer listed were deleted or hidden, unless an answer for them arrived since. */
+function dropUnlisted(listed: ReadonlySet<string>, began: number) {
+  for (const id of [...issues.keys()]) {
+    if (!listed.has(id) && (receivedAt.get(id) ?? 0) <= began) drop(id)
   }
 }
 
-export const useIssues = () => useSyncExternalStore(subscribe, () => snapshot)
+/** Whether a visible issue that is not known here must be new (or beyond `maxIssues`). */
+export const areIssuesComplete = () => store.get().complete
 
-const subscribeOnly = (listener: () => void) => {
-  listeners.add(listener)
-  return () => {
-    listeners.delete(listener)
-  }
+/** All issues; the first use starts loading them. */
+export function useIssues() {
+  useEffect(() => {
+    if (!store.get().complete && !loading) void loadIssues()
+  }, [])
+  return useStore(store)
 }
 
-/** One issue, at once if it is at hand. Does not fetch: see refreshIssue. */
-export const useIssue = (idOrCode: string) => useSyncExternalStore(subscribeOnly, () => knownIssue(idOrCode))
+/** One issue, if it is loaded. Does not fetch it: see refreshIssue. */
+export const useIssue = (idOrCode: string) => useStore(store, () => knownIssue(idOrCode))
 
-/** Those that pass, in order; computed anew only when something changed. */
+/** Issues that pass, computed again only when an issue or one of `deps` changed. */
 export function useIssuesWhere(passes: (issue: Issue) => boolean, deps: readonly unknown[]) {
   const { issues, complete, error } = useIssues()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the caller names what its condition depends on

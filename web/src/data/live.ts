@@ -1,23 +1,23 @@
 import type { LiveChange } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { eventsOf } from '@baton/sdk/event-stream'
-import { useSyncExternalStore } from 'react'
+import { createStore, useStore } from '../ui/store.ts'
 
 /**
- * What changes elsewhere, told once to all tabs of a browser. The tab that holds the lock has the stream and passes on
- * what it hears; when it is closed, another takes over.
+ * Changes made elsewhere, with one stream for all tabs of a browser. The tab that holds the lock has the stream and
+ * broadcasts what it receives; when that tab is closed, another takes over.
  */
 export type News = { kind: 'change'; change: LiveChange } | { kind: 'begun' } | { kind: 'resync' }
 export type Connection = 'connecting' | 'open' | 'lost'
 
-/** The service says something every 15 s; after two that are missing the connection is dead. */
-const silenceMs = 40_000
+/** After two missing heartbeats the connection is dead. */
+const silenceMs = (2 * limits.heartbeatSeconds + 10) * 1000
 const longestPauseMs = 15_000
 
 const watchers = new Set<(news: News) => void>()
-const connectionListeners = new Set<() => void>()
-let connection: Connection = 'connecting'
+const connection = createStore<Connection>('connecting')
 
-/** Calls `watcher` with everything that is told from now on. */
+/** Calls `watcher` for each piece of news from now on; returns how to end that. */
 export function watch(watcher: (news: News) => void): () => void {
   watchers.add(watcher)
   return () => {
@@ -25,54 +25,46 @@ export function watch(watcher: (news: News) => void): () => void {
   }
 }
 
-export const useConnection = () =>
-  useSyncExternalStore(
-    (listener) => {
-      connectionListeners.add(listener)
-      return () => connectionListeners.delete(listener)
-    },
-    () => connection,
-  )
+export const useConnection = () => useStore(connection)
 
-let hearing = () => {}
-const heard = new Promise<void>((resolve) => {
-  hearing = resolve
+let resolveConnected = () => {}
+const connected = new Promise<void>((resolve) => {
+  resolveConnected = resolve
 })
-/** From then on nothing is missed; whoever reads much waits for it, but not for long. */
-export const whenHearing = (atMostMs: number) => Promise.race([heard, pause(atMostMs)])
+/** Resolves when changes are received from now on, or after `atMostMs`. Long reads wait for it to miss none. */
+export const whenConnected = (atMostMs: number) => Promise.race([connected, pause(atMostMs)])
 
-function connectionIs(next: Connection) {
-  if (next === connection) return
-  connection = next
-  if (next === 'open') hearing()
-  for (const listener of connectionListeners) listener()
+function setConnection(next: Connection) {
+  if (next === connection.get()) return
+  if (next === 'open') resolveConnected()
+  connection.set(next)
 }
 
-type Passed = { news: News } | { connection: Connection } | { ask: true }
+type Message = { news: News } | { connection: Connection } | { ask: true }
 
-/** Begins to listen for a workspace; once for each time the app is loaded. */
+/** Starts the stream of a workspace. Call it once per page load. */
 export function goLive(workspaceId: string) {
   const channel = new BroadcastChannel(`baton.live.${workspaceId}`)
-  const tell = (news: News) => {
+  const notify = (news: News) => {
     for (const watcher of watchers) watcher(news)
   }
   let leads = false
-  channel.onmessage = ({ data }: MessageEvent<Passed>) => {
-    if ('news' in data) tell(data.news)
-    else if ('connection' in data) connectionIs(data.connection)
-    else if (leads) channel.postMessage({ connection } satisfies Passed)
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if ('news' in data) notify(data.news)
+    else if ('connection' in data) setConnection(data.connection)
+    else if (leads) channel.postMessage({ connection: connection.get() } satisfies Message)
   }
-  channel.postMessage({ ask: true } satisfies Passed)
+  channel.postMessage({ ask: true } satisfies Message)
   const lead = async (takesOver: boolean) => {
     leads = true
     await stream(workspaceId, takesOver, {
-      heard: (news) => {
-        tell(news)
-        channel.postMessage({ news } satisfies Passed)
+      onNews: (news) => {
+        notify(news)
+        channel.postMessage({ news } satisfies Message)
       },
-      is: (next) => {
-        connectionIs(next)
-        channel.postMessage({ connection: next } satisfies Passed)
+      onConnection: (next) => {
+        setConnection(next)
+        channel.postMessage({ connection: next } satisfies Message)
       },
     })
   }
@@ -83,37 +75,41 @@ export function goLive(workspaceId: string) {
   })
 }
 
-interface Ears {
-  heard: (news: News) => void
-  is: (connection: Connection) => void
+interface StreamHandlers {
+  onNews: (news: News) => void
+  onConnection: (connection: Connection) => void
 }
 
-/** Stays connected for as long as the page is there. Whoever takes over does not know what was told meanwhile. */
-async function stream(workspaceId: string, takesOver: boolean, { heard, is }: Ears): Promise<never> {
+/** Reconnects for as long as the page is open. A tab that takes over may have missed changes. */
+async function stream(
+  workspaceId: string,
+  takesOver: boolean,
+  { onNews, onConnection }: StreamHandlers,
+): Promise<never> {
   let failures = 0
   let missed = takesOver
   let begun = takesOver
   for (;;) {
     try {
-      // Until something is heard: what answers and tells nothing is not the service.
+      // Reset by the first event: an answer without events is not the service.
       failures++
       for await (const { event, data } of connect(workspaceId)) {
         failures = 0
-        is('open')
-        if (event === 'change') heard({ kind: 'change', change: JSON.parse(data) as LiveChange })
-        // What happened while nobody listened is not told again.
-        else if (event === 'resync' || missed) heard({ kind: 'resync' })
-        else if (!begun) heard({ kind: 'begun' })
+        onConnection('open')
+        if (event === 'change') onNews({ kind: 'change', change: JSON.parse(data) as LiveChange })
+        // Changes during an interruption are not sent again.
+        else if (event === 'resync' || missed) onNews({ kind: 'resync' })
+        else if (!begun) onNews({ kind: 'begun' })
         missed = false
         begun = true
       }
     } catch (error) {
       failures ||= 1
-      // Whoever may no longer listen looks again, and learns why.
-      if (error instanceof Refused) heard({ kind: 'resync' })
+      // Reading again shows the user why access was refused.
+      if (error instanceof Refused) onNews({ kind: 'resync' })
     }
     missed = true
-    if (failures > 0) is('lost')
+    if (failures > 0) onConnection('lost')
     await pause(Math.min(longestPauseMs, 500 * 2 ** failures) * (0.5 + Math.random() / 2))
   }
 }
@@ -142,7 +138,7 @@ async function* connect(workspaceId: string) {
   }
 }
 
-/** Not every browser can iterate over a stream. */
+/** Not every browser can iterate over a ReadableStream. */
 async function* chunksOf(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader()
   for (;;) {
@@ -152,7 +148,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>) {
   }
 }
 
-/** Ends early when the browser says that it is back on the network. */
+/** Ends early when the browser is back on the network. */
 const pause = (ms: number) =>
   new Promise<void>((resolve) => {
     const done = () => {

@@ -1,5 +1,5 @@
 import type { PersonalAgent } from '@baton/protocol'
-import { useSyncExternalStore } from 'react'
+import { createStore, useStore } from '../ui/store.ts'
 
 /** What lies over the screen, opened from anywhere by its name: one at a time. */
 export type Overlay =
@@ -10,19 +10,8 @@ export type Overlay =
   | { name: 'personal-agent'; agent?: PersonalAgent }
   | null
 
-let overlay: Overlay = null
-const listeners = new Set<() => void>()
+const overlay = createStore<Overlay>(null)
 
-export function showOverlay(next: Overlay) {
-  overlay = next
-  for (const listener of listeners) listener()
-}
+export const showOverlay = overlay.set
 
-export const useOverlay = () =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => overlay,
-  )
+export const useOverlay = () => useStore(overlay)

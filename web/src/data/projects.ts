@@ -1,10 +1,10 @@
 import type { Milestone, Project } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api, isBatonError, queries } from './api.ts'
+import { api, isBatonError, queries, readAll } from './api.ts'
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
-  queryFn: () => all((cursor) => api.listProjects({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listProjects'),
 })
 
 /** At once as the list knows it, then as it is; null if it is gone, or somebody else's alone. */
@@ -25,17 +25,14 @@ export const projectQuery = (id: string) =>
 export const projectSessionsQuery = (projectId: string) =>
   queryOptions({
     queryKey: ['sessions', 'project', projectId],
-    queryFn: () =>
-      all((cursor) => api.listAgentSessions({ project_id: projectId, limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listAgentSessions', { project_id: projectId }),
   })
 
 export const projectMilestonesQuery = (projectId: string) =>
   queryOptions({
     queryKey: ['workspace', 'milestones', projectId],
     queryFn: async () => {
-      const milestones = await all((cursor) =>
-        api.listMilestones({ project_id: projectId, limit: 100, ...(cursor && { cursor }) }),
-      )
+      const milestones = await readAll('listMilestones', { project_id: projectId })
       return milestones.sort(bySooner)
     },
   })

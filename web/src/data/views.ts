@@ -1,11 +1,11 @@
 import type { View } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api, queries } from './api.ts'
+import { queries, readAll } from './api.ts'
 
 const viewsQuery = queryOptions({
   queryKey: ['views'],
   queryFn: async () => {
-    const views = await all((cursor) => api.listViews({ limit: 100, ...(cursor && { cursor }) }))
+    const views = await readAll('listViews')
     return views.sort((a, b) => a.name.localeCompare(b.name))
   },
 })

@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { all, api } from './api.ts'
+import { api, readAll } from './api.ts'
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
-  queryFn: () => all((cursor) => api.listWebhooks({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listWebhooks'),
 })
 
 export const webhookQuery = (id: string) =>

@@ -1,18 +1,18 @@
 import type { Choice } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { all, api, queries } from './api.ts'
+import { api, queries, readAll } from './api.ts'
 
 export const workspaceQuery = queryOptions({ queryKey: ['workspace'], queryFn: () => api.getWorkspace() })
 
 export const membersQuery = queryOptions({
   queryKey: ['workspace', 'members'],
-  queryFn: () => all((cursor) => api.listMembers({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('listMembers'),
 })
 
 export const teamsQuery = queryOptions({
   queryKey: ['workspace', 'teams'],
   queryFn: async () => {
-    const teams = await all((cursor) => api.listTeams({ limit: 100, ...(cursor && { cursor }) }))
+    const teams = await readAll('listTeams')
     return teams.sort((a, b) => a.name.localeCompare(b.name))
   },
 })
@@ -20,7 +20,7 @@ export const teamsQuery = queryOptions({
 /** Everybody who can be named: people and agents. */
 export const peopleQuery = queryOptions({
   queryKey: ['workspace', 'people'],
-  queryFn: () => all((cursor) => api.selectUsers({ limit: 100, ...(cursor && { cursor }) })),
+  queryFn: () => readAll('selectUsers'),
 })
 
 const nobody = new Map<string, Choice>()
@@ -37,7 +37,7 @@ export const teamMembersQuery = (teamId: string) =>
     queryKey: ['workspace', 'team-members', teamId],
     queryFn: async () => {
       const [members, people] = await Promise.all([
-        all((cursor) => api.listTeamMembers({ team_id: teamId, limit: 100, ...(cursor && { cursor }) })),
+        readAll('listTeamMembers', { team_id: teamId }),
         queries.ensureQueryData(membersQuery),
       ])
       const human = new Set(people.map(({ id }) => id))

@@ -1,21 +1,12 @@
 import type { Choice, UnavailableReason } from '@baton/protocol'
 import { queryOptions } from '@tanstack/react-query'
-import { all, api } from '../data/api.ts'
+import { readAll } from '../data/api.ts'
 
 const agentsQuery = (place: { issue_id: string } | { team_id: string } | object, ...key: (string | null)[]) =>
   queryOptions({
     queryKey: ['agents', ...key],
     staleTime: 5000,
-    queryFn: () =>
-      all((cursor) =>
-        api.listAgents({
-          ...place,
-          include_apps: true,
-          include_deployment: true,
-          limit: 100,
-          ...(cursor && { cursor }),
-        }),
-      ),
+    queryFn: () => readAll('listAgents', { ...place, include_apps: true, include_deployment: true }),
   })
 
 /** Agents and whether each is available for the issue. */

@@ -1,9 +1,9 @@
 import type { Issue } from '@baton/protocol'
-import { useSyncExternalStore } from 'react'
 import { api, isBatonError, queries } from '../data/api.ts'
-import { knownIssue, putIssue } from '../data/issues.ts'
+import { knownIssue, putAnswer } from '../data/issues.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
 import { messageOf } from '../ui/problem.ts'
+import { createStore, useStore } from '../ui/store.ts'
 import { say } from '../ui/toast.tsx'
 
 interface HandOver {
@@ -27,8 +27,8 @@ export async function handOver({ issues, agent, assigneeId, me, askAssignee }: H
       whileHandingOver(issue.id, agent ? 'Handing over…' : 'Taking back…', async () => {
         const assignee_id = issue.assignee_id ?? assigneeId
         if (agent && !assignee_id && (await isOutside(issue, me))) throw new NeedsAssignee(issue)
-        putIssue(
-          await api
+        await putAnswer(
+          api
             .updateIssue({
               issue_id: issue.id,
               delegate_id: agent?.id ?? null,
@@ -42,7 +42,8 @@ export async function handOver({ issues, agent, assigneeId, me, askAssignee }: H
     ),
   )
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  sayDone(wanted, wanted.length - refused.length, agent?.name)
+  const done = wanted.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+  sayDone(done, agent?.name)
   const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
   const problem = refused.find((reason) => !(reason instanceof NeedsAssignee)) ?? (assigneeId ? unowned : undefined)
   if (problem) sayRefused(wanted.length, refused.length, problem)
@@ -64,8 +65,10 @@ class NeedsAssignee extends Error {
   }
 }
 
-function sayDone([first]: Issue[], count: number, agent: string | undefined) {
-  if (!first || count === 0) return
+function sayDone(done: Issue[], agent: string | undefined) {
+  const [first] = done
+  const count = done.length
+  if (!first) return
   if (count === 1) say(agent ? `${first.code} is with ${agent} now.` : `Took ${first.code} back.`)
   else say(agent ? `${count} issues are with ${agent} now.` : `Took ${count} issues back.`)
 }
@@ -76,32 +79,18 @@ function sayRefused(asked: number, refused: number, problem: unknown) {
 }
 
 /** Issues on their way to an agent: not done before the server says so. By issue, what stands there meanwhile. */
-let underWay: ReadonlyMap<string, string> = new Map()
-const listeners = new Set<() => void>()
-const changed = (next: ReadonlyMap<string, string>) => {
-  underWay = next
-  for (const listener of listeners) listener()
-}
+const underWay = createStore<ReadonlyMap<string, string>>(new Map())
 
 async function whileHandingOver<T>(issueId: string, words: string, work: () => Promise<T>): Promise<T> {
-  changed(new Map(underWay).set(issueId, words))
+  underWay.set(new Map(underWay.get()).set(issueId, words))
   try {
     return await work()
   } finally {
-    const rest = new Map(underWay)
+    const rest = new Map(underWay.get())
     rest.delete(issueId)
-    changed(rest)
+    underWay.set(rest)
   }
 }
 
 /** "Handing over…" while the issue is on its way, else nothing. */
-export const useHandingOver = (issueId: string) =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    },
-    () => underWay.get(issueId),
-  )
+export const useHandingOver = (issueId: string) => useStore(underWay, (issues) => issues.get(issueId))

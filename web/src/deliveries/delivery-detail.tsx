@@ -4,6 +4,7 @@ import { RotateCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { isBatonError } from '../data/api.ts'
 import { deliveryQuery, type Endpoint } from '../data/endpoints.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Block, Copyable, CopyTextButton } from '../ui/copy.tsx'
 import { Section } from '../ui/layout.tsx'
@@ -95,25 +96,16 @@ interface ActionProps {
 }
 
 function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
   const canceled = delivery.status === 'canceled'
-  const redeliver = async () => {
-    if (busy || queued || canceled) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      await endpoint.redeliver(delivery.id)
-      onQueued()
-    } catch (error) {
-      setProblem(refusalInWords(error))
-    } finally {
-      setBusy(false)
-    }
+  const { run, busy, error } = useAction(async () => {
+    await endpoint.redeliver(delivery.id)
+    onQueued()
+  })
+  const problem = error === null ? null : refusalInWords(error)
+  const redeliver = () => {
+    if (!queued && !canceled) void run()
   }
-  useCommands([
-    { id: 'delivery.redeliver', title: 'Redeliver', section: 'View', keys: 'r', run: () => void redeliver() },
-  ])
+  useCommands([{ id: 'delivery.redeliver', title: 'Redeliver', section: 'View', keys: 'r', run: redeliver }])
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap gap-2">
@@ -123,7 +115,7 @@ function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
           command="delivery.redeliver"
           busy={busy || queued}
           disabled={canceled}
-          onClick={() => void redeliver()}
+          onClick={redeliver}
         >
           {queued ? 'Queued' : 'Redeliver'}
         </Button>

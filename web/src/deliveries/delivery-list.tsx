@@ -2,17 +2,16 @@ import type { Delivery } from '@baton/protocol'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Send, X, Zap } from 'lucide-react'
-import { useState } from 'react'
 import { type DeliverySearch, eventTypes, parseDeliverySearch, statuses } from '../data/delivery-search.ts'
 import { deliveriesQuery, type Endpoint, refreshEndpoint } from '../data/endpoints.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Select } from '../ui/field.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
 import { NextAttempt } from './next-attempt.tsx'
 import { DeliveryPill, eventInWords, outcomeInWords, statusLabel } from './words.tsx'
@@ -108,19 +107,10 @@ export function DeliveryList({ endpoint, search, held }: Props) {
 }
 
 function NoDeliveries({ endpoint, filtered }: { endpoint: Endpoint; filtered: boolean }) {
-  const [busy, setBusy] = useState(false)
-  const test = async () => {
-    if (busy) return
-    setBusy(true)
-    try {
-      await endpoint.test()
-      await refreshEndpoint(endpoint)
-    } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { run: test, busy } = useAction(async () => {
+    await endpoint.test()
+    await refreshEndpoint(endpoint)
+  }, showError)
   useCommands(
     filtered ? [] : [{ id: 'endpoint.test', title: 'Send a test', section: 'View', keys: 't', run: () => void test() }],
   )

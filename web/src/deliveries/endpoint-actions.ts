@@ -1,29 +1,20 @@
 import type { PingResult } from '@baton/protocol'
 import { useState } from 'react'
 import { type Endpoint, refreshEndpoint } from '../data/endpoints.ts'
-import { messageOf } from '../ui/problem.ts'
+import { useAction } from '../ui/action.ts'
 import { say } from '../ui/toast.tsx'
 
 /** Test, enable and disable an endpoint. Results show once the server has confirmed them. */
 export function useEndpointActions(endpoint: Endpoint) {
-  const [busy, setBusy] = useState<'test' | 'switch' | null>(null)
+  const [latest, setLatest] = useState<'test' | 'switch'>('test')
   const [ping, setPing] = useState<PingResult | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const run = async (what: 'test' | 'switch', work: () => Promise<unknown>) => {
-    if (busy) return
-    setBusy(what)
-    setProblem(null)
-    try {
-      await work()
-      await refreshEndpoint(endpoint)
-    } catch (error) {
-      setProblem(messageOf(error))
-    } finally {
-      setBusy(null)
-    }
-  }
+  const { run, busy, problem } = useAction(async (what: 'test' | 'switch', work: () => Promise<unknown>) => {
+    setLatest(what)
+    await work()
+    await refreshEndpoint(endpoint)
+  })
   return {
-    busy,
+    busy: busy ? latest : null,
     ping,
     problem,
     test: () =>

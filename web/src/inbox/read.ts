@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { api, queries } from '../data/api.ts'
 import { inboxQuery } from '../data/inbox.ts'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { say, showError } from '../ui/toast.tsx'
 import { codeOf } from './words.ts'
 
 const { queryKey } = inboxQuery
@@ -26,7 +25,7 @@ async function change(ids: string[], read: boolean, save: () => Promise<unknown>
     return true
   } catch (error) {
     queries.setQueryData(queryKey, before)
-    say(messageOf(error), { tone: 'bad' })
+    showError(error)
     return false
   }
 }

@@ -1,6 +1,7 @@
+import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
@@ -64,7 +65,11 @@ function Password() {
             onChange={(event) => setCurrent(event.target.value)}
           />
         </Field>
-        <Field label="New password" hint="At least 8 characters." error={form.errors.new_password}>
+        <Field
+          label="New password"
+          hint={`At least ${limits.passwordMin} characters.`}
+          error={form.errors.new_password}
+        >
           <Input
             type="password"
             autoComplete="new-password"
@@ -86,7 +91,7 @@ function Password() {
 function Programs() {
   const programs = useQuery({
     queryKey: ['programs'],
-    queryFn: () => all((cursor) => api.listPrograms({ limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listPrograms'),
   })
   const [ending, setEnding] = useState<{ id: string; name: string } | null>(null)
   return (

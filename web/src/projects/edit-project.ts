@@ -1,45 +1,34 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useSyncExternalStore } from 'react'
+import { useMemo } from 'react'
 import { api, queries } from '../data/api.ts'
 import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { createStore, useStore } from '../ui/store.ts'
+import { say, showError } from '../ui/toast.tsx'
 
 /** Changes without an answer from the server yet. They are shown over what the server sent last. */
-let pending: ReadonlyMap<string, readonly ProjectChange[]> = new Map()
-const listeners = new Set<() => void>()
+const pending = createStore<ReadonlyMap<string, readonly ProjectChange[]>>(new Map())
 
 function setPending(id: string, changes: readonly ProjectChange[]) {
-  const next = new Map(pending)
+  const next = new Map(pending.get())
   if (changes.length > 0) next.set(id, changes)
   else next.delete(id)
-  pending = next
-  for (const listener of listeners) listener()
+  pending.set(next)
 }
 
-const usePending = () =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => pending,
-  )
-
-const withPending = (project: Project, changes = pending.get(project.id)): Project =>
+const withPending = (project: Project, changes = pending.get().get(project.id)): Project =>
   changes ? Object.assign({}, project, ...changes) : project
 
 export function useProjects() {
   const query = useQuery(projectsQuery)
-  const changes = usePending()
+  const changes = useStore(pending)
   const projects = useMemo(() => query.data?.map((one) => withPending(one, changes.get(one.id))), [query.data, changes])
   return { ...query, data: projects }
 }
 
 export function useProject(id: string) {
   const query = useQuery(projectQuery(id))
-  const changes = usePending().get(id)
+  const changes = useStore(pending).get(id)
   const project = useMemo(() => query.data && withPending(query.data, changes), [query.data, changes])
   return { ...query, data: project }
 }
@@ -59,7 +48,7 @@ export function knownProject(id: string): Project | undefined {
 export async function editProject(id: string, change: ProjectChange, done?: string): Promise<boolean> {
   const before = knownProject(id)
   if (!before) return false
-  setPending(id, [...(pending.get(id) ?? []), change])
+  setPending(id, [...(pending.get().get(id) ?? []), change])
   let refused: unknown
   try {
     putProject(await api.updateProject({ project_id: id, ...change }))
@@ -68,10 +57,10 @@ export async function editProject(id: string, change: ProjectChange, done?: stri
   }
   setPending(
     id,
-    (pending.get(id) ?? []).filter((one) => one !== change),
+    (pending.get().get(id) ?? []).filter((one) => one !== change),
   )
   if (refused) {
-    say(messageOf(refused), { tone: 'bad' })
+    showError(refused)
     return false
   }
   if (done) say(done, { undo: () => void editProject(id, previousValues(before, change)) })

@@ -1,10 +1,10 @@
 import { X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
+import { useAction } from './action.ts'
 import { Button, IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
 import { Field, Input } from './field.tsx'
 import { Layer } from './layer.tsx'
-import { messageOf } from './problem.ts'
 
 interface Props {
   open: boolean
@@ -70,24 +70,19 @@ interface ConfirmProps {
 
 export function Confirm({ open, onClose, title, children, action, typed, danger = true, onConfirm }: ConfirmProps) {
   const [text, setText] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<string | null>(null)
+  const {
+    run: confirm,
+    busy,
+    problem,
+    reset,
+  } = useAction(async () => {
+    await onConfirm()
+    close()
+  })
   const close = () => {
     setText('')
-    setProblem(null)
+    reset()
     onClose()
-  }
-  const confirm = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await onConfirm()
-      close()
-    } catch (error) {
-      setProblem(messageOf(error))
-    } finally {
-      setBusy(false)
-    }
   }
   return (
     <Dialog open={open} onClose={close} title={title} size="sm">

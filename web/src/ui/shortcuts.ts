@@ -1,4 +1,5 @@
-import { createContext, useContext, useEffect, useRef, useSyncExternalStore } from 'react'
+import { createContext, useContext, useEffect, useRef } from 'react'
+import { createStore, useStore } from './store.ts'
 
 /** Something the person can do now: by its keys, from the palette, from a button that names it. */
 export interface Command {
@@ -16,12 +17,7 @@ export interface Command {
   hidden?: boolean
 }
 
-let commands: Command[] = []
-const listeners = new Set<() => void>()
-const changed = (next: Command[]) => {
-  commands = next
-  for (const listener of listeners) listener()
-}
+const commands = createStore<Command[]>([])
 
 /** What stands beside something else, such as an issue beside its list, leaves it the keys that both have. */
 export const SecondClaim = createContext(false)
@@ -38,24 +34,20 @@ export function useCommands(own: Command[]) {
       ...command,
       run: () => latest.current.find(({ id }) => id === command.id)?.run(),
     }))
-    changed(second ? [...commands, ...mine] : [...mine, ...commands])
-    return () => changed(commands.filter((command) => !mine.includes(command)))
+    const others = commands.get()
+    commands.set(second ? [...others, ...mine] : [...mine, ...others])
+    return () => commands.set(commands.get().filter((command) => !mine.includes(command)))
   }, [shape, second])
-}
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 /** Each once, by its id. */
 export const useCommandList = () => {
-  const list = useSyncExternalStore(subscribe, () => commands)
+  const list = useStore(commands)
   return list.filter((command, index) => list.findIndex(({ id }) => id === command.id) === index)
 }
 
 export const useKeysOf = (id: string | undefined) =>
-  useSyncExternalStore(subscribe, () => commands.find((command) => command.id === id)?.keys)
+  useStore(commands, (list) => list.find((command) => command.id === id)?.keys)
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 const words: Record<string, string> = {
@@ -111,7 +103,7 @@ export function listenForKeys(): () => void {
     const chord = chordOf(event)
     const typing = isTyping(event.target)
     if (isInPopup(event.target) || isPressed(event.target, chord)) return
-    const open = commands.filter(({ keys, evenWhileTyping }) => keys && (!typing || evenWhileTyping))
+    const open = commands.get().filter(({ keys, evenWhileTyping }) => keys && (!typing || evenWhileTyping))
     const sequence = begun ? `${begun} ${chord}` : chord
     clearTimeout(forget)
     begun = ''

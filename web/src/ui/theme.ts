@@ -1,28 +1,20 @@
-import { useSyncExternalStore } from 'react'
+import { createStore, useStore } from './store.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
-const remembered = 'baton.theme'
-const listeners = new Set<() => void>()
-let theme = (localStorage.getItem(remembered) ?? 'system') as Theme
+const storageKey = 'baton.theme'
+const theme = createStore((localStorage.getItem(storageKey) ?? 'system') as Theme)
 
-const show = () => {
-  if (theme === 'system') delete document.documentElement.dataset.theme
-  else document.documentElement.dataset.theme = theme
+const apply = () => {
+  const chosen = theme.get()
+  if (chosen === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = chosen
 }
-show()
+apply()
 
 export function chooseTheme(chosen: Theme) {
-  theme = chosen
-  localStorage.setItem(remembered, chosen)
-  show()
-  for (const listener of listeners) listener()
+  localStorage.setItem(storageKey, chosen)
+  theme.set(chosen)
+  apply()
 }
 
-export const useTheme = () =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => theme,
-  )
+export const useTheme = () => useStore(theme)

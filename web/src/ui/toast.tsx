@@ -1,7 +1,8 @@
 import { X } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
 import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
+import { messageOf } from './problem.ts'
+import { createStore, useStore } from './store.ts'
 
 interface Toast {
   id: number
@@ -11,38 +12,30 @@ interface Toast {
   undo?: (() => void) | undefined
 }
 
-let toasts: Toast[] = []
+export const toasts = createStore<Toast[]>([])
 let count = 0
-const listeners = new Set<() => void>()
-const changed = (next: Toast[]) => {
-  toasts = next
-  for (const listener of listeners) listener()
-}
-const dismiss = (id: number) => changed(toasts.filter((toast) => toast.id !== id))
+const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** Says what happened at the edge of the screen; what can be undone, says so there. */
+/** Shows a message at the edge of the screen, with an action or Undo if there is one. At most three are shown. */
 export function say(text: string, { tone = 'plain', ...offers }: Partial<Omit<Toast, 'id' | 'text'>> = {}) {
   const id = ++count
-  changed([...toasts.slice(-2), { id, text, tone, ...offers }])
+  toasts.set([...toasts.get().slice(-2), { id, text, tone, ...offers }])
   setTimeout(() => dismiss(id), tone === 'bad' ? 10_000 : 6000)
 }
 
-/** For the key: what was undone is not offered again, so the next press undoes the one before. */
+/** Shows why a request failed. */
+export const showError = (error: unknown) => say(messageOf(error), { tone: 'bad' })
+
+/** Runs the newest Undo that is shown and dismisses it, so that the next call undoes the change before. */
 export function undoLatest() {
-  const latest = toasts.findLast(({ undo }) => undo)
+  const latest = toasts.get().findLast(({ undo }) => undo)
   if (!latest) return
   dismiss(latest.id)
   latest.undo?.()
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => toasts,
-  )
+  const shown = useStore(toasts)
   return (
     <section
       aria-label="Messages"

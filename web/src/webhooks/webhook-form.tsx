@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useTeams } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { Checkbox, Field, Input } from '../ui/field.tsx'
-import { fieldErrors, messageOf } from '../ui/problem.ts'
+import { useForm } from '../ui/form.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
@@ -35,36 +35,21 @@ interface Props {
 export function WebhookForm({ initial, action, onSubmit, children }: Props) {
   const teams = useTeams()
   const [fields, setFields] = useState(initial)
-  const [errors, setErrors] = useState<Record<string, string>>({})
-  const [problem, setProblem] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
+  const [edited, setEdited] = useState<Partial<WebhookFields>>({})
+  const form = useForm(async () => {
+    setEdited({})
+    await onSubmit({ ...fields, team_ids: fields.all_teams ? [] : fields.team_ids })
+  }, ['label', 'url', 'resource_types', 'team_ids'])
+  // A field's error goes away with the first edit after it.
+  const errors: Record<string, string> = Object.fromEntries(
+    Object.entries(form.errors).filter(([field]) => !(field in edited)),
+  )
   const change = (next: Partial<WebhookFields>) => {
     setFields({ ...fields, ...next })
-    // What was changed is no longer known to be wrong.
-    setErrors(Object.fromEntries(Object.entries(errors).filter(([field]) => !(field in next))))
-  }
-  const submit = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await onSubmit({ ...fields, team_ids: fields.all_teams ? [] : fields.team_ids })
-    } catch (error) {
-      const found = fieldErrors(error)
-      setErrors(found)
-      if (Object.keys(found).length === 0) setProblem(messageOf(error))
-    } finally {
-      setBusy(false)
-    }
+    setEdited({ ...edited, ...next })
   }
   return (
-    <form
-      className="space-y-4 pb-2"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        void submit()
-      }}
-    >
+    <form className="space-y-4 pb-2" noValidate onSubmit={form.submit}>
       <Field label="Label" hint="For your own list of webhooks." error={sentence(errors.label)}>
         <Input value={fields.label} autoComplete="off" onChange={({ target }) => change({ label: target.value })} />
       </Field>
@@ -118,13 +103,13 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
         }}
         error={sentence(errors.team_ids)}
       />
-      {problem && (
+      {form.problem && (
         <Notice tone="bad" title="Nothing was saved">
-          {problem}
+          {form.problem}
         </Notice>
       )}
       <div className="flex flex-wrap gap-2">
-        <Button type="submit" look="primary" busy={busy}>
+        <Button type="submit" look="primary" busy={form.busy}>
           {action}
         </Button>
         {children}

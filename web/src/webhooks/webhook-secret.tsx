@@ -2,28 +2,21 @@ import type { Webhook } from '@baton/protocol'
 import { Eye, EyeOff, KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
-import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 
 /** The secret is asked for, not loaded: every look is in the audit log. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
   const [secret, setSecret] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
   const [rotating, setRotating] = useState(false)
-  const show = async () => {
-    setBusy(true)
-    try {
-      setSecret((await api.getWebhookSecret({ webhook_id: webhook.id })).secret)
-    } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { run: show, busy } = useAction(
+    async () => setSecret((await api.getWebhookSecret({ webhook_id: webhook.id })).secret),
+    showError,
+  )
   return (
     <Section
       title="Secret"

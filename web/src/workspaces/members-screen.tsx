@@ -2,7 +2,7 @@ import type { Member } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -13,9 +13,8 @@ import { Select } from '../ui/field.tsx'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { say, showError } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 
 const roles = { owner: 'Owner', admin: 'Admin', member: 'Member' } as const
@@ -52,7 +51,7 @@ function Members({ members }: { members: Member[] }) {
       await api.updateMember({ user_id: member.id, role: next })
       say(`${member.display_name} is now ${roles[next].toLowerCase()}.`)
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace'] })
     if (member.id === user.id) await queries.invalidateQueries({ queryKey: ['me'] })
@@ -122,14 +121,14 @@ function Members({ members }: { members: Member[] }) {
 function Invitations() {
   const { data } = useQuery({
     queryKey: ['workspace', 'invitations'],
-    queryFn: () => all((cursor) => api.listInvitations({ limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listInvitations'),
   })
   if (!data || data.length === 0) return null
   const withdraw = async (id: string) => {
     try {
       await api.deleteInvitation({ invitation_id: id })
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   }

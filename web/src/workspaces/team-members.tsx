@@ -1,7 +1,7 @@
 import type { Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { all, api, queries } from '../data/api.ts'
+import { api, queries, readAll } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { membersQuery, usePeople } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -9,9 +9,8 @@ import { Button } from '../ui/button.tsx'
 import { Rows, Section } from '../ui/layout.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { messageOf } from '../ui/problem.ts'
 import { Skeletons } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showError } from '../ui/toast.tsx'
 
 /** Who works in the team, the agents that reach it among them. */
 export function TeamMembers({ team }: { team: Team }) {
@@ -20,14 +19,14 @@ export function TeamMembers({ team }: { team: Team }) {
   const people = usePeople()
   const { data } = useQuery({
     queryKey: ['workspace', 'teams', team.id, 'members'],
-    queryFn: () => all((cursor) => api.listTeamMembers({ team_id: team.id, limit: 100, ...(cursor && { cursor }) })),
+    queryFn: () => readAll('listTeamMembers', { team_id: team.id }),
   })
   const inside = new Set(data?.map(({ id }) => id))
   const attempt = async (work: () => Promise<unknown>) => {
     try {
       await work()
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams', team.id] })
   }

@@ -1,8 +1,10 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, isBatonError } from '../../data/api.ts'
 import { putIssue } from '../../data/issues.ts'
+import { useAction } from '../../ui/action.ts'
 import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
@@ -42,10 +44,7 @@ export function CreateForm({ preset, onClose }: Props) {
     if (ids.length > 0) setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids) }))
   }, [directory.teams, start])
   const [more, setMore] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const title = useRef<HTMLInputElement>(null)
-  const errors = errorsOf(error)
   const change = (update: (draft: Draft) => Partial<Draft>) =>
     setDraft((before) => {
       const after = { ...before, ...update(before) }
@@ -64,22 +63,18 @@ export function CreateForm({ preset, onClose }: Props) {
     change(() => ({ ...noText, due_date: null }))
     title.current?.focus()
   }
-  const create = async () => {
-    if (busy) return
+  const {
+    run: create,
+    busy,
+    error,
+  } = useAction(async () => {
     if (!draft.title.trim()) {
-      setError(new Error('Enter a title.'))
-      return title.current?.focus()
+      title.current?.focus()
+      throw new Error('Enter a title.')
     }
-    setBusy(true)
-    setError(null)
-    try {
-      created(await api.createIssue(newIssue(draft)))
-    } catch (problem) {
-      setError(problem)
-    } finally {
-      setBusy(false)
-    }
-  }
+    created(await api.createIssue(newIssue(draft)))
+  })
+  const errors = errorsOf(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void create()
@@ -99,7 +94,7 @@ export function CreateForm({ preset, onClose }: Props) {
         aria-invalid={errors.title ? true : undefined}
         aria-describedby={errors.title ? 'create-title-error' : undefined}
         placeholder="Issue title"
-        maxLength={255}
+        maxLength={limits.title}
         value={draft.title}
         onChange={(event) => change(() => ({ title: event.target.value }))}
         className="w-full bg-transparent text-xl font-semibold outline-none placeholder:text-ink-3"

@@ -2,8 +2,7 @@ import type { IssueChange } from '@baton/protocol'
 import { cx } from '../../ui/class-names.ts'
 import { momentOf } from '../../ui/day.ts'
 import { none, usePicker } from '../../ui/picker.tsx'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { menuOptions, nameOf, optionOf } from '../fields/field.tsx'
 import { fieldsIn } from '../fields/fields.tsx'
@@ -76,7 +75,7 @@ function MenuButton({ field, draft, change, directory, invalid }: InputProps) {
             remove && field.read(draft).includes(value) ? remove(draft, value) : field.change(draft, value),
           )
         } catch (error) {
-          say(messageOf(error), { tone: 'bad' })
+          showError(error)
         }
       },
     })

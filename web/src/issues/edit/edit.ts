@@ -1,6 +1,6 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import { api } from '../../data/api.ts'
-import { changeLocally, knownIssue, putIssue } from '../../data/issues.ts'
+import { changeLocally, knownIssue, putAnswer } from '../../data/issues.ts'
 import { messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
 
@@ -18,7 +18,7 @@ export async function editIssues(ids: readonly string[], change: Change, done?: 
     edits.map(async ({ issue, change }) => {
       const settle = changeLocally(issue.id, change as Partial<Issue>)
       try {
-        putIssue(await api.updateIssue({ issue_id: issue.id, ...change }))
+        await putAnswer(api.updateIssue({ issue_id: issue.id, ...change }))
       } finally {
         settle()
       }

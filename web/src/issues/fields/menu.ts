@@ -1,6 +1,5 @@
 import { none, type Option, type Question } from '../../ui/picker.tsx'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import type { Directory } from './directory.ts'
 import { doneText, type Field, menuOptions } from './field.tsx'
 
@@ -34,7 +33,7 @@ export function fieldMenu<S, C>(
       if (!present) await apply((subject) => field.change(subject, value), doneText(field, name, value, label))
       else if (remove) await apply((subject) => remove(subject, value), `${name}: ${label} removed`)
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
     }
   }
   return {

@@ -1,7 +1,7 @@
 import type { IssueChangeRecord } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Happening } from '../../comments/comments.tsx'
-import { all, api } from '../../data/api.ts'
+import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { Time } from '../../ui/time.tsx'
 import { type Directory, forIssue, useDirectory } from '../fields/directory.ts'
@@ -12,8 +12,7 @@ import { type IssueField, listHistory } from '../fields/issue-field.ts'
 const historyQuery = (issueId: string) =>
   queryOptions({
     queryKey: ['history', issueId],
-    queryFn: () =>
-      all((cursor) => api.listIssueHistory({ issue_id: issueId, limit: 100, ...(cursor && { cursor }) }), 300),
+    queryFn: () => readAll('listIssueHistory', { issue_id: issueId }, 300),
   })
 
 const codeOf = (id: unknown) => knownIssue(String(id))?.code ?? 'another issue'

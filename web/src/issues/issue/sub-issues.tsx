@@ -1,9 +1,9 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useEffect, useState } from 'react'
-import { all, api } from '../../data/api.ts'
+import { api, readAll } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
-import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showError } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 
 /** Sub-issues and how many are done. */
@@ -11,7 +11,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
   const { issues } = useIssuesWhere(({ parent_id }) => parent_id === issue.id, [issue.id])
   useEffect(() => {
     // The store may not have every issue of a large workspace.
-    all((cursor) => api.listIssues({ parent_id: issue.id, limit: 100, ...(cursor && { cursor }) })).then(
+    readAll('listIssues', { parent_id: issue.id }).then(
       (found) => found.forEach(putIssue),
       () => {},
     )
@@ -30,7 +30,7 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
       putIssue(created)
       return true
     } catch (error) {
-      say(messageOf(error), { tone: 'bad' })
+      showError(error)
       return false
     }
   }
@@ -70,7 +70,7 @@ function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promi
       aria-label="Title of the sub-issue"
       placeholder="Title, then Enter"
       value={title}
-      maxLength={255}
+      maxLength={limits.title}
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => !title.trim() && onClose()}
       onKeyDown={async (event) => {

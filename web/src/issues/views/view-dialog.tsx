@@ -1,12 +1,13 @@
 import type { View } from '@baton/protocol'
-import { type FormEvent, useState } from 'react'
+import { limits } from '@baton/protocol/limits'
+import { useState } from 'react'
 import { api } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
 import { rereadViews, useViews } from '../../data/views.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
-import { fieldErrors, messageOf } from '../../ui/problem.ts'
+import { useForm } from '../../ui/form.ts'
 import { say } from '../../ui/toast.tsx'
 
 interface Props {
@@ -23,10 +24,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
   const [replaced, setReplaced] = useState<View | undefined>(view)
   const [name, setName] = useState(view?.name ?? '')
   const [shared, setShared] = useState(view?.shared ?? false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const editable = views.filter(({ owner_id, shared }) => owner_id === user.id || (shared && isManager))
-  const fields = fieldErrors(error)
 
   const choose = (id: string) => {
     const chosen = editable.find((one) => one.id === id)
@@ -34,27 +32,24 @@ export function ViewDialog({ query, view, onClose }: Props) {
     setName(chosen?.name ?? '')
     setShared(chosen?.shared ?? false)
   }
-  const save = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(null)
+  const form = useForm(async () => {
     const fields = { name: name.trim(), shared, ...(query !== undefined && { query }) }
-    try {
-      await (replaced ? api.updateView({ view_id: replaced.id, ...fields }) : api.createView({ query: '', ...fields }))
-      await rereadViews()
-      say(`View “${fields.name}” saved`)
-      onClose()
-    } catch (problem) {
-      setError(problem)
-    } finally {
-      setBusy(false)
-    }
-  }
+    await (replaced ? api.updateView({ view_id: replaced.id, ...fields }) : api.createView({ query: '', ...fields }))
+    await rereadViews()
+    say(`View “${fields.name}” saved`)
+    onClose()
+  }, ['name'])
   return (
     <Dialog open onClose={onClose} title={view ? 'Edit view' : 'Save view'} size="sm">
-      <form className="space-y-3 pb-3" onSubmit={save}>
-        <Field label="Name" error={fields.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={80} autoFocus required />
+      <form className="space-y-3 pb-3" onSubmit={form.submit}>
+        <Field label="Name" error={form.errors.name}>
+          <Input
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            maxLength={limits.name}
+            autoFocus
+            required
+          />
         </Field>
         {!view && editable.length > 0 && (
           <Field label="Save as">
@@ -74,14 +69,14 @@ export function ViewDialog({ query, view, onClose }: Props) {
           checked={shared}
           onChange={(event) => setShared(event.target.checked)}
         />
-        {error !== null && !fields.name && (
+        {form.problem && (
           <p role="alert" className="text-bad-ink">
-            {messageOf(error)}
+            {form.problem}
           </p>
         )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={busy} disabled={!name.trim()}>
+          <Button type="submit" look="primary" busy={form.busy} disabled={!name.trim()}>
             Save view
           </Button>
         </div>
