@@ -2,18 +2,18 @@ import type { View } from '@baton/protocol'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Bookmark, MoreHorizontal, Pencil, Trash2, Users } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { api } from '../data/api.ts'
-import { useMe } from '../data/me.ts'
-import { rereadViews, useViews } from '../data/views.ts'
-import { Confirm } from '../ui/dialog.tsx'
-import { Menu } from '../ui/menu.tsx'
-import { useCommands } from '../ui/shortcuts.ts'
-import { say } from '../ui/toast.tsx'
-import { searchOf } from './search.ts'
+import { api } from '../../data/api.ts'
+import { useMe } from '../../data/me.ts'
+import { rereadViews, useViews } from '../../data/views.ts'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { useCommands } from '../../ui/shortcuts.ts'
+import { say } from '../../ui/toast.tsx'
+import { searchOf } from '../fields/search.ts'
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
 
-/** The views that people saved, in the sidebar. */
+/** The saved views, in the sidebar. */
 export function SavedViews({ row }: { row: string }) {
   const views = useViews()
   const { user, isManager } = useMe()
@@ -79,10 +79,7 @@ export function SavedViews({ row }: { row: string }) {
           say(`View “${deleting.name}” deleted`)
         }}
       >
-        <p>
-          {deleting?.shared ? 'It goes from everybody’s sidebar.' : 'It goes from your sidebar.'} The issues in it stay
-          as they are.
-        </p>
+        <p>It is removed from {deleting?.shared ? 'everyone’s' : 'your'} sidebar. Its issues are not changed.</p>
       </Confirm>
     </section>
   )

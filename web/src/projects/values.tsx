@@ -17,15 +17,15 @@ import { Dot, type Tone } from '../ui/pill.tsx'
 export type ProjectStatus = Project['status']
 type HealthStatus = Project['health_status']
 
-interface StatusWords {
+interface StatusOption {
   value: ProjectStatus
   label: string
   icon: LucideIcon
   color: string
 }
 
-/** In the order in which a project goes through them. */
-export const projectStatuses: StatusWords[] = [
+/** In the order of a project's life. */
+export const projectStatuses: StatusOption[] = [
   { value: 'idea', label: 'Idea', icon: Lightbulb, color: 'text-ink-3' },
   { value: 'discovery', label: 'Discovery', icon: Telescope, color: 'text-ink-3' },
   { value: 'proposal', label: 'Proposal', icon: FileText, color: 'text-ink-3' },
@@ -38,7 +38,7 @@ export const projectStatuses: StatusWords[] = [
   { value: 'canceled', label: 'Canceled', icon: CircleX, color: 'text-ink-3' },
 ]
 
-/** What goes on comes first, what is over last. */
+/** Active work first, finished work last. */
 export const listOrder: ProjectStatus[] = [
   'in_progress',
   'ready',
@@ -52,7 +52,7 @@ export const listOrder: ProjectStatus[] = [
   'canceled',
 ]
 
-export const isOver = (status: ProjectStatus) => status === 'completed' || status === 'canceled'
+export const isFinished = (status: ProjectStatus) => status === 'completed' || status === 'canceled'
 
 export const projectStatus = (value: ProjectStatus) => projectStatuses.find((one) => one.value === value)
 
@@ -63,27 +63,26 @@ export function ProjectStatusIcon({ status, size = 14 }: { status: ProjectStatus
   return <Icon size={size} aria-hidden className={`shrink-0 ${color}`} />
 }
 
-interface HealthWords {
+interface HealthOption {
   value: Exclude<HealthStatus, null>
   label: string
   tone: Tone
   ink: string
 }
 
-export const healths: HealthWords[] = [
+export const healths: HealthOption[] = [
   { value: 'on_track', label: 'On track', tone: 'ok', ink: 'text-ok-ink' },
   { value: 'at_risk', label: 'At risk', tone: 'warn', ink: 'text-warn-ink' },
   { value: 'off_track', label: 'Off track', tone: 'bad', ink: 'text-bad-ink' },
 ]
 
 const noHealth = { label: 'No health', tone: 'neutral' as const, ink: 'text-ink-3' }
-const healthWords = (health: HealthStatus) => healths.find(({ value }) => value === health) ?? noHealth
+const healthOption = (health: HealthStatus) => healths.find(({ value }) => value === health) ?? noHealth
 
-export const healthLabel = (health: HealthStatus) => healthWords(health).label
+export const healthLabel = (health: HealthStatus) => healthOption(health).label
 
-/** How it goes, in words and colour. */
 export function Health({ health }: { health: HealthStatus }) {
-  const { label, tone, ink } = healthWords(health)
+  const { label, tone, ink } = healthOption(health)
   return (
     <span className={`inline-flex items-center gap-1.5 whitespace-nowrap ${ink}`}>
       <Dot tone={tone} />
@@ -94,6 +93,6 @@ export function Health({ health }: { health: HealthStatus }) {
 
 export const HealthDot = ({ health }: { health: HealthStatus }) => (
   <span className="flex w-3.5 justify-center">
-    <Dot tone={healthWords(health).tone} />
+    <Dot tone={healthOption(health).tone} />
   </span>
 )

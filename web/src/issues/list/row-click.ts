@@ -1,6 +1,6 @@
 import type { Row } from './rows.ts'
 
-export interface PressEvent {
+export interface RowClick {
   anchor: Element
   shiftKey: boolean
   modKey: boolean
@@ -9,7 +9,7 @@ export interface PressEvent {
 
 export const rowId = (key: string) => `row-${key}`
 
-/** Shows that the list has the keyboard before any row is current; from then on the row shows it. */
+/** The focus ring of the list while no row is current. */
 export const ring = 'focus-visible:shadow-[inset_0_0_0_2px_color-mix(in_oklch,var(--accent)_45%,transparent)]'
 
 type MouseLike = {
@@ -20,14 +20,14 @@ type MouseLike = {
   preventDefault: () => void
 }
 
-interface Pressable {
+interface Clickable {
   rows: readonly Row[]
-  /** Something in a row was pressed: what, if it has a name, and where. */
-  onPress: (row: Row, what: string | undefined, event: PressEvent) => void
+  /** A row was clicked; `target` is the `data-do` of the clicked part. */
+  onRowClick: (row: Row, target: string | undefined, event: RowClick) => void
 }
 
-/** One listener for all rows and cards. A link that is to open elsewhere is left to the browser. */
-export function pressed(event: MouseLike, { rows, onPress }: Pressable, double = false) {
+/** One listener for all rows and cards. A click that opens a link in a new tab is left to the browser. */
+export function handleRowClick(event: MouseLike, { rows, onRowClick }: Clickable, double = false) {
   if (!(event.target instanceof Element) || event.target.closest('input')) return
   const place = event.target.closest<HTMLElement>('[data-row]')
   const row = place && rows.find(({ key }) => key === place.dataset.row)
@@ -36,7 +36,7 @@ export function pressed(event: MouseLike, { rows, onPress }: Pressable, double =
   const link = event.target.closest('a')
   if (modKey && link) return
   if (link) event.preventDefault()
-  const named = event.target.closest<HTMLElement>('[data-do]')
-  const what = named?.dataset.do ?? (link ? 'open' : undefined)
-  onPress(row, what, { anchor: named ?? place, shiftKey: event.shiftKey, modKey, double })
+  const part = event.target.closest<HTMLElement>('[data-do]')
+  const target = part?.dataset.do ?? (link ? 'open' : undefined)
+  onRowClick(row, target, { anchor: part ?? place, shiftKey: event.shiftKey, modKey, double })
 }

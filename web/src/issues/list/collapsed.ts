@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { Group } from '../fields/arrange.ts'
+import type { Group } from '../fields/filter-and-group.ts'
 import { type CurrentRow, rowIn } from './rows.ts'
 
 const remembered = 'baton.folded'
 
-/** Groups that are folded away, remembered for each way of grouping. */
-export function useFolded(grouping: string) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(() => new Set(read()))
-  useEffect(() => localStorage.setItem(remembered, JSON.stringify([...folded].slice(-200))), [folded])
+/** The collapsed groups, remembered for each grouping. */
+export function useCollapsed(grouping: string) {
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(() => new Set(read()))
+  useEffect(() => localStorage.setItem(remembered, JSON.stringify([...collapsed].slice(-200))), [collapsed])
   const own = useMemo(() => {
     const prefix = `${grouping}:`
-    return new Set([...folded].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)))
-  }, [folded, grouping])
-  const fold = useCallback(
+    return new Set([...collapsed].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)))
+  }, [collapsed, grouping])
+  const toggle = useCallback(
     (value: string) =>
-      setFolded((before) => {
+      setCollapsed((before) => {
         const after = new Set(before)
         const key = `${grouping}:${value}`
         if (!after.delete(key)) after.add(key)
@@ -22,18 +22,18 @@ export function useFolded(grouping: string) {
       }),
     [grouping],
   )
-  const unfoldAll = useCallback(
-    () => setFolded((before) => new Set([...before].filter((key) => !key.startsWith(`${grouping}:`)))),
+  const expandAll = useCallback(
+    () => setCollapsed((before) => new Set([...before].filter((key) => !key.startsWith(`${grouping}:`)))),
     [grouping],
   )
-  return { folded: own, fold, unfoldAll }
+  return { collapsed: own, toggle, expandAll }
 }
 
-/** Left folds the group one is in and goes on to the next; right unfolds the nearest one, and goes there. */
-export function foldOrUnfold(
+/** Left collapses the current group and moves to the next; right expands the nearest group and moves there. */
+export function collapseOrExpand(
   by: 1 | -1,
   groups: readonly Group[],
-  { folded, fold }: ReturnType<typeof useFolded>,
+  { collapsed, toggle }: ReturnType<typeof useCollapsed>,
   current: CurrentRow,
 ) {
   const { row, latest } = current
@@ -42,14 +42,14 @@ export function foldOrUnfold(
     const { rows } = latest.current
     const after = rows.findIndex(({ group }, index) => index > current.index && group !== row.group)
     current.goTo(after < 0 ? rows.findIndex(({ group }) => group === row.group) - 1 : after)
-    fold(row.group)
+    toggle(row.group)
   } else if (by > 0) {
-    const isFolded = ({ value }: Group) => folded.has(value)
-    const nearest = groups.slice(0, Math.max(0, at)).findLast(isFolded) ?? groups.slice(at + 1).find(isFolded)
+    const isCollapsed = ({ value }: Group) => collapsed.has(value)
+    const nearest = groups.slice(0, Math.max(0, at)).findLast(isCollapsed) ?? groups.slice(at + 1).find(isCollapsed)
     const [first] = nearest?.issues ?? []
     if (!nearest || !first) return
     current.expect(rowIn(nearest.value, first))
-    fold(nearest.value)
+    toggle(nearest.value)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IssueStatus, IssueType, Priority } from '@baton/protocol'
 
-/** What statuses, priorities and types are called, and how they look. */
+// Labels and icons of statuses, priorities and types.
 export const statuses: { value: IssueStatus; label: string }[] = [
   { value: 'backlog', label: 'Backlog' },
   { value: 'todo', label: 'Todo' },
@@ -23,8 +23,8 @@ export const types: { value: IssueType; label: string }[] = [
   { value: 'story', label: 'Story' },
 ]
 
-const labelIn = <Value extends string>(words: { value: Value; label: string }[]) => {
-  const labels = new Map(words.map(({ value, label }) => [value as string, label]))
+const labelIn = <Value extends string>(options: { value: Value; label: string }[]) => {
+  const labels = new Map(options.map(({ value, label }) => [value as string, label]))
   return (value: string) => labels.get(value) ?? value
 }
 export const statusLabel = labelIn(statuses)
@@ -41,7 +41,7 @@ const colors: Record<IssueStatus, string> = {
   done: 'text-ok',
 }
 
-/** A ring that fills as the work goes on. */
+/** A ring that is filled further in each later status. */
 export function StatusIcon({ status, size = 14 }: { status: IssueStatus; size?: number }) {
   const part = filled[status]
   const length = 2 * Math.PI * 3
@@ -114,5 +114,5 @@ export function PriorityIcon({ priority, size = 14 }: { priority: Priority; size
   )
 }
 
-/** Urgent first, none last. */
+/** Urgent first, no priority last. */
 export const byPriority = (a: Priority, b: Priority) => bars[b] - bars[a]

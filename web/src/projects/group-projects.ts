@@ -1,13 +1,5 @@
 import type { Initiative, Issue, Project } from '@baton/protocol'
-import { listOrder } from './words.tsx'
-
-/** What the address of the projects screen says. By status unless something else is asked for. */
-export interface ProjectSearch {
-  group?: 'initiative'
-}
-
-export const parseProjectSearch = (search: Record<string, unknown>): ProjectSearch =>
-  search.group === 'initiative' ? { group: 'initiative' } : {}
+import { listOrder } from './values.tsx'
 
 export interface Group {
   key: string
@@ -16,22 +8,22 @@ export interface Group {
 
 export const noInitiative = 'none'
 
-/** What is due first comes first, then by name. */
-const bySooner = (a: Project, b: Project) =>
+/** By target date, then by title. */
+const byTargetDate = (a: Project, b: Project) =>
   (a.target_date ?? '9').localeCompare(b.target_date ?? '9') || a.title.localeCompare(b.title)
 
-/** Groups that have projects, in order: statuses as work goes on, initiatives by name. */
+/** Non-empty groups: statuses with active work first, initiatives by name. */
 export function groupsOf(
   projects: readonly Project[],
   by: 'status' | 'initiative',
   initiatives: readonly Initiative[],
 ) {
-  const known = [...initiatives].sort((a, b) => a.name.localeCompare(b.name)).map(({ id }) => id)
-  const keys: string[] = by === 'status' ? listOrder : [...known, noInitiative]
+  const ids = [...initiatives].sort((a, b) => a.name.localeCompare(b.name)).map(({ id }) => id)
+  const keys: string[] = by === 'status' ? listOrder : [...ids, noInitiative]
   const keyOf = ({ status, initiative_id }: Project) =>
-    by === 'status' ? status : initiative_id && known.includes(initiative_id) ? initiative_id : noInitiative
+    by === 'status' ? status : initiative_id && ids.includes(initiative_id) ? initiative_id : noInitiative
   return keys
-    .map((key): Group => ({ key, projects: projects.filter((one) => keyOf(one) === key).sort(bySooner) }))
+    .map((key): Group => ({ key, projects: projects.filter((one) => keyOf(one) === key).sort(byTargetDate) }))
     .filter(({ projects }) => projects.length > 0)
 }
 
@@ -40,7 +32,7 @@ export interface Count {
   done: number
 }
 
-/** How many issues each has, as its progress counts them: what is personal counts in personal projects alone. */
+/** Issues per project. As in its progress, private issues count only in private projects. */
 export function countsOf(issues: readonly Issue[], projects: readonly Project[]): ReadonlyMap<string, Count> {
   const personal = new Map(projects.map((project) => [project.id, project.personal]))
   const counts = new Map<string, Count>()
@@ -54,4 +46,4 @@ export function countsOf(issues: readonly Issue[], projects: readonly Project[])
   return counts
 }
 
-export const issuesWord = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)
+export const issueCount = (count: number) => (count === 1 ? '1 issue' : `${count} issues`)

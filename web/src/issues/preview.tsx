@@ -3,8 +3,8 @@ import { Skeletons } from '../ui/states.tsx'
 
 const IssueDetail = lazy(() => import('./issue/issue-detail.tsx').then((module) => ({ default: module.IssueDetail })))
 
-/** An issue beside the list it stands in. */
-export function Peek({ code, onClose }: { code: string; onClose: () => void }) {
+/** An issue beside the list. */
+export function Preview({ code, onClose }: { code: string; onClose: () => void }) {
   return (
     <aside
       aria-label={`Issue ${code}`}

@@ -1,33 +1,33 @@
 import type { View } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
 import { useState } from 'react'
-import { api } from '../data/api.ts'
-import { useMe } from '../data/me.ts'
-import { rereadViews, useViews } from '../data/views.ts'
-import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
-import { useForm } from '../ui/form.ts'
-import { say } from '../ui/toast.tsx'
+import { api } from '../../data/api.ts'
+import { useMe } from '../../data/me.ts'
+import { rereadViews, useViews } from '../../data/views.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
+import { useForm } from '../../ui/form.ts'
+import { say } from '../../ui/toast.tsx'
 
 interface Props {
-  /** What it shows; with a view, only its name and who sees it are changed. */
+  /** The query of a new view. Without it, only name and sharing of `view` are changed. */
   query?: string
   view?: View
   onClose: () => void
 }
 
-/** Keeps a view as new or in place of another, or changes one. */
+/** Saves a new view, replaces one, or renames and shares one. */
 export function ViewDialog({ query, view, onClose }: Props) {
   const { user, isManager } = useMe()
   const views = useViews()
   const [replaced, setReplaced] = useState<View | undefined>(view)
   const [name, setName] = useState(view?.name ?? '')
   const [shared, setShared] = useState(view?.shared ?? false)
-  const own = views.filter(({ owner_id, shared }) => owner_id === user.id || (shared && isManager))
+  const editable = views.filter(({ owner_id, shared }) => owner_id === user.id || (shared && isManager))
 
   const choose = (id: string) => {
-    const chosen = own.find((one) => one.id === id)
+    const chosen = editable.find((one) => one.id === id)
     setReplaced(chosen)
     setName(chosen?.name ?? '')
     setShared(chosen?.shared ?? false)
@@ -40,7 +40,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
     onClose()
   }, ['name'])
   return (
-    <Dialog open onClose={onClose} title={view ? 'Change view' : 'Save view'} size="sm">
+    <Dialog open onClose={onClose} title={view ? 'Edit view' : 'Save view'} size="sm">
       <form className="space-y-3 pb-3" onSubmit={form.submit}>
         <Field label="Name" error={form.errors.name}>
           <Input
@@ -51,21 +51,21 @@ export function ViewDialog({ query, view, onClose }: Props) {
             required
           />
         </Field>
-        {!view && own.length > 0 && (
+        {!view && editable.length > 0 && (
           <Field label="Save as">
             <Select value={replaced?.id ?? ''} onChange={(event) => choose(event.target.value)}>
-              <option value="">A new view</option>
-              {own.map(({ id, name }) => (
+              <option value="">New view</option>
+              {editable.map(({ id, name }) => (
                 <option key={id} value={id}>
-                  In place of “{name}”
+                  Replace “{name}”
                 </option>
               ))}
             </Select>
           </Field>
         )}
         <Checkbox
-          label="Share with everybody"
-          hint="It stands in everybody’s sidebar. What each person sees in it stays what they may see."
+          label="Share with workspace"
+          hint="Shown in everyone’s sidebar. Permissions still apply."
           checked={shared}
           onChange={(event) => setShared(event.target.checked)}
         />
