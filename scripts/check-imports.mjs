@@ -54,7 +54,45 @@ const trees = [
   { folder: 'protocol/src' },
   { folder: 'sdk/src' },
   { folder: 'cli/src', importers: { commands: ['main'] } },
-  // web/src is not checked yet: its entry, with its order, goes here.
+  {
+    folder: 'web/src',
+    order: [
+      ['ui'],
+      ['data'],
+      ['planning', 'login'],
+      ['workspaces'],
+      ['delegation'],
+      ['agent-sessions'],
+      ['inbox'],
+      ['comments'],
+      ['views'],
+      ['deliveries'],
+      ['agent-apps'],
+      ['webhooks'],
+      ['oauth'],
+      ['agents'],
+      ['issues'],
+      ['projects'],
+      ['audit', 'settings'],
+      ['shell'],
+      ['routes'],
+      ['main'],
+    ],
+  },
+  {
+    folder: 'web/src/issues',
+    order: [
+      ['fields'],
+      ['edit'],
+      ['create'],
+      ['issue'],
+      ['list'],
+      ['board'],
+      ['peek', 'filters', 'display', 'selection-bar'],
+      ['actions', 'row-commands', 'toolbar'],
+      ['issues-screen'],
+    ],
+  },
 ]
 
 export const importProblems = () => trees.flatMap((tree) => problemsOfTree(root, tree))

@@ -124,11 +124,11 @@ test('refuses invalid input with a message and changes nothing', async ({ app })
     [['apps', 'register', 'worse.json'], 1, /not valid JSON/],
     [['apps', 'register', 'none.json'], 1, /cannot be read/],
     [['apps', 'register'], 2, /MANIFEST is missing/],
-    [['apps', 'paint'], 2, /no `apps paint`/],
-    [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
+    [['apps', 'paint'], 2, /no command `apps paint`/],
+    [['apps', 'rotate', 'both', 'Robot'], 2, /must be client or webhook/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
     [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /Not found: app app_0.* in Acme/],
-    [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
+    [['apps', '--workspace', 'Elsewhere'], 1, /not a member of a workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {
     expect(await app.unchanged(() => shell.run(args)), args.join(' ')).toMatchObject({
