@@ -44,7 +44,7 @@ test('register, list, show, rotate and install', async ({ app }) => {
   expect(installed.stdout).not.toMatch(/svc_at_|prt_/)
   expect((await stat(tokens)).mode & 0o777).toBe(0o600)
   const { access_token } = JSON.parse(await readFile(tokens, 'utf8'))
-  const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
+  const asApp = app.anonymous.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
   expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
   expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
   // Without a terminal it installs without confirmation.

@@ -8,31 +8,32 @@ import { type IdPrefix, newId } from '../ids.ts'
 import { type HintSender, hintOfLists, sendHints } from '../live/hint.ts'
 import { type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 
-/** A transaction, or the database itself: each write is one statement. */
-type Write = UnitOfWork<Actor, Queryable & HintSender>
+/** With a transaction, or with the database for a write that is a single statement. */
+type WriteUnit = UnitOfWork<Actor, Queryable & HintSender>
 
-interface Shape {
+interface Definition {
   table: Sql
   prefix: IdPrefix
-  /** Columns that the API shows, and those of them that a change can set. */
-  shown: Sql
+  /** Columns that the API returns. */
+  columns: Sql
+  /** Columns that an update can set. */
   changeable: Sql
-  /** A condition on `t` for what not everybody may see. */
+  /** Condition on the row `t`, if not all members may see all rows. */
   visibleTo?: (caller: Actor) => Sql
-  /** Who alone may know of `t`, if it belongs to something personal. */
+  /** Id of the only user who may see the row `t`, if private. */
   personalOf?: Sql
 }
 
-/** Small things of one kind that are listed, created, changed and deleted, and that others refer to. */
-export class Shelf<Item extends { id: string }> {
-  readonly #shape: Shape
+/** A resource with only list, create, update and delete: labels, milestones, cycles, initiatives. */
+export class SimpleResource<Item extends { id: string }> {
+  readonly #definition: Definition
 
-  constructor(shape: Shape) {
-    this.#shape = shape
+  constructor(definition: Definition) {
+    this.#definition = definition
   }
 
   list(ctx: Context, caller: Actor, query: PageQuery, filter: Sql = none) {
-    const { table, shown, prefix } = this.#shape
+    const { table, columns, prefix } = this.#definition
     return page<Item>(
       ctx.keys,
       prefix,
@@ -40,8 +41,8 @@ export class Shelf<Item extends { id: string }> {
       (item) => [item.id],
       (after, count) =>
         ctx.db.rows(sql`
-        select ${shown} from ${table} t
-        where ${this.#ofCaller(caller)} ${filter} ${after ? sql`and t.id < ${after[0]}` : none}
+        select ${columns} from ${table} t
+        where ${this.#accessibleTo(caller)} ${filter} ${after ? sql`and t.id < ${after[0]}` : none}
         order by t.id desc limit ${count}`),
     )
   }
@@ -50,16 +51,16 @@ export class Shelf<Item extends { id: string }> {
     return this.insert(withoutTransaction(ctx, caller), values)
   }
 
-  /** Creates it in the transaction of the caller. */
-  insert(unit: Write, values: object): Promise<Item> {
-    const { table, prefix, shown } = this.#shape
+  /** Like `create`, in an existing transaction. */
+  insert(unit: WriteUnit, values: object): Promise<Item> {
+    const { table, prefix, columns } = this.#definition
     const { now, caller } = unit
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
-    return this.#write(unit, insertRows(table, sql`workspace_id, ${shown}`, [row]))
+    return this.#write(unit, insertRows(table, sql`workspace_id, ${columns}`, [row]))
   }
 
   update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
-    const { table, changeable } = this.#shape
+    const { table, changeable } = this.#definition
     const unit = withoutTransaction(ctx, caller)
     const row = { ...change, updated_at: unit.now }
     return this.#write(
@@ -67,31 +68,31 @@ export class Shelf<Item extends { id: string }> {
       sql`
         update ${table} t
         set (${changeable}, updated_at) = (select ${changeable}, updated_at from jsonb_populate_record(t, ${json(row)}))
-        where ${this.#ofCaller(caller)} and t.id = ${id}`,
+        where ${this.#accessibleTo(caller)} and t.id = ${id}`,
     )
   }
 
-  /** References to it are cleared by the database, and that is nobody's event (decisions 3). */
+  /** The database clears references to the row, without events (issue.reference-deletion-emits-nothing). */
   async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
-    const { table } = this.#shape
+    const { table } = this.#definition
     await this.#write(
       withoutTransaction(ctx, caller),
-      sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id}`,
+      sql`delete from ${table} t where ${this.#accessibleTo(caller)} and t.id = ${id}`,
     )
   }
 
-  /** Runs a statement on one row `t`, and tells those who watch. */
-  async #write({ tx, caller }: Write, statement: Sql): Promise<Item> {
-    const { shown, personalOf = sql`null` } = this.#shape
+  /** Runs a statement that writes one row `t`, and sends a hint. */
+  async #write({ tx, caller }: WriteUnit, statement: Sql): Promise<Item> {
+    const { columns, personalOf = sql`null` } = this.#definition
     const row = await tx.row<Item & { personalOf: string | null }>(sql`
-      ${statement} returning ${shown}, ${personalOf} as "personalOf"`)
+      ${statement} returning ${columns}, ${personalOf} as "personalOf"`)
     const { personalOf: only, ...item } = found(row)
     sendHints(tx, [hintOfLists(caller.workspaceId, 'Workspace', only)])
     return item as unknown as Item
   }
 
-  #ofCaller(caller: Actor) {
-    const { visibleTo } = this.#shape
+  #accessibleTo(caller: Actor) {
+    const { visibleTo } = this.#definition
     return sql`t.workspace_id = ${caller.workspaceId} ${visibleTo ? sql`and ${visibleTo(caller)}` : none}`
   }
 }
