@@ -3,7 +3,7 @@ import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { minimal } from '../../test/manifest.ts'
 import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
 
-async function register(person: { post: TestApp['nobody']['post'] }, receiver: Receiver, webhook: object = {}) {
+async function register(person: { post: TestApp['anonymous']['post'] }, receiver: Receiver, webhook: object = {}) {
   const manifest = { ...minimal, webhook: { url: receiver.url, ...webhook } }
   const { body: registered } = await person.post('/agent-apps', manifest)
   return { manifest, registered, path: `/agent-apps/${registered.app.id}` }

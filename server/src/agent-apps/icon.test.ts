@@ -131,6 +131,6 @@ test(
     expect((await read()).type).toBe('image/svg+xml')
     expect(site.visits).toBe(0)
     await owner.delete(`/agent-apps/${id}`)
-    expect((await app.nobody.get(`/agent-apps/${id}/icon`)).status).toBe(404)
+    expect((await app.anonymous.get(`/agent-apps/${id}/icon`)).status).toBe(404)
   },
 )

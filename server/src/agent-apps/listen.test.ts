@@ -387,7 +387,7 @@ describe('who may listen', () => {
       expect(await app.unchanged(() => robot.get(`${path}/listen`))).toMatchObject(refusal)
       expect(await app.unchanged(() => robot.post(`${path}/listen/att_x`, { status: 200 }))).toMatchObject(refusal)
       expect(await app.unchanged(() => elsewhere.get(`${path}/listen?take_over=true`))).toMatchObject(notFound)
-      expect(await app.unchanged(() => app.nobody.get(`${path}/listen`))).toMatchObject({ status: 401 })
+      expect(await app.unchanged(() => app.anonymous.get(`${path}/listen`))).toMatchObject({ status: 401 })
       // HEAD returns the headers of GET but starts no listener.
       const headers = { authorization: `Bearer ${owner.token}`, 'x-workspace-id': owner.workspaceId }
       const url = `${owner.rootUrl}/api/v1${path}/listen`
@@ -480,7 +480,7 @@ test("a page of another site cannot listen with a manager's cookie", async ({ ap
   const { owner } = await app.workspace()
   const { app: robot } = await app.installed(owner, { webhook: receiver.url })
   const path = `/agent-apps/${robot.id}/listen?take_over=true&workspace_id=${owner.workspaceId}`
-  const byCookie = app.nobody.with({ cookie: `baton_session=${owner.token}` })
+  const byCookie = app.anonymous.with({ cookie: `baton_session=${owner.token}` })
   for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
     const answer = await app.unchanged(() => byCookie.get(path, { headers }))
     expect(answer).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })

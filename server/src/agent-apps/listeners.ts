@@ -20,7 +20,7 @@ export async function endListening(tx: Tx, now: Date, which: Sql) {
   for (const { workspace_id: workspaceId, app_id: subjectId, user_id: id } of ended) {
     await recordAudit({ tx, now, caller: { id, workspaceId } }, { action: 'app.listening_ended', subjectId })
   }
-  tx.tell(
+  tx.afterCommit(
     'relay',
     ended.map(({ connection_id }) => connection_id),
   )

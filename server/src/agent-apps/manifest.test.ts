@@ -297,7 +297,7 @@ describe('a manifest is refused', () => {
 })
 
 test('the schema is served at the URL that manifests name', verifies('manifest.schema-is-served'), async ({ app }) => {
-  const { status, body } = await app.nobody.getRoot('/.well-known/agent-app-manifest.schema.json')
+  const { status, body } = await app.anonymous.getRoot('/.well-known/agent-app-manifest.schema.json')
   expect(status).toBe(200)
   expect(body).toMatchObject({ $id: schemaAddress(app), type: 'object', additionalProperties: false })
   // In strict mode the validator refuses keywords that are not standard.

@@ -124,7 +124,7 @@ describe('authorize', () => {
     ),
     async ({ app }) => {
       const { owner, client } = await scene(app)
-      const anonymous = await app.unchanged(() => authorize(app.nobody, client.client_id, { resource: 'x' }))
+      const anonymous = await app.unchanged(() => authorize(app.anonymous, client.client_id, { resource: 'x' }))
       expect(anonymous.status).toBe(302)
       const signIn = new URL(anonymous.headers.get('location') ?? '')
       expect(signIn.origin + signIn.pathname).toBe(`${app.ctx.config.appUrl}/sign-in`)

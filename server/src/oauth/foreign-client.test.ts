@@ -13,11 +13,11 @@ describe('metadata', () => {
     ),
     async ({ app }) => {
       const { rootUrl, baseUrl, mcpUrl } = app.ctx.config
-      const server = await app.nobody.getRoot('/.well-known/oauth-authorization-server')
+      const server = await app.anonymous.getRoot('/.well-known/oauth-authorization-server')
       expect(server).toMatchObject({ status: 200, body: { issuer: rootUrl, token_endpoint: `${baseUrl}/oauth/token` } })
-      const resource = await app.nobody.getRoot('/.well-known/oauth-protected-resource')
+      const resource = await app.anonymous.getRoot('/.well-known/oauth-protected-resource')
       expect(resource).toMatchObject({ status: 200, body: { authorization_servers: [rootUrl] } })
-      const mcp = await app.nobody.getRoot('/.well-known/oauth-protected-resource/mcp')
+      const mcp = await app.anonymous.getRoot('/.well-known/oauth-protected-resource/mcp')
       expect(mcp).toMatchObject({ status: 200, body: { resource: mcpUrl } })
     },
   )

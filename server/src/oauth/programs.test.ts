@@ -100,7 +100,7 @@ describe('programs that a person connected', () => {
     const names = async () => namesOf((await member.get('/auth/programs')).body.data)
     const returned = await connected(app, member, id, 'Gave it back')
     await connected(app, member, id, 'Silent')
-    await app.nobody.post('/oauth/revoke', undefined, {
+    await app.anonymous.post('/oauth/revoke', undefined, {
       raw: new URLSearchParams({ token: returned.refresh_token, client_id: returned.client_id }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
@@ -120,8 +120,8 @@ describe('programs that a person connected', () => {
 
     await connected(app, member, id, 'Of a member')
     expect(await names()).toEqual(['Of a member'])
-    const { body } = await app.nobody.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
-    const manager = app.nobody.with({ authorization: `Bearer ${body.token}`, 'x-workspace-id': id })
+    const { body } = await app.anonymous.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
+    const manager = app.anonymous.with({ authorization: `Bearer ${body.token}`, 'x-workspace-id': id })
     expect((await manager.delete(`/workspaces/me/members/${member.user.id}`)).status).toBe(204)
     expect(await names()).toEqual([])
   })

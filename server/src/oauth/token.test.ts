@@ -15,7 +15,7 @@ import {
 import { sweep } from '../housekeeping.ts'
 
 const revoke = (app: TestApp, form: Record<string, string>, headers: Record<string, string> = {}) =>
-  app.nobody.post('/oauth/revoke', undefined, {
+  app.anonymous.post('/oauth/revoke', undefined, {
     raw: new URLSearchParams(form).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
@@ -182,9 +182,9 @@ describe('the token endpoint refuses', () => {
       const twice = `grant_type=refresh_token&grant_type=password&${new URLSearchParams(secretOf(at))}`
       const form = { 'content-type': 'application/x-www-form-urlencoded' }
       const invalid = { status: 400, body: { error: 'invalid_request' } }
-      expect(await app.nobody.post('/oauth/token', undefined, { raw: twice, headers: form })).toMatchObject(invalid)
-      expect(await app.nobody.post('/oauth/token', { grant_type: 'refresh_token' })).toMatchObject(invalid)
-      expect(await app.nobody.post('/oauth/token')).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token', undefined, { raw: twice, headers: form })).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token', { grant_type: 'refresh_token' })).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token')).toMatchObject(invalid)
     },
   )
 })
@@ -337,7 +337,7 @@ describe('a revocation', () => {
 
 test('refuses a token in the query', async ({ app }) => {
   const { tokens, id } = await installed(app)
-  const bare = app.nobody.with({ 'x-workspace-id': id })
+  const bare = app.anonymous.with({ 'x-workspace-id': id })
   for (const path of ['/workspaces/me', '/issues', '/auth/me']) {
     const refused = await bare.get(`${path}?access_token=${tokens.access_token}`)
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
@@ -390,7 +390,7 @@ test(
   async ({ app }) => {
     const { tokens, ...at } = await installed(app)
     const post = (path: string, fields: [string, string][]) =>
-      app.nobody.post(path, undefined, {
+      app.anonymous.post(path, undefined, {
         raw: new URLSearchParams([...Object.entries(secretOf(at)), ...fields]).toString(),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       })
@@ -410,7 +410,7 @@ test(
     expect(revoked.status).toBe(200)
     expect((await refresh(app, at, body.refresh_token)).status).toBe(400)
     const program = { redirect_uris: ['http://127.0.0.1/cb'] }
-    expect((await app.nobody.post('/oauth/register?resource=c', program)).status).toBe(201)
+    expect((await app.anonymous.post('/oauth/register?resource=c', program)).status).toBe(201)
   },
 )
 
@@ -424,10 +424,10 @@ test('malformed credentials, redirect URIs and forms get the right error and sto
     }
   }
   for (const uri of ['https://例え.jp/cb', 'https://e.com/é', 'http://127.0.0.1:99999/cb']) {
-    const refused = await app.unchanged(() => app.nobody.post('/oauth/register', { redirect_uris: [uri] }))
+    const refused = await app.unchanged(() => app.anonymous.post('/oauth/register', { redirect_uris: [uri] }))
     expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
   }
-  const { body: program } = await app.nobody.post('/oauth/register', { redirect_uris: ['http://127.0.0.1/cb'] })
+  const { body: program } = await app.anonymous.post('/oauth/register', { redirect_uris: ['http://127.0.0.1/cb'] })
   const port = { redirect_uri: 'http://127.0.0.1:99999/cb', actor: undefined }
   expect((await app.unchanged(() => authorize(at.owner, program.client_id, port))).status).toBe(400)
   const form = { raw: 'title=a&title=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }

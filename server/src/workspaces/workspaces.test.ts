@@ -66,7 +66,7 @@ describe('changing', () => {
 describe('the header X-Workspace-ID', () => {
   test('is required', verifies('workspace.header-missing-400'), async ({ app }) => {
     const { owner } = await app.workspace()
-    const bare = app.nobody.with({ authorization: `Bearer ${owner.token}` })
+    const bare = app.anonymous.with({ authorization: `Bearer ${owner.token}` })
     for (const path of ['/workspaces/me', '/workspaces/me/members', '/teams', '/audit-log']) {
       expect(await bare.get(path)).toMatchObject({ status: 400, body: { code: 'WORKSPACE_REQUIRED' } })
     }
