@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
-import { settleDue } from '../src/agent-sessions/timers.ts'
+import { storeDueTransitions } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
 import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
@@ -118,7 +118,7 @@ export class TestApp {
 
   /** Writes down what time has made of agent sessions, as a worker does every second. */
   async tick() {
-    await settleDue(this.ctx)
+    await storeDueTransitions(this.ctx)
   }
 
   /** Waits until endpoints are marked due and workers woken. */

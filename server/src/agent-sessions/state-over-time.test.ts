@@ -21,13 +21,13 @@ for (const [world, tick] of worlds) {
         for (const state of ['pending', 'active'] as const) {
           const session = await scene.delegated()
           await bringTo(app, session, state)
-          const turnsAt = new Date(app.clock.now().getTime() + 1_800_000).toISOString()
+          const nextTransitionAt = new Date(app.clock.now().getTime() + 1_800_000).toISOString()
           app.clock.advance({ minutes: 30, milliseconds: -1 })
           await tick(app)
           expect(await session.get()).toMatchObject({ state })
           app.clock.advance({ milliseconds: 1 })
           await tick(app)
-          const stale = { state: 'stale', updated_at: turnsAt, ended_at: null, end_reason: null }
+          const stale = { state: 'stale', updated_at: nextTransitionAt, ended_at: null, end_reason: null }
           expect(await session.get()).toMatchObject(stale)
           app.clock.advance({ hours: 5 })
           await tick(app)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { type Heard, Watch } from '../../test/watch.ts'
 import { sql } from '../db/sql.ts'
-import { settleDue } from './timers.ts'
+import { storeDueTransitions } from './timers.ts'
 
 /** An issue that was delegated, and its session. */
 async function scene(app: TestApp) {
@@ -61,7 +61,7 @@ test(
     expect(await watch.next()).toMatchObject({ event: 'session', data: { state: 'stopping', end_reason: 'stopped' } })
     expect(activityOf(await watch.next())).toEqual(thought(5, 'Stop'))
     app.clock.advance({ seconds: 60 })
-    await settleDue(app.ctx)
+    await storeDueTransitions(app.ctx)
     // The minute had heartbeats, too.
     let heard = await watch.next()
     while (heard && 'comment' in heard) heard = await watch.next()

@@ -32,7 +32,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
-  const told = await tx.rows<{ user_id: string }>(sql`
+  const added = await tx.rows<{ user_id: string }>(sql`
     insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
@@ -45,7 +45,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
     returning user_id`)
   sendHints(
     tx,
-    told.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
+    added.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
   )
 }
 

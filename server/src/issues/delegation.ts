@@ -45,7 +45,7 @@ export async function settleDelegate(unit: UnitOfWork<Actor>, delegating: Delega
   if (after.delegate_id === null) return
   if (!wanted) throw invalid({ delegate_id: 'is not an agent of this workspace' })
   const place = { personal: after.personal, teamIds: teamsOf(after) }
-  const reason = unavailableReason(wanted.standing, place, unit.caller.id)
+  const reason = unavailableReason(wanted.access, place, unit.caller.id)
   if (reason) throw new ApiError('DELEGATE_UNAVAILABLE', { reason })
   after.assignee_id = await accountable(unit, delegating)
 }
@@ -54,7 +54,7 @@ async function isLost({ tx, caller }: UnitOfWork<Actor>, before: Issue, after: I
   if (after.personal && !before.personal) return true
   if (after.team_id === before.team_id) return false
   const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string])
-  return !agent?.standing || !coversPlace(agent.standing, { personal: after.personal, teamIds: teamsOf(after) })
+  return !agent?.access || !coversPlace(agent.access, { personal: after.personal, teamIds: teamsOf(after) })
 }
 
 /** 3.4.2, 3.4.3: somebody stays accountable: who is assigned, else who delegates; from outside the team, a teammate. */
@@ -97,7 +97,7 @@ export async function tellAgents(
   if (after.delegate_id && wanted) {
     await openForPerson(byPerson, {
       agent: wanted,
-      place: { issueId: after.id },
+      subject: { issueId: after.id },
       personalOf: after.personal ? after.reporter_id : null,
       revision: after.delegation_revision,
     })
