@@ -50,7 +50,7 @@ const isAbout = (subject: SessionSubject) =>
 
 type Reason = Parameters<typeof endNow>[1]
 
-/** Ends sessions whose agent loses access to the subject. The agent keeps seeing its issue and comment as they are now. */
+/** Ends sessions whose agent loses access to the subject. It keeps seeing issue and comment as they are now. */
 async function endWithSnapshot(unit: UnitOfWork, condition: Sql, reason: Reason) {
   await endMatching(unit, condition, reason)
   await unit.tx.run(sql`

@@ -284,7 +284,7 @@ test(
       ['team_removed', [], (path) => member.put(path, { personal: true })],
       ['team_removed', ['Project update'], (path) => member.put(path, { team_ids: [outside.id] })],
     ]
-    for (const [reason, told, change] of ways) {
+    for (const [reason, expected, change] of ways) {
       const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id, outside.id] }))
       await say(member, project, at(robot))
       const [session] = await sessions()
@@ -292,7 +292,7 @@ test(
       expect(await rereadSession(session)).toMatchObject({ ended_at: null })
       const arrived = await heard(async () => {
         const events = await eventsOf(app, id, () => change(`/projects/${project.id}`))
-        expect(names(events)).toEqual(told)
+        expect(names(events)).toEqual(expected)
       })
       expect(arrived).toEqual([])
       expect(await rereadSession(session, robot), reason).toMatchObject(ended(app, reason))

@@ -143,9 +143,9 @@ describe('prompted', () => {
       for (const [state, lead] of states) {
         await lead()
         expect((await rereadSession(session)).state).toBe(state)
-        let said = { id: '', seq: 0 }
+        let message = { id: '', seq: 0 }
         const arrived = await heard(async () => {
-          said = await post(owner, session, { type: 'prompt', body: `While ${state}` })
+          message = await post(owner, session, { type: 'prompt', body: `While ${state}` })
         })
         expect(arrived, state).toHaveLength(1)
         const { type, action, actor, url, data } = arrived[0]?.body ?? {}
@@ -156,11 +156,11 @@ describe('prompted', () => {
           url: issue.url,
         })
         expect(data).toEqual({
-          event_id: `ase_${session.id}_act_${said.seq}`,
+          event_id: `ase_${session.id}_act_${message.seq}`,
           agent_session: await rereadSession(session),
           agent_activity: {
-            id: said.id,
-            seq: said.seq,
+            id: message.id,
+            seq: message.seq,
             type: 'prompt',
             content: { type: 'prompt', body: `While ${state}` },
             signal: null,

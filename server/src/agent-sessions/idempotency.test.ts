@@ -68,7 +68,7 @@ describe('an Idempotency-Key', () => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     await app.unchanged(() => session.say({ type: 'thought', body: '' }, {}, keyed('k')))
-    for (let said = 0; said < 10; said++) await session.say('thought')
+    for (let count = 0; count < 10; count++) await session.say('thought')
     expect((await app.unchanged(() => session.say('thought', {}, keyed('k')))).status).toBe(429)
     app.clock.advance({ seconds: 1 })
     expect(await session.say('thought', {}, keyed('k'))).toMatchObject({ status: 201, body: { seq: 11 } })
@@ -111,7 +111,7 @@ describe('an Idempotency-Key', () => {
       ]
       for (const end of ends) {
         const session = await delegated()
-        const said = await session.say('thought', {}, keyed('k'))
+        const posted = await session.say('thought', {}, keyed('k'))
         const asked = await session.say('elicitation', {}, keyed('l'))
         const written = await session.write('Hello', {}, keyed('m'))
         const reason = await end(session)
@@ -121,7 +121,7 @@ describe('an Idempotency-Key', () => {
             await session.say('elicitation', {}, keyed('l')),
             await session.write('Hello', {}, keyed('m')),
           ]
-          expect(replayed).toMatchObject([said, asked, written].map(({ body }) => ({ status: 201, body })))
+          expect(replayed).toMatchObject([posted, asked, written].map(({ body }) => ({ status: 201, body })))
           expect(await session.say('error', {}, keyed('k'))).toMatchObject(reused)
           expect(await session.say('thought', {}, keyed('n'))).toMatchObject(ended(reason))
         })
@@ -137,7 +137,7 @@ describe('an Idempotency-Key', () => {
       const session = await delegated()
       const first = await session.say('thought', {}, keyed('k'))
       for (let again = 0; again < 20; again++) expect((await session.say('thought', {}, keyed('k'))).status).toBe(201)
-      for (let said = 0; said < 9; said++) expect((await session.say('thought')).status).toBe(201)
+      for (let count = 0; count < 9; count++) expect((await session.say('thought')).status).toBe(201)
       expect((await app.unchanged(() => session.say('thought'))).status).toBe(429)
       expect(await session.say('thought', {}, keyed('k'))).toMatchObject({ status: 201, body: first.body })
       app.clock.advance({ seconds: 1 })

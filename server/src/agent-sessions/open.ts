@@ -91,8 +91,8 @@ async function startOnComment(tx: Tx, caller: App, id: string): Promise<Omit<Ses
 }
 
 /**
- * Locks the subject, so that it is not deleted, moved or made personal until the transaction ends, and throws 404 if the
- * app cannot access it. It is read after the lock: a transaction that we waited for may have changed a project's teams.
+ * Locks the subject, so that it is not deleted, moved or made personal until the transaction ends. Throws 404 if the app
+ * cannot access it. It is read after the lock: a transaction that we waited for may have changed a project's teams.
  */
 async function mustReach(tx: Tx, caller: App, subject: SessionSubject) {
   const [table, id] = 'issueId' in subject ? [sql`issues`, subject.issueId] : [sql`projects`, subject.projectId]

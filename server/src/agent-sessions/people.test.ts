@@ -20,10 +20,13 @@ describe('people', () => {
     const newcomer = await join('member')
     for (const session of [await delegated(), await mentioned(await newProject())]) {
       await session.say('thought')
-      const [shown, said] = [await session.get(), await session.activities()]
+      const [shown, activities] = [await session.get(), await session.activities()]
       for (const person of [owner, admin, member, newcomer]) {
         expect(await person.get(session.path)).toMatchObject({ status: 200, body: shown })
-        expect(await person.get(`${session.path}/activities`)).toMatchObject({ status: 200, body: { data: said } })
+        expect(await person.get(`${session.path}/activities`)).toMatchObject({
+          status: 200,
+          body: { data: activities },
+        })
         expect((await person.get('/agent-sessions')).body.data).toContainEqual(shown)
       }
       for (const person of [owner, admin, member, newcomer]) {
@@ -95,16 +98,16 @@ describe('threads', () => {
         const reply = { parent_comment_id: session.comment.id }
         const texts = ['and?', mention(scene, 'again'), 'thanks']
         for (const text of texts) {
-          const heard = await eventsOf(app, id, () => comment(target, text, reply, owner))
-          expect(names(heard)).toContain('AgentSessionEvent prompted')
-          expect(names(heard)).not.toContain('AgentSessionEvent created')
+          const events = await eventsOf(app, id, () => comment(target, text, reply, owner))
+          expect(names(events)).toContain('AgentSessionEvent prompted')
+          expect(names(events)).not.toContain('AgentSessionEvent created')
         }
         await comment(target, 'working on it', reply, robot)
         await comment(target, 'between us', { ...reply, internal: true })
         await comment(target, 'elsewhere')
-        const said = await session.activities()
-        expect(said.map(({ content }) => content)).toEqual(texts.map((body) => ({ type: 'prompt', body })))
-        expect(said.map(({ author }) => author.id)).toEqual(texts.map(() => owner.user.id))
+        const activities = await session.activities()
+        expect(activities.map(({ content }) => content)).toEqual(texts.map((body) => ({ type: 'prompt', body })))
+        expect(activities.map(({ author }) => author.id)).toEqual(texts.map(() => owner.user.id))
         expect((await robot.get('/agent-sessions?limit=1')).body.data[0].id).toBe(session.id)
         const second = await mentioned(target)
         expect(second.id).not.toBe(session.id)

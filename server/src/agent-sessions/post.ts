@@ -53,9 +53,9 @@ export function postActivity(ctx: Context, caller: Actor, sessionId: string, req
 }
 
 /**
- * The most frequent call, so it usually takes two statements and no lock: it reads the session, and writes if the session
- * was not changed in between. After repeated conflicts it locks the session. An activity that notifies a person needs a
- * transaction for the inbox entry.
+ * The most frequent call, so it usually takes two statements and no lock: it reads the session, and writes if the
+ * session was not changed in between. After repeated conflicts it locks the session. An activity that notifies a person
+ * needs a transaction for the inbox entry.
  */
 async function postAsAgent(ctx: Context, caller: App, post: Post): Promise<AgentActivity> {
   const { sessionId, input } = post

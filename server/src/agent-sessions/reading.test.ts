@@ -177,16 +177,16 @@ describe('the list of activities', () => {
       const list = async (query = '', client: Client = robot) =>
         (await client.get(`${session.path}/activities${query}`)).body
       expect(await list()).toEqual({ data: [], has_more: false, last_seq: 0 })
-      const said: { id: string; author: { kind: string } }[] = []
+      const posted: { id: string; author: { kind: string } }[] = []
       for (let count = 0; count < 201; count++) {
         app.clock.advance({ milliseconds: 100 })
-        said.push((await (count % 40 === 20 ? session.write('Well?') : session.say('thought'))).body)
+        posted.push((await (count % 40 === 20 ? session.write('Well?') : session.say('thought'))).body)
       }
       const first = await list()
       expect(first).toMatchObject({ has_more: true, last_seq: 50 })
-      expect(first.data).toEqual(said.slice(0, 50))
-      expect(first.data.filter(({ author }: (typeof said)[0]) => author.kind === 'user')).toHaveLength(1)
-      expect(await list('?limit=200')).toEqual({ data: said.slice(0, 200), has_more: true, last_seq: 200 })
+      expect(first.data).toEqual(posted.slice(0, 50))
+      expect(first.data.filter(({ author }: (typeof posted)[0]) => author.kind === 'user')).toHaveLength(1)
+      expect(await list('?limit=200')).toEqual({ data: posted.slice(0, 200), has_more: true, last_seq: 200 })
       for (const client of [robot, member]) {
         const read: unknown[] = []
         for (let after = 0, more = true; more; ) {
@@ -195,9 +195,9 @@ describe('the list of activities', () => {
           after = page.last_seq
           more = page.has_more
         }
-        expect(read).toEqual(said)
+        expect(read).toEqual(posted)
       }
-      expect(await list('?after_seq=1&limit=200')).toEqual({ data: said.slice(1), has_more: false, last_seq: 201 })
+      expect(await list('?after_seq=1&limit=200')).toEqual({ data: posted.slice(1), has_more: false, last_seq: 201 })
       expect(await list('?after_seq=201')).toEqual({ data: [], has_more: false, last_seq: 201 })
       expect(await list('?after_seq=999')).toEqual({ data: [], has_more: false, last_seq: 999 })
       for (const query of ['limit=201', 'limit=0', 'after_seq=-1', 'after_seq=x', 'after_seq=1.5', 'after=1']) {

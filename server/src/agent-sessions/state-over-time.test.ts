@@ -242,19 +242,19 @@ describe('workers', () => {
       const other = await startApp({}, app)
       const { delegated } = await sessionScene(app)
       const silent = [await delegated(), await delegated(), await delegated()]
-      const spoken = await delegated()
+      const posting = await delegated()
       app.clock.advance({ minutes: 30 })
       const answers = await Promise.all([
         ...[app, other, app, other].map((node) => node.tick()),
-        spoken.say('thought'),
-        spoken.say('thought'),
-        spoken.write('Well?'),
+        posting.say('thought'),
+        posting.say('thought'),
+        posting.write('Well?'),
         ...[app, other, app, other].map((node) => node.tick()),
       ])
       for (const answer of answers) if (answer) expect(answer.status).toBe(201)
       for (const { get } of silent) expect((await get()).state).toBe('stale')
-      expect((await spoken.activities()).map(({ seq }) => seq)).toEqual([1, 2, 3])
-      expect(['active', 'pending']).toContain((await spoken.get()).state)
+      expect((await posting.activities()).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      expect(['active', 'pending']).toContain((await posting.get()).state)
     },
   )
 })

@@ -161,19 +161,19 @@ describe('after any steps', () => {
     fc.assert(
       fc.property(course, fc.boolean(), (steps, openedByAgent) => {
         const opening = { createdAt: begin, openedByAgent }
-        const looks = (lifecycle: Lifecycle, now: Date) =>
+        const shown = (lifecycle: Lifecycle, now: Date) =>
           [advance(lifecycle, now, rules).state, unresponsiveSince(opening, lifecycle, now, rules)?.getTime()].join()
         let now = begin
         let lifecycle = newLifecycle(begin)
         for (const [pause, act] of steps) {
           const next = plus(now, pause)
           for (let due = dueAt(opening, lifecycle, now, rules); due && due <= next; ) {
-            expect(looks(lifecycle, plus(due, -1))).toBe(looks(lifecycle, now))
+            expect(shown(lifecycle, plus(due, -1))).toBe(shown(lifecycle, now))
             lifecycle = advance(lifecycle, due, rules)
             now = due
             due = dueAt(opening, lifecycle, now, rules)
           }
-          expect(looks(lifecycle, next)).toBe(looks(lifecycle, now))
+          expect(shown(lifecycle, next)).toBe(shown(lifecycle, now))
           now = next
           lifecycle = act(advance(lifecycle, now, rules), now)
         }

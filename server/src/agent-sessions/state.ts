@@ -118,7 +118,7 @@ export function endNow(
   return { ...lifecycle, state: 'complete', endReason, endedAt: at, updatedAt: at }
 }
 
-/** The agent changed its plan or links. Adding a link counts as its answer (session.unresponsive-needs-activity-or-url). */
+/** The agent changed its plan or links. Only a link counts as an answer (session.unresponsive-needs-activity-or-url). */
 export function afterUpdate(lifecycle: Lifecycle, { addsLinks }: { addsLinks: boolean }, now: Date): Lifecycle {
   const at = timeOfChange(lifecycle, now)
   return { ...lifecycle, answeredAt: lifecycle.answeredAt ?? (addsLinks ? at : null), updatedAt: at }

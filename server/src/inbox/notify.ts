@@ -49,7 +49,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
   )
 }
 
-/** Asks every manager of the workspace to look at something. */
+/** Adds an entry for every manager of the workspace. */
 export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Pick<Notice, 'endpointId' | 'appId'>) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)

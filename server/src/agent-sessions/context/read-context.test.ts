@@ -70,11 +70,11 @@ describe('the context of a new session', () => {
     async ({ app, receiver }) => {
       const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
-      const said: { id: string; text: string; created_at: string }[] = []
+      const visible: { id: string; text: string; created_at: string }[] = []
       const talk = async (by: typeof owner, text: string, more = {}) => {
         app.clock.advance({ seconds: 1 })
         const comment = await say(by, issue, text, more)
-        if (!comment.internal) said.push(comment)
+        if (!comment.internal) visible.push(comment)
         return comment
       }
       const first = await talk(member, 'It is <slow>')
@@ -88,15 +88,15 @@ describe('the context of a new session', () => {
       const authors = [member, owner, owner].map(({ user }) => ({ id: user.id, name: user.display_name }))
       authors.push({ id: robot.userId, name: robot.app.name })
       expect(previous_comments).toEqual(
-        said
+        visible
           .slice(0, 4)
           .map(({ id, text, created_at }, index) => ({ id, body: text, author: authors[index], created_at })),
       )
       const tags = parseXml(prompt_context)
       const comment = (index: number, name: string) => ({
         name: 'comment',
-        attributes: { author: name, 'created-at': said[index]?.created_at },
-        text: said[index]?.text,
+        attributes: { author: name, 'created-at': visible[index]?.created_at },
+        text: visible[index]?.text,
         inside: [],
       })
       const [primary, ...more] = named(tags, 'primary-directive-thread')
@@ -115,7 +115,7 @@ describe('the context of a new session', () => {
       // For a delegation, all threads are other threads.
       const delegation = await heard(() => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
       const context = delegation[0]?.body.data
-      expect(context.previous_comments.map(({ id }: { id: string }) => id)).toEqual(said.map(({ id }) => id))
+      expect(context.previous_comments.map(({ id }: { id: string }) => id)).toEqual(visible.map(({ id }) => id))
       const threads = parseXml(context.prompt_context)
       expect(named(threads, 'primary-directive-thread')).toEqual([])
       expect(readPromptContext(context.prompt_context).others).toEqual([first.id, second.id])
