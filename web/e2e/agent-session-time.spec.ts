@@ -20,15 +20,15 @@ test('Stop counts down, ends with its reason, and the issue can be delegated aga
   await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
   await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
   await expect(page.getByLabel('Message to Fixer')).toBeHidden()
-  // Nobody says a last word: time ends it.
-  await expect(page.getByText('It was stopped. Nothing more can be said here.')).toBeVisible({ timeout: 15_000 })
+  // Without a final message, the timeout ends it.
+  await expect(page.getByText('Stopped. This session is closed.')).toBeVisible({ timeout: 15_000 })
   await page.getByRole('button', { name: 'Delegate again' }).click()
   const again = await robot.session()
   expect(again.id).not.toBe(session.id)
   expect((await company.owner.api.getIssue({ issue_id: issue.id })).delegate_id).toBe(robot.userId)
 })
 
-test('the key stops too; a last word ends it at once; taking the issue back ends the next', async ({
+test('the shortcut stops too; a final message ends it at once; removing the delegation ends the next', async ({
   page,
   company,
   agent,
@@ -56,7 +56,7 @@ test('the key stops too; a last word ends it at once; taking the issue back ends
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
   await company.owner.api.updateIssue({ issue_id: other.id, delegate_id: null })
   await (await robot.stop()).respond('Very well.')
-  await expect(page.getByText('The issue was taken back from it.')).toBeVisible()
+  await expect(page.getByText('The delegation was removed.')).toBeVisible()
 })
 
 test('an agent that does not answer is told of, and a manager is led to that very delivery', async ({
@@ -75,14 +75,14 @@ test('an agent that does not answer is told of, and a manager is led to that ver
   const app_id = robot.registered.app.id
   const { data } = await company.owner.api.listAppDeliveries({ app_id, limit: 100 })
   const created = data.find(({ action }) => action === 'created')
-  const link = page.getByRole('link', { name: 'Look at the delivery' })
+  const link = page.getByRole('link', { name: 'View delivery' })
   await expect(link).toHaveAttribute('href', `/settings/agent-apps/${app_id}/deliveries/${created?.id}`)
   await checkAxe(page)
 
   const member = await secondBrowser(company.member)
   await member.goto(page.url())
   await expect(member.getByText('A manager of the workspace can look into it.')).toBeVisible()
-  await expect(member.getByRole('link', { name: /^Look at / })).toHaveCount(0)
+  await expect(member.getByRole('link', { name: /^View deliver/ })).toHaveCount(0)
   await session.thought('Sorry, I was asleep.')
   await expect(member.getByText('No answer from Fixer')).toBeHidden()
   await expect(page.getByText('No answer from Fixer')).toBeHidden()

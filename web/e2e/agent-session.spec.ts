@@ -180,7 +180,7 @@ test('writing restarts what is done, and what could not be sent stays', async ({
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   await session.fail('The door is locked.', 'no_key')
-  await expect(page.getByRole('region', { name: 'It did not work' })).toContainText('no_key')
+  await expect(page.getByRole('region', { name: 'Failed' })).toContainText('no_key')
   await expect(page.getByText('Sending restarts the session.')).toBeVisible()
   const box = page.getByLabel('Message to Fixer')
   await box.fill('The key is under the mat')
@@ -210,7 +210,7 @@ test('it follows what is new only while its end is in sight; a long one shows it
   const session = await delegated(page, company, robot)
   for (let step = 1; step <= 40; step++) await session.action('step', String(step))
   await expect(page.getByText('step · 40', { exact: true })).toBeInViewport()
-  const list = page.getByRole('region', { name: 'What was said' })
+  const list = page.getByRole('region', { name: 'Activity' })
   await list.hover()
   await page.mouse.wheel(0, -5000)
   await expect(page.getByText('step · 1', { exact: true })).toBeInViewport()
@@ -263,7 +263,7 @@ test.describe('on a phone', () => {
   })
 })
 
-test("in the issue's feed the card shows the last word and the open question, and opens in place", async ({
+test("in the issue's feed the card shows the latest activity and the open question, and expands in place", async ({
   page,
   company,
   example,
@@ -281,11 +281,11 @@ test("in the issue's feed the card shows the last word and the open question, an
   await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is now a bug with priority high.')
   await expect(card.getByText('3 of 3')).toBeVisible()
   await expect(card.getByText('What kind of issue is ENG-1?')).toBeHidden()
-  await card.getByRole('button', { name: /^Show everything/ }).click()
+  await card.getByRole('button', { name: /^Show all activity/ }).click()
   await expect(card.getByText('Olive Owner chose')).toBeVisible()
   await expect(card.getByRole('button', { name: 'classify · ENG-1' })).toBeVisible()
   await checkAxe(page)
-  await card.getByRole('link', { name: 'Open the session' }).click()
+  await card.getByRole('link', { name: 'Open session' }).click()
   await expect(page).toHaveURL(/\/agent-session\/sess_/)
   await expect(page.getByRole('region', { name: 'Answer' })).toBeVisible()
 })

@@ -46,7 +46,7 @@ test(
     await expect(choice).toHaveCount(0)
     const comment = page.getByRole('article', { name: 'Comment by Baton' })
     await expect(comment).toContainText(`Duplicate of ${older.code}`)
-    await session.getByRole('button', { name: /Show everything/ }).click()
+    await session.getByRole('button', { name: /Show all activity/ }).click()
     await expect(session.getByRole('region', { name: 'Question' })).toContainText('Mona Member chose')
 
     // Links lead on without loading the app anew.
@@ -125,13 +125,13 @@ test(
     await expect(page.getByRole('option', { name: 'Scribe' })).toContainText('yours')
     await page.getByRole('option', { name: 'Scribe' }).click()
     const session = page.getByRole('region', { name: 'Session of Scribe' })
-    await expect(session.getByRole('region', { name: 'It did not work' })).toContainText('I need a language model')
+    await expect(session.getByRole('region', { name: 'Failed' })).toContainText('I need a language model')
     await expect(session.getByRole('textbox', { name: 'Message to Scribe' })).toBeVisible()
 
     const owner = await secondBrowser(company.owner)
     await owner.goto(`/issue/${issue.code}`)
     const seen = owner.getByRole('region', { name: 'Session of Scribe' })
-    await expect(seen).toContainText('Only Mona Member can write here')
+    await expect(seen).toContainText('Only Mona Member can write to this personal agent')
     await expect(seen.getByRole('textbox')).toHaveCount(0)
     await expect(seen.getByRole('button', { name: /End session/ })).toBeVisible()
     await owner.getByRole('button', { name: 'Delegate: Mona Member’s agent' }).click()

@@ -11,10 +11,10 @@ import { currentWorkspaceId, enterWorkspace, queries } from './data/api.ts'
 import { parseDeliverySearch } from './data/delivery-search.ts'
 import { meQuery } from './data/me.ts'
 import { beginFollowing } from './data/updates.ts'
-import { parseProjectSearch } from './projects/arrange.ts'
+import { parseIssueSearch } from './issues/fields/search.ts'
+import { parseProjectSearch } from './projects/search.ts'
 import { NotFound } from './ui/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
-import { parseIssueSearch } from './views/search.ts'
 
 /** Every screen and its address, on one page. Each is loaded when it is first gone to. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })

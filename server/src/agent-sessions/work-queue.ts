@@ -25,7 +25,7 @@ export async function enqueueWork({ tx, now }: UnitOfWork, { id, workspaceId }: 
   await tx.run(sql`
     insert into agent_work (id, workspace_id, session_id, cause_seq, created_at)
     values (${newId('wrk')}, ${workspaceId}, ${id}, ${causeSeq}, ${now})`)
-  tx.tell('work', [workWakeup])
+  tx.afterCommit('work', [workWakeup])
 }
 
 /** Claims the oldest waiting work; of each session only the first piece, so that messages are handled in order. */

@@ -7,7 +7,7 @@ import { shownIn } from './shown.ts'
 
 interface AuditEntry {
   action: AuditAction
-  /** The id of what was changed. */
+  /** Id of the changed item. */
   subjectId: string
   details?: Record<string, unknown>
 }

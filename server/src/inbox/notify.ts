@@ -32,7 +32,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
-  const added = await tx.rows<{ user_id: string }>(sql`
+  const notified = await tx.rows<{ user_id: string }>(sql`
     insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
@@ -45,11 +45,11 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
     returning user_id`)
   sendHints(
     tx,
-    added.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
+    notified.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
   )
 }
 
-/** Adds an entry for every manager of the workspace. */
+/** Adds an inbox entry for every manager of the workspace. */
 export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Pick<Notice, 'endpointId' | 'appId'>) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)

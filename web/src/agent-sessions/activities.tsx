@@ -2,14 +2,14 @@ import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { ArrowDown } from 'lucide-react'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '../ui/class-names.ts'
+import { Activity } from './activity.tsx'
 import { conversationOf, isReplaced } from './conversation.ts'
-import { Said } from './said.tsx'
 
-/** Of a long session only so much is drawn; the rest is one press away. */
+/** Long sessions render only the latest entries; a button shows more. */
 const shownAtFirst = 150
 const nearEndPx = 48
 
-/** Everything that was said. Follows what is new while its end is in sight, and says so when it is not. */
+/** The activities of a session. Scrolls along with new ones while the end is visible; otherwise shows a button. */
 export function Activities(props: { session: AgentSession; activities: AgentActivity[]; className?: string }) {
   const { session, activities, className } = props
   const [showAll, setShowAll] = useState(false)
@@ -19,12 +19,12 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
     () => conversationOf(session, showAll ? activities : activities.filter((activity) => !isReplaced(activity))),
     [session, activities, showAll],
   )
-  // Where it begins stays where it is: nothing goes away above what somebody reads.
+  // The first entry shown stays fixed, so that nothing disappears above the reader's position.
   const seqBack = (count: number) => entries.at(-count)?.activity.seq ?? 0
   const begin = from ?? seqBack(shownAtFirst)
   const shown = entries.filter(({ activity }) => activity.seq >= begin)
   const earlier = entries.length - shown.length
-  const { scroller, content, missed, follows, toEnd, keepPlace } = useFollowing(activities.at(-1)?.seq ?? 0)
+  const { scroller, content, missed, follows, toEnd, keepPlace } = useAutoScroll(activities.at(-1)?.seq ?? 0)
   useEffect(() => {
     if (from === null) setFrom(begin)
     else if (follows.current && shown.length > 3 * shownAtFirst) setFrom(entries.at(-shownAtFirst)?.activity.seq ?? 0)
@@ -33,8 +33,8 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
     <div className={cx('relative flex min-h-0 flex-col', className)}>
       <section
         ref={scroller}
-        aria-label="What was said"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        aria-label="Activity"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto overscroll-contain rounded-sm"
       >
@@ -60,13 +60,13 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
                   className="ml-auto rounded text-ink-2 underline underline-offset-2"
                   onClick={() => setShowAll(!showAll)}
                 >
-                  {showAll ? 'Hide what was replaced' : `Show all (${replaced})`}
+                  {showAll ? 'Hide replaced' : `Show all (${replaced})`}
                 </button>
               )}
             </div>
           )}
           {shown.map((entry) => (
-            <Said key={entry.activity.id} entry={entry} />
+            <Activity key={entry.activity.id} entry={entry} />
           ))}
         </div>
       </section>
@@ -84,8 +84,8 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
   )
 }
 
-/** Keeps the end in sight for whoever looks at it, and leaves alone who reads further up. */
-function useFollowing(last: number) {
+/** Keeps scrolling to the end while the reader is there, and stays put once they scroll up. */
+function useAutoScroll(last: number) {
   const scroller = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const follows = useRef(true)
@@ -100,31 +100,31 @@ function useFollowing(last: number) {
     const box = scroller.current
     const inner = content.current
     if (!box || !inner) return
-    const look = () => {
+    const measure = () => {
       follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearEndPx
       if (follows.current) setMissed(false)
     }
-    const grown = () => {
+    const resized = () => {
       if (fromBottom.current !== null) {
         box.scrollTop = box.scrollHeight - fromBottom.current
         fromBottom.current = null
       } else if (follows.current) box.scrollTop = box.scrollHeight
-      look()
+      measure()
     }
-    // Whoever opens something wants to read it where it is.
+    // Expanding an entry stops the scrolling, so that it can be read in place.
     const opened = (event: Event) => {
       if (event.target instanceof Element && event.target.closest('[aria-expanded], [aria-pressed]')) {
         follows.current = false
       }
     }
-    const observer = new ResizeObserver(grown)
+    const observer = new ResizeObserver(resized)
     observer.observe(inner)
     observer.observe(box)
-    box.addEventListener('scroll', look, { passive: true })
+    box.addEventListener('scroll', measure, { passive: true })
     box.addEventListener('click', opened, { capture: true })
     return () => {
       observer.disconnect()
-      box.removeEventListener('scroll', look)
+      box.removeEventListener('scroll', measure)
       box.removeEventListener('click', opened, { capture: true })
     }
   }, [])

@@ -8,10 +8,10 @@ import { choicesOf } from './conversation.ts'
 import { mayTakeFocus } from './focus.ts'
 import { useSend } from './send.ts'
 
-/** What was typed and not sent, while the app is open: leaving a screen loses nothing. */
+/** Unsent text by session, kept while the app is open. */
 const drafts = new Map<string, string>()
 
-/** Where a person writes to the agent; while it asks, where they answer. */
+/** Sends messages to the agent, or the answer to its question. */
 export function Composer(props: { session: AgentSession; question: AgentActivity | null; agent: string }) {
   const { session, question, agent } = props
   const { send, busy, problem } = useSend(session)

@@ -12,11 +12,11 @@ import { showError } from '../ui/toast.tsx'
 
 interface Props {
   session: AgentSession
-  /** Without a kind it is not there any more, or not for this person. */
+  /** `kind` is null if the agent was removed or is not visible to this user. */
   agent: { name: string; kind: Choice['agent_kind'] }
 }
 
-/** Hands the issue to the same agent anew; where that one cannot be had, to another. */
+/** Delegates the issue to the same agent again, or opens the picker if it is unavailable. */
 export function DelegateAgain({ session, agent }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   const { user } = useMe()
@@ -29,7 +29,7 @@ export function DelegateAgain({ session, agent }: Props) {
       choose(button.current, [now])
       return
     }
-    // Who has it already is told nothing new: it is taken back first.
+    // Delegating to the current delegate changes nothing, so the delegation is removed first.
     const free =
       now.delegate_id === app_user_id ? await api.updateIssue({ issue_id: issue.id, delegate_id: null }) : now
     putIssue(free)

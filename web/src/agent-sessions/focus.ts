@@ -3,21 +3,21 @@ import { isTyping } from '../ui/shortcuts.ts'
 
 const sessionAround = (element: Element | null) => element?.closest<HTMLElement>('[data-session]') ?? null
 
-/** Whether `next` may take the focus: nobody types, no menu is open, and there is a keyboard to type with. */
+/** Whether `next` may take the focus: the user is not typing, no dialog is open, and the device has a keyboard. */
 export function mayTakeFocus(next: Element | null): boolean {
   if (!next || document.querySelector('dialog[open]') || matchMedia('(pointer: coarse)').matches) return false
   const now = document.activeElement
-  const there = sessionAround(now)
-  // Whoever is about to answer one agent must not find themselves answering another.
-  if (there && there !== sessionAround(next)) return false
-  // Whoever waits in the empty box of the same session waits for just this.
-  return !isTyping(now) || (there !== null && now instanceof HTMLTextAreaElement && now.value === '')
+  const current = sessionAround(now)
+  // Never move the focus from one session to another: the answer would reach the wrong agent.
+  if (current && current !== sessionAround(next)) return false
+  // An empty composer of the same session may give up the focus.
+  return !isTyping(now) || (current !== null && now instanceof HTMLTextAreaElement && now.value === '')
 }
 
 const onScreen = { stop: new Set<string>(), answer: new Set<string>() }
 
-/** Which of the sessions on the screen a key means: the one that has the focus, or the only one that can hear it. */
-export function useMeant(what: keyof typeof onScreen, sessionId: string, can: boolean) {
+/** Whether a shortcut applies to this session: it has the focus, or it is the only one on screen that accepts it. */
+export function useShortcutTarget(what: keyof typeof onScreen, sessionId: string, can: boolean) {
   useEffect(() => {
     if (!can) return
     onScreen[what].add(sessionId)
@@ -26,5 +26,5 @@ export function useMeant(what: keyof typeof onScreen, sessionId: string, can: bo
     }
   }, [what, sessionId, can])
   const hasFocus = () => sessionAround(document.activeElement)?.dataset.session === sessionId
-  return { hasFocus, isMeant: () => hasFocus() || onScreen[what].size === 1 }
+  return { hasFocus, isTarget: () => hasFocus() || onScreen[what].size === 1 }
 }

@@ -11,11 +11,11 @@ import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
 import { say, showError } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
-import { useMeant } from './focus.ts'
+import { useShortcutTarget } from './focus.ts'
 import { stopSession } from './send.ts'
-import { agentName, isOthers, StatePill, wordsOf } from './words.tsx'
+import { agentName, isOthers, StatePill, stateOf } from './state.tsx'
 
-/** The agent's name, picture and kind. One that is in no list is known by what it said. */
+/** Name, picture and kind of the session's agent. An agent missing from the list is named by its activities. */
 export function useAgent(session: AgentSession) {
   const agents = useAgents()
   const { data: said } = useQuery({ ...activitiesQuery(session.id), enabled: false })
@@ -29,7 +29,7 @@ export function useAgent(session: AgentSession) {
   }
 }
 
-/** Who it is, how it stands, for how long, who asked; and Stop. */
+/** Agent, state, elapsed time, requester, and the Stop button. */
 export function SessionHeader(props: { session: AgentSession; activities: AgentActivity[]; actions?: ReactNode }) {
   const { session, activities, actions } = props
   const agent = useAgent(session)
@@ -45,7 +45,7 @@ export function SessionHeader(props: { session: AgentSession; activities: AgentA
           <Elapsed session={session} since={askedAt(session, activities)} />
         </p>
         <p className="text-xs text-ink-2">
-          {asked(session)} <Time at={session.created_at} />
+          {requestOf(session)} <Time at={session.created_at} />
         </p>
       </div>
       <div className="flex items-center gap-1">
@@ -56,15 +56,15 @@ export function SessionHeader(props: { session: AgentSession; activities: AgentA
   )
 }
 
-function asked({ creator, app_user_id, comment, issue }: AgentSession): string {
-  if (creator.id === app_user_id) return 'Began by itself'
+function requestOf({ creator, app_user_id, comment, issue }: AgentSession): string {
+  if (creator.id === app_user_id) return 'Started by the agent'
   if (!comment) return `${creator.name} delegated`
   return `${creator.name} asked in a comment${issue ? '' : ' on a project'}`
 }
 
-/** Counts while the agent works. */
+/** Counts up while the agent works. */
 export function Elapsed({ session, since = session.created_at }: { session: AgentSession; since?: string }) {
-  const running = !session.ended_at && wordsOf(session).busy === true
+  const running = !session.ended_at && stateOf(session).busy === true
   const now = useNow(1000, running)
   const until = running ? now : Date.parse(session.ended_at ?? session.updated_at)
   const began = Date.parse(since) <= until ? since : session.created_at
@@ -77,16 +77,16 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
 
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
   const can = !session.ended_at && session.state !== 'stopping'
-  const { hasFocus, isMeant } = useMeant('stop', session.id, can)
+  const { hasFocus, isTarget } = useShortcutTarget('stop', session.id, can)
   const { run: stop, busy } = useAction(() => stopSession(session), showError)
   const byKey = () => {
-    if (isMeant()) void stop()
-    else say('More than one agent works here. Use the Stop button of the one you mean.')
+    if (isTarget()) void stop()
+    else say('Several agents are working here. Use the Stop button of the session.')
   }
   const commands: Command[] = [
     {
       id: `session.stop.${session.id}`,
-      title: `Stop the session of ${agent}`,
+      title: `Stop ${agent}`,
       section: 'Agent session',
       keys: 'mod+.',
       evenWhileTyping: true,

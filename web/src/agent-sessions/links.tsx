@@ -1,11 +1,11 @@
 import type { ExternalUrl } from '@baton/protocol'
 import { ArrowUpRight, GitPullRequest } from 'lucide-react'
 
-/** There is no field for it: a label or an address that looks like one. */
+/** Links have no type; recognises pull requests by label or URL. */
 const isPullRequest = ({ label, url }: ExternalUrl) =>
   /\b(pull request|merge request|PR|MR)\b/i.test(label) || /\/(pull|pulls|merge_requests|pull-requests)\/\d+/.test(url)
 
-/** Where the agent's work can be looked at, pull requests first; each says where it leads. */
+/** The session's external links, pull requests first, each with its host. */
 export function Links({ urls }: { urls: ExternalUrl[] }) {
   const safe = urls.filter(({ url }) => URL.canParse(url) && new URL(url).protocol === 'https:')
   if (safe.length === 0) return null

@@ -10,8 +10,8 @@ const looks: Record<PlanItem['status'], { icon: LucideIcon; word: string; color:
   canceled: { icon: CircleX, word: 'Canceled', color: 'text-ink-3', bar: 'bg-line' },
 }
 
-/** Longer ones are folded around the step that is at hand. */
-const shownWhenFolded = 7
+/** Longer plans are collapsed around the current step. */
+const shownWhenCollapsed = 7
 
 export const progressOf = (plan: PlanItem[]) => ({
   done: plan.filter(({ status }) => status === 'completed').length,
@@ -21,7 +21,7 @@ export const progressOf = (plan: PlanItem[]) => ({
 const currentOf = (plan: PlanItem[]) =>
   plan.find(({ status }) => status === 'inProgress') ?? plan.find(({ status }) => status === 'pending')
 
-/** What the agent means to do and how far it is: a bar and the step at hand; every step when it is opened. */
+/** The agent's plan: progress and current step, or all steps when expanded. */
 export function Plan({ plan, open: openAtFirst = false }: { plan: PlanItem[]; open?: boolean }) {
   const [open, setOpen] = useState(openAtFirst)
   if (plan.length === 0) return null
@@ -51,7 +51,7 @@ export function Plan({ plan, open: openAtFirst = false }: { plan: PlanItem[]; op
 const Bar = ({ plan }: { plan: PlanItem[] }) => (
   <span aria-hidden className="flex h-1.5 w-24 shrink-0 gap-px overflow-hidden rounded-full max-sm:w-16">
     {plan.map(({ status }, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: steps have no names but their places
+      // biome-ignore lint/suspicious/noArrayIndexKey: steps have no id
       <span key={index} className={cx('min-w-px flex-1', looks[status].bar)} />
     ))}
   </span>
@@ -61,16 +61,16 @@ function Steps({ plan }: { plan: PlanItem[] }) {
   const [all, setAll] = useState(false)
   const current = currentOf(plan)
   const at = current ? plan.indexOf(current) : plan.length
-  const long = plan.length > shownWhenFolded + 1
-  const from = all || !long ? 0 : Math.max(0, Math.min(at - 2, plan.length - shownWhenFolded))
-  const shown = all || !long ? plan : plan.slice(from, from + shownWhenFolded)
+  const long = plan.length > shownWhenCollapsed + 1
+  const from = all || !long ? 0 : Math.max(0, Math.min(at - 2, plan.length - shownWhenCollapsed))
+  const shown = all || !long ? plan : plan.slice(from, from + shownWhenCollapsed)
   return (
     <div className="max-h-72 overflow-y-auto pb-1 pl-6">
       <ol start={from + 1}>
         {shown.map(({ content, status }, index) => {
           const { icon: Icon, word, color } = looks[status]
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: steps have no names but their places
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps have no id
             <li key={from + index} className="flex gap-2 py-0.5">
               <Icon
                 size={15}

@@ -13,10 +13,10 @@ import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { bodyOf, type Choice, choicesOf, connectionOf, labelOf } from './conversation.ts'
-import { mayTakeFocus, useMeant } from './focus.ts'
+import { mayTakeFocus, useShortcutTarget } from './focus.ts'
 import { useSend } from './send.ts'
 
-/** What the agent asks, and what it was answered. The open one is answered below it. */
+/** A question of the agent and its answer. */
 export function Question(props: { question: AgentActivity; answer: AgentActivity | null; open: boolean }) {
   const { question, answer, open } = props
   const choices = choicesOf(question)
@@ -56,40 +56,40 @@ export function Question(props: { question: AgentActivity; answer: AgentActivity
   )
 }
 
-/** What was offered, with what was taken. */
+/** The options offered, the chosen ones marked. */
 const Chosen = ({ options, chosen }: { options: Choice[]; chosen: unknown[] }) => (
   <ul className="mt-1 flex flex-wrap gap-1">
     {options.map((option) => {
-      const taken = chosen.includes(option.value)
+      const isChosen = chosen.includes(option.value)
       return (
         <li
           key={option.value}
           className={cx(
             'flex items-center gap-1 rounded-full border px-2 text-xs',
-            taken ? 'border-line-strong bg-sunken font-medium' : 'text-ink-3',
+            isChosen ? 'border-line-strong bg-sunken font-medium' : 'text-ink-3',
           )}
         >
-          {taken && <Check size={12} aria-hidden />}
+          {isChosen && <Check size={12} aria-hidden />}
           {labelOf(option)}
-          {taken && <span className="sr-only">(chosen)</span>}
+          {isChosen && <span className="sr-only">(chosen)</span>}
         </li>
       )
     })}
   </ul>
 )
 
-interface Asked {
+interface QuestionProps {
   session: AgentSession
   question: AgentActivity
-  /** The agent waits for it. If not, it was left open beside the answer. */
+  /** Whether the agent waits for the answer; otherwise the choice is optional. */
   waits: boolean
 }
 
-/** What the open question can be answered with besides words. */
-export function AnswerWays(asked: Asked) {
-  const { question } = asked
+/** Ways to answer the open question other than text. */
+export function AnswerOptions(props: QuestionProps) {
+  const { question } = props
   const choices = choicesOf(question)
-  if (choices) return <Choosing key={question.id} {...asked} {...choices} />
+  if (choices) return <ChoicePicker key={question.id} {...props} {...choices} />
   const connection = connectionOf(question)
   return connection ? <Connect {...connection} /> : null
 }
@@ -106,23 +106,19 @@ function Connect({ url, provider, userId }: NonNullable<ReturnType<typeof connec
       </a>
       <span className="min-w-0 text-xs text-ink-2">
         Opens <span className="font-medium text-ink">{url.host}</span> in a new tab.{' '}
-        {other
-          ? `It is meant for ${other.display_name}.`
-          : userId
-            ? 'It is meant for you.'
-            : 'Whoever connects does so as themselves.'}
+        {other ? `For ${other.display_name}.` : userId ? 'For you.' : 'You connect with your own account.'}
       </span>
     </div>
   )
 }
 
-interface ChoosingProps extends Asked {
+interface ChoicePickerProps extends QuestionProps {
   options: Choice[]
-  several: boolean
+  multiple: boolean
 }
 
-/** One of several with a click or its number; several with a button to send them. */
-function Choosing({ session, question, waits, options, several }: ChoosingProps) {
+/** Single choice by click or number key; multiple choice with a Send button. */
+function ChoicePicker({ session, question, waits, options, multiple }: ChoicePickerProps) {
   const { send, busy, problem } = useSend(session)
   const [chosen, setChosen] = useState<string[]>([])
   const first = useRef<HTMLButtonElement>(null)
@@ -133,20 +129,20 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
     void send(selected.map(labelOf).join(', '), { question, selected: selected.map(({ value }) => value) })
   const pick = (option: Choice) => {
     if (busy) return
-    if (!several) answer([option])
+    if (!multiple) answer([option])
     else
       setChosen((now) => (now.includes(option.value) ? now.filter((v) => v !== option.value) : [...now, option.value]))
   }
-  const { hasFocus, isMeant } = useMeant('answer', session.id, true)
+  const { hasFocus, isTarget } = useShortcutTarget('answer', session.id, true)
   const byKey = (option: Choice) => {
-    if (isMeant()) pick(option)
-    else say('More than one agent asks here. Press the answer that you mean.')
+    if (isTarget()) pick(option)
+    else say('Several agents are asking. Click the answer instead.')
   }
   useCommands(
     options.slice(0, 9).map(
       (option, index): Command => ({
         id: `session.answer.${question.id}.${index + 1}`,
-        title: `${several ? 'Choose' : 'Answer'} “${labelOf(option)}”`,
+        title: `${multiple ? 'Choose' : 'Answer'} “${labelOf(option)}”`,
         section: 'Agent session',
         keys: String(index + 1),
         hasFocus,
@@ -157,7 +153,7 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
   return (
     <fieldset className="min-w-0">
       <legend className={waits ? 'sr-only' : 'pb-1 font-medium'}>
-        {waits ? (several ? 'Choose one or more' : 'Choose one') : inOneLine(bodyOf(question).split('\n', 1)[0] ?? '')}
+        {waits ? (multiple ? 'Choose one or more' : 'Choose one') : inOneLine(bodyOf(question).split('\n', 1)[0] ?? '')}
       </legend>
       <div className="max-h-72 space-y-1 overflow-y-auto p-0.5">
         {options.map((option, index) => {
@@ -167,7 +163,7 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
               key={option.value}
               ref={index === 0 ? first : undefined}
               type="button"
-              {...(several && { role: 'checkbox', 'aria-checked': on })}
+              {...(multiple && { role: 'checkbox', 'aria-checked': on })}
               aria-disabled={busy || undefined}
               onClick={() => pick(option)}
               className={cx(
@@ -180,7 +176,7 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
                 <span className="font-medium">{labelOf(option)}</span>
                 {option.description && <span className="block text-xs text-ink-2">{option.description}</span>}
               </span>
-              {several && (
+              {multiple && (
                 <span
                   aria-hidden
                   className={cx(
@@ -195,7 +191,7 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
           )
         })}
       </div>
-      {several && (
+      {multiple && (
         <Button
           look="primary"
           className="mt-1.5"
@@ -203,7 +199,7 @@ function Choosing({ session, question, waits, options, several }: ChoosingProps)
           disabled={chosen.length === 0}
           onClick={() => answer(options.filter(({ value }) => chosen.includes(value)))}
         >
-          {chosen.length === 0 ? 'Choose at least one' : `Send ${chosen.length} chosen`}
+          {chosen.length === 0 ? 'Choose at least one' : `Send ${chosen.length} selected`}
         </Button>
       )}
       {problem && (

@@ -4,13 +4,13 @@ import { refreshSession } from '../data/agent-sessions.ts'
 import { api, queries } from '../data/api.ts'
 import { useAction } from '../ui/action.ts'
 
-/** What a person chose of what a question offers. */
+/** The options a person chose in answer to a question. */
 export interface Answer {
   question: AgentActivity
   selected: string[]
 }
 
-/** Writes to an agent. Sending the same text again after a failure posts it once: it has the same idempotency key. */
+/** Sends a message to the agent. Retrying the same message reuses its idempotency key, so it arrives once. */
 export function useSend(session: AgentSession) {
   const tried = useRef<{ body: string; idempotencyKey: string } | null>(null)
   const { run, busy, problem } = useAction(async (body: string, answer?: Answer) => {
@@ -28,11 +28,11 @@ export function useSend(session: AgentSession) {
   return { send: run, busy, problem }
 }
 
-/** `crypto.randomUUID` exists only on pages served over TLS. */
+/** `crypto.randomUUID` is missing on pages served without TLS. */
 const newKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Asks the agent to stop; it is stopping when the server says so. */
+/** Requests Stop; the state changes when the server confirms it. */
 export async function stopSession(session: AgentSession) {
   const stopping = await api.stopAgentSession({ session_id: session.id })
   queries.setQueryData(['session', session.id], stopping)

@@ -9,16 +9,16 @@ import { cx } from '../ui/class-names.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Tip } from '../ui/tip.tsx'
 import { Activities } from './activities.tsx'
+import { Activity } from './activity.tsx'
 import { conversationOf, isReplaced } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
-import { Said } from './said.tsx'
 import { Reply } from './session-panel.tsx'
 
 const nothing: AgentActivity[] = []
 
-/** A session in the feed of what it is about: how it stands and its last word; everything when it is opened. */
+/** A session in the feed of an issue or project: state and latest activity, or everything when expanded. */
 export function SessionCard({ session }: { session: AgentSession }) {
   const [open, setOpen] = useState(false)
   const query = useQuery(activitiesQuery(session.id))
@@ -40,11 +40,11 @@ export function SessionCard({ session }: { session: AgentSession }) {
           session={session}
           activities={activities}
           actions={
-            <Tip label="Open on a page of its own">
+            <Tip label="Open session page">
               <Link
                 to="/agent-session/$sessionId"
                 params={{ sessionId: session.id }}
-                aria-label="Open the session"
+                aria-label="Open session"
                 className="inline-flex size-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
               >
                 <Maximize2 size={14} aria-hidden />
@@ -61,7 +61,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
             open ? (
               <Activities session={session} activities={activities} className="max-h-[min(36rem,65vh)]" />
             ) : (
-              <LastWord session={session} activities={activities} agent={agent.name} />
+              <LatestActivity session={session} activities={activities} agent={agent.name} />
             )
           }
         </Loaded>
@@ -74,7 +74,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
             onClick={() => setOpen(!open)}
             className="-ml-1"
           >
-            {open ? 'Show the last word only' : `Show everything (${activities.length})`}
+            {open ? 'Show answer only' : `Show all activity (${activities.length})`}
           </Button>
         )}
       </div>
@@ -85,14 +85,14 @@ export function SessionCard({ session }: { session: AgentSession }) {
   )
 }
 
-/** The last thing of each side that still matters: what was said last, with the message it answers. */
-function LastWord(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
+/** The latest activity, with the question it answers. */
+function LatestActivity(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
   const { session, activities, agent } = props
   const entries = conversationOf(
     session,
     activities.filter((activity) => !isReplaced(activity)),
   )
   const last = entries.findLast(({ activity }) => activity.signal !== 'stop')
-  if (!last) return <p className="px-1 py-1 text-ink-3">{agent} has not said anything yet.</p>
-  return <Said key={last.activity.id} entry={last} />
+  if (!last) return <p className="px-1 py-1 text-ink-3">No activity from {agent} yet.</p>
+  return <Activity key={last.activity.id} entry={last} />
 }

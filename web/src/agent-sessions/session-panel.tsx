@@ -8,23 +8,23 @@ import { Failed, Skeletons } from '../ui/states.tsx'
 import { exactly } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
 import { Composer } from './composer.tsx'
-import { openQuestion, standingChoice } from './conversation.ts'
+import { openQuestion, remainingChoice } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
-import { AnswerWays } from './question.tsx'
-import { Standing } from './standing.tsx'
+import { AnswerOptions } from './question.tsx'
+import { SessionStatus } from './status.tsx'
 
 const nothing: AgentActivity[] = []
 const beside = 'lg:grid lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_minmax(0,1fr)_auto]'
 const isWide = () => matchMedia('(min-width: 860px)').matches
 
-/** Everything about a session: how it stands and its plan on top, what was said, and where to write below. */
+/** The whole session: header and plan, activities, composer. */
 export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
-  // Plan and links stand beside what was said where there is room, above it where there is not.
-  const aside = session.plan.length + session.external_urls.length > 0
+  // Plan and links are beside the activities on wide screens and above them on narrow ones.
+  const hasAside = session.plan.length + session.external_urls.length > 0
   return (
     <div data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
       <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
@@ -34,7 +34,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
         className={cx(
           'shrink-0 space-y-2.5 px-3 pb-2.5 max-lg:border-b',
           'lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:overflow-y-auto lg:border-l lg:bg-canvas lg:py-3',
-          !aside && 'max-lg:py-0',
+          !hasAside && 'max-lg:py-0',
         )}
       >
         <Plan plan={session.plan} open={isWide()} />
@@ -55,7 +55,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
   )
 }
 
-/** Where the session belongs; where there is no room beside, the title of the screen says it. */
+/** Details of the session; on narrow screens the page title shows them instead. */
 const About = ({ session }: { session: AgentSession }) => (
   <dl className="grid grid-cols-[5rem_minmax(0,1fr)] gap-y-1.5 px-1 pt-1 text-xs max-lg:hidden [&>dt]:text-ink-3">
     {session.issue && (
@@ -84,9 +84,9 @@ const About = ({ session }: { session: AgentSession }) => (
         <dd className="line-clamp-3 wrap-anywhere">{inOneLine(session.comment.body)}</dd>
       </>
     )}
-    <dt>Asked by</dt>
+    <dt>Requested by</dt>
     <dd className="truncate">{session.creator.name}</dd>
-    <dt>Began</dt>
+    <dt>Started</dt>
     <dd>{exactly(session.created_at)}</dd>
     {session.ended_at && (
       <>
@@ -97,23 +97,23 @@ const About = ({ session }: { session: AgentSession }) => (
   </dl>
 )
 
-/** What can be said to the agent now, and why not. */
+/** The composer, or the reason why there is none. */
 export function Reply({ session, activities }: { session: AgentSession; activities: AgentActivity[] }) {
   const agent = useAgent(session)
   const question = openQuestion(session, activities)
-  const choice = question ?? standingChoice(session, activities)
-  const hears = !session.ended_at && session.state !== 'stopping'
+  const choice = question ?? remainingChoice(session, activities)
+  const isOpen = !session.ended_at && session.state !== 'stopping'
   return (
     <>
-      <Standing session={session} activities={activities} agent={agent} />
-      {hears && agent.isOthers && (
+      <SessionStatus session={session} activities={activities} agent={agent} />
+      {isOpen && agent.isOthers && (
         <p className="text-ink-2">
-          Only {session.creator.name} can write here: the agent is their own. Anybody can stop it.
+          Only {session.creator.name} can write to this personal agent. Any member can stop it.
         </p>
       )}
-      {hears && !agent.isOthers && (
+      {isOpen && !agent.isOthers && (
         <>
-          {choice && <AnswerWays session={session} question={choice} waits={choice === question} />}
+          {choice && <AnswerOptions session={session} question={choice} waits={choice === question} />}
           <Composer key={session.id} session={session} question={question} agent={agent.name} />
         </>
       )}

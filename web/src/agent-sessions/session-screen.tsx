@@ -11,18 +11,18 @@ import { Failed, Skeletons } from '../ui/states.tsx'
 import { useAgent } from './header.tsx'
 import { SessionPanel } from './session-panel.tsx'
 
-/** A session on a page of its own. */
+/** The page of one session. */
 export function SessionScreen() {
   const { sessionId } = useParams({ from: '/person/inside/agent-session/$sessionId' })
   const { data, error, refetch } = useQuery(sessionQuery(sessionId))
   if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return <NotFound />
-  if (data) return <Shown key={data.id} session={data} />
+  if (data) return <SessionPage key={data.id} session={data} />
   return (
     <Page title="Agent session">{error ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons />}</Page>
   )
 }
 
-function Shown({ session }: { session: AgentSession }) {
+function SessionPage({ session }: { session: AgentSession }) {
   const agent = useAgent(session)
   const navigate = useNavigate()
   const place = usePlace(session)
@@ -60,7 +60,7 @@ function Shown({ session }: { session: AgentSession }) {
   )
 }
 
-/** What the session is about, and its address. */
+/** The issue or project of the session, and its path. */
 function usePlace({ issue, comment }: AgentSession) {
   const projectId = issue ? null : (/\/project\/([^/#?]+)/.exec(comment?.url ?? '')?.[1] ?? null)
   const { data: project } = useQuery({ ...projectQuery(projectId ?? ''), enabled: projectId !== null })

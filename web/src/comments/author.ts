@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { agentName } from '../agent-sessions/words.tsx'
+import { agentName } from '../agent-sessions/state.tsx'
 import { sessionsQuery } from '../data/agent-sessions.ts'
 import { usePeople } from '../data/workspaces.ts'
 
