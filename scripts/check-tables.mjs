@@ -16,20 +16,18 @@ const ownedTables = {
   inbox: ['inbox_entries'],
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days'],
   events: ['events'],
-  'agent-sessions': ['agent_sessions', 'agent_activities'],
+  'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],
   issues: ['issues', 'issue_codes', 'issue_labels', 'issue_blocks', 'issue_changes'],
   projects: ['projects', 'project_members', 'project_teams', 'project_labels'],
   comments: ['comments'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],
-  agents: ['inside_agents', 'agent_work', 'model_health'],
+  agents: ['inside_agents', 'model_health'],
   oauth: ['oauth_clients', 'oauth_requests', 'oauth_codes', 'refresh_tokens'],
 }
 
 /** Room → tables of other rooms that it still writes. The list only shrinks: an entry that no longer applies fails. */
-const knownViolations = {
-  'agent-sessions': ['agent_work', 'inbox_entries'],
-}
+const knownViolations = {}
 
 /** Rooms with a helper whose table is a parameter; its callers name the table in a form that `writesOf` finds. */
 const roomsWithTableParameter = ['db', 'planning']

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
-import { settleDue } from '../src/agent-sessions/timers.ts'
+import { storeDueTransitions } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
 import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { createBuiltInAgent } from '../src/agents/inside-agents.ts'
@@ -119,7 +119,7 @@ export class TestApp {
 
   /** Stores the session transitions that are due, as a worker does every second. */
   async tick() {
-    await settleDue(this.ctx)
+    await storeDueTransitions(this.ctx)
   }
 
   /** Waits until endpoints are marked due and workers woken. */

@@ -5,8 +5,8 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 import { isOpen } from './read.ts'
 
 /**
- * 6.2: whom an event names for what the caller does to these issues. For an agent that an issue is delegated to, it is
- * the person who delegated it.
+ * The actor that events name when the caller changes these issues: for the delegate of an issue, the person who
+ * delegated it, otherwise the caller.
  */
 export async function actorsOnIssues(
   { tx, caller }: UnitOfWork<Actor>,
@@ -26,8 +26,8 @@ export async function actorsOnIssues(
 }
 
 /**
- * The same for a project: who opened the session that the agent has on it (decisions 6). One that it opened itself is
- * nobody's errand; one that time has ended is over, though no timer has run.
+ * The same for a project: the person who opened the agent's open session on it (event.project-actor-under-session). A
+ * session the agent opened itself has no requester.
  */
 export async function actorOnProject(unit: UnitOfWork<Actor>, projectId: string): Promise<EventActor> {
   const { tx, now, caller, config } = unit

@@ -7,7 +7,7 @@ const long = (length: number) => 'é'.repeat(length)
 
 describe('an activity', () => {
   test(
-    'of each type is answered as it is stored',
+    'of each type is returned as it is stored',
     verifies(
       'activity.post-201-fields',
       'activity.type-equals-content-type',
@@ -99,7 +99,7 @@ describe('an activity', () => {
   }
 
   test(
-    'holds whatever its type has',
+    'has the fields of its type',
     verifies(
       'activity.body-shapes-accepted',
       'activity.body-length',
@@ -124,7 +124,7 @@ describe('an activity', () => {
   )
 
   test(
-    'of another shape is refused',
+    'with an invalid shape is refused',
     verifies(
       'activity.wrong-shape-422',
       'activity.body-length',
@@ -152,7 +152,7 @@ describe('an activity', () => {
     },
   )
 
-  test('has no other keys beside its content', verifies('activity.unknown-key-422'), async ({ app }) => {
+  test('with an unknown key beside its content is refused', verifies('activity.unknown-key-422'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     for (const more of [{ state: 'active' }, { author: { kind: 'user' } }, { seq: 9 }, { superseded_by_seq: 1 }]) {
@@ -164,7 +164,7 @@ describe('an activity', () => {
     }
   })
 
-  test('of a person is not for apps', verifies('activity.app-prompt-refused'), async ({ app }) => {
+  test('of the type prompt is refused from an app', verifies('activity.app-prompt-refused'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     for (const state of ['pending', 'awaitingInput', 'stopping'] as const) {
@@ -173,11 +173,26 @@ describe('an activity', () => {
       expect(answer).toMatchObject(refusal(422, 'PROMPT_IS_HUMAN_ONLY'))
     }
   })
+
+  test('is not earlier than the last change of its session, even if the clock is', async ({ app }) => {
+    const session = await (await sessionScene(app)).delegated()
+    await session.say('thought')
+    const { updated_at } = await session.get()
+    app.clock.advance({ milliseconds: -400 })
+    for (const post of [() => session.say('action'), () => session.write('Hm')]) {
+      expect((await post()).body.created_at).toBe(updated_at)
+    }
+    await session.change({ plan: [{ content: 'Look', status: 'pending' }] })
+    await session.stop()
+    const activities = await session.activities()
+    expect(activities.map(({ created_at }) => created_at)).toEqual(activities.map(() => updated_at))
+    expect((await session.get()).updated_at).toBe(updated_at)
+  })
 })
 
 describe('an ephemeral activity', () => {
   test(
-    'is a thought or an action',
+    'can only be a thought or an action',
     verifies('activity.ephemeral-thought-action', 'activity.ephemeral-other-types-422'),
     async ({ app }) => {
       const { delegated } = await sessionScene(app)
@@ -199,7 +214,7 @@ describe('an ephemeral activity', () => {
   )
 
   test(
-    'is replaced by the next of the app, whatever it is, and by nothing else',
+    'is superseded only by the next activity of the app, of any type',
     verifies(
       'activity.ephemeral-superseded',
       'activity.ephemeral-not-superseded-by-person',
@@ -225,7 +240,7 @@ describe('an ephemeral activity', () => {
     },
   )
 
-  test('is not replaced by what is refused', verifies('activity.ephemeral-superseded'), async ({ app }) => {
+  test('is not superseded by a refused activity', verifies('activity.ephemeral-superseded'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     await session.say('thought', { ephemeral: true })

@@ -14,13 +14,13 @@ type Row = Omit<AgentActivity, 'author'> & {
   app_id: string | null
 }
 
-/** An app has its icon, the built-in agent the mark of the service in the colour of agents. */
+/** The icon of an app, or the logo of the built-in agent. */
 export function avatarOf(config: Config, kind: Choice['agent_kind'], appId: string | null) {
   if (appId) return iconUrl(config, appId)
   return kind === 'deployment' ? `${config.appUrl}/assets/baton-agent.svg` : null
 }
 
-/** Activities as the wire has them (2.7). `a` is the activity. */
+/** Activities in the format of the API. `condition` is on the activity `a`. */
 export async function readActivities(db: Queryable, config: Config, condition: Sql): Promise<AgentActivity[]> {
   const rows = await db.rows<Row>(sql`
     select a.id, a.seq, a.type, a.content, a.ephemeral, a.superseded_by_seq, a.signal, a.signal_metadata,
@@ -30,7 +30,7 @@ export async function readActivities(db: Queryable, config: Config, condition: S
     join users u on u.id = a.author_id
     left join installations i on a.author_kind = 'app' and i.app_user_id = a.author_id
     where ${condition}`)
-  // In the order of 2.7, so that what is read again is the same to the byte.
+  // The same order of keys as in the response to the post, so that a replay is identical byte for byte.
   return rows.map(({ agent_kind, app_id, author: { kind, id, name }, created_at, ...activity }) => ({
     ...activity,
     author: { kind, id, name, avatar_url: avatarOf(config, agent_kind, app_id) },

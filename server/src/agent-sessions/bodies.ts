@@ -8,12 +8,12 @@ const checks = Object.fromEntries(
 
 const typesOf = { app: appActivityTypes as string[], person: ['prompt'] }
 
-/** What a caller wants to say, held against the shape that its type has (2.7, decisions 6). */
+/** Validates the body against the schema of its activity type. */
 export function checkedBody(kind: 'app' | 'person', body: unknown): NewActivity {
   const type = (body as Partial<NewActivity> | null)?.content?.type
   if (kind === 'app' && type === 'prompt') throw new ApiError('PROMPT_IS_HUMAN_ONLY')
   if (typeof type !== 'string' || !typesOf[kind].includes(type)) {
-    // Whatever else is wrong with it is said first, so that nobody mends one field at a time.
+    // Report all other errors first, together, instead of one per request.
     checks[kind === 'app' ? 'thought' : 'prompt'](withType(body, kind === 'app' ? 'thought' : 'prompt'))
     throw invalid({ 'content.type': `must be one of: ${typesOf[kind].join(', ')}` })
   }
@@ -41,25 +41,26 @@ function refuseRepeatedValues({ signal_metadata }: NewActivity) {
   refuseRepeated('signal_metadata.options', 'value', options)
 }
 
-/** Of these items, no two have the same under the key. */
 export function refuseRepeated<Key extends string>(field: string, key: Key, items: { [K in Key]: string }[]) {
   const values = items.map((item) => item[key])
   const repeated = values.findIndex((value, index) => values.indexOf(value) < index)
-  if (repeated >= 0) throw invalid({ [`${field}.${repeated}.${key}`]: 'must differ from the others' })
+  if (repeated >= 0) throw invalid({ [`${field}.${repeated}.${key}`]: 'must be unique in the list' })
 }
 
-/** Whether a person chose among what was offered. */
+/** activity.person-select-answer */
 export function checkAnswer(
   answer: Answer,
   offered: { options: { value: string }[]; allow_multiple?: boolean } | null,
 ) {
   if (!offered)
-    throw invalid({ 'signal_metadata.in_reply_to': 'is not a choice that the agent offers in this session' })
+    throw invalid({
+      'signal_metadata.in_reply_to': 'must be the id of an elicitation with the signal select in this session',
+    })
   const values = offered.options.map(({ value }) => value)
   if (!answer.selected.every((value) => values.includes(value))) {
-    throw invalid({ 'signal_metadata.selected': 'must hold values of the options' })
+    throw invalid({ 'signal_metadata.selected': 'must contain only values of the offered options' })
   }
   if (answer.selected.length > 1 && !offered.allow_multiple) {
-    throw invalid({ 'signal_metadata.selected': 'must hold one value: the choice is not for several' })
+    throw invalid({ 'signal_metadata.selected': 'must contain exactly one value' })
   }
 }

@@ -10,7 +10,7 @@ const ended = (app: TestApp, reason: string) => ({
   ended_at: app.clock.now().toISOString(),
 })
 
-/** Each of these is refused with the reason, and changes nothing. */
+/** Verifies that each write is refused with the reason and changes nothing. */
 async function isOver(app: TestApp, { robot, owner }: Teamwork, session: { id: string }, reason: string) {
   const path = `/agent-sessions/${session.id}`
   for (const write of [
@@ -28,7 +28,7 @@ async function isOver(app: TestApp, { robot, owner }: Teamwork, session: { id: s
 
 describe('an installation that loses a team', () => {
   test(
-    'is released from what was delegated to it there, and its sessions there end',
+    'loses the delegations and sessions on issues of that team',
     verifies(
       'delegation.released-on-team-removal',
       'installation.removed-team-releases-delegations',
@@ -84,7 +84,7 @@ describe('an installation that loses a team', () => {
     },
   )
 
-  test('by a new approval is released all the same', async ({ app, receiver }) => {
+  test('by a new approval loses them too', async ({ app, receiver }) => {
     const { id, owner, robot, team, outside, delegated, rereadSession, reread } = await teamwork(app, receiver)
     const { issue, session } = await delegated()
     const approve = (teamId: string) => () =>
@@ -97,7 +97,7 @@ describe('an installation that loses a team', () => {
     expect(await rereadSession(session)).toMatchObject(ended(app, 'team_removed'))
   })
 
-  test('and goes from all teams to some is released from what has none', async ({ app, receiver }) => {
+  test('by changing from all teams to some loses those on issues without a team', async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver, { everywhere: true })
     const { owner, member, robot, team, issueIn, delegated, sessionsOn, reread } = scene
     const teamless = await issueIn(null)
@@ -110,7 +110,7 @@ describe('an installation that loses a team', () => {
     expect(await sessionsOn(issue)).toMatchObject([{ ended_at: null }])
   })
 
-  test('keeps the reason of a session whose minute was over, not of one that was still stopping', async ({
+  test('keeps the end reason of a session whose stopping timeout has passed, but not of one that is still stopping', async ({
     app,
     receiver,
   }) => {
@@ -132,7 +132,7 @@ describe('an installation that loses a team', () => {
 })
 
 test(
-  'uninstalling, or deleting the app, releases and ends everything, and tells of that alone',
+  'uninstalling or deleting the app ends its delegations and sessions, with `revoked` as the only event',
   verifies(
     'delegation.released-on-uninstall',
     'installation.uninstall-releases-delegations',
@@ -167,7 +167,7 @@ test(
 
 describe('an issue', () => {
   test(
-    'that moves to a team that is not covered is released',
+    'that moves to a team that is not covered loses its delegate',
     verifies('installation.issue-moved-out', 'event.no-prompted-on-immediate-end'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
@@ -211,7 +211,7 @@ describe('an issue', () => {
   })
 
   test(
-    'that its reporter makes personal is released in silence',
+    'that becomes personal loses its delegate without an event',
     verifies('issue.made-personal-loses-team', 'event.no-prompted-on-immediate-end'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue', 'Comment'] })
@@ -245,7 +245,7 @@ describe('an issue', () => {
   )
 
   test(
-    'that is deleted ends them, and whoever asked for issues hears of it',
+    'that is deleted ends its sessions, and apps that subscribed to issues get `remove`',
     verifies('event.issue-remove-needs-opt-in', 'event.no-prompted-on-immediate-end'),
     async ({ app, receiver }) => {
       for (const resourceTypes of [['Issue'], ['Comment', 'Project']]) {
@@ -274,7 +274,7 @@ describe('an issue', () => {
 })
 
 test(
-  'a project that is deleted, hidden, or leaves the covered teams ends them too',
+  'a project that is deleted, becomes personal or leaves the covered teams ends its sessions',
   verifies('project.delete-ends-sessions', 'event.no-prompted-on-immediate-end'),
   async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)
@@ -284,7 +284,7 @@ test(
       ['team_removed', [], (path) => member.put(path, { personal: true })],
       ['team_removed', ['Project update'], (path) => member.put(path, { team_ids: [outside.id] })],
     ]
-    for (const [reason, told, change] of ways) {
+    for (const [reason, expected, change] of ways) {
       const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id, outside.id] }))
       await say(member, project, at(robot))
       const [session] = await sessions()
@@ -292,7 +292,7 @@ test(
       expect(await rereadSession(session)).toMatchObject({ ended_at: null })
       const arrived = await heard(async () => {
         const events = await eventsOf(app, id, () => change(`/projects/${project.id}`))
-        expect(names(events)).toEqual(told)
+        expect(names(events)).toEqual(expected)
       })
       expect(arrived).toEqual([])
       expect(await rereadSession(session, robot), reason).toMatchObject(ended(app, reason))
@@ -300,7 +300,7 @@ test(
   },
 )
 
-describe('an app that lost sight of an issue', () => {
+describe('an app that lost access to an issue', () => {
   const ways: Record<string, (scene: Teamwork, issue: { id: string }) => Promise<unknown>> = {
     'because it moved': ({ member, outside }, { id }) => done(member.put(`/issues/${id}`, { team_id: outside.id })),
     'because it became personal': ({ member }, { id }) => done(member.put(`/issues/${id}`, { personal: true })),
@@ -308,13 +308,13 @@ describe('an app that lost sight of an issue', () => {
       done(owner.patch(`/installations/${robot.installationId}`, { team_ids: [outside.id] })),
   }
   for (const [why, lose] of Object.entries(ways)) {
-    test(`${why} sees its sessions as they were then`, async ({ app, receiver }) => {
+    test(`${why} sees its sessions as they were at that time`, async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver)
       const { member, robot, delegated, rereadSession, sessionsOn } = scene
       const { issue } = await delegated()
       const root = await say(member, issue, `${at(robot)} please`)
       const [mentioned, first] = await sessionsOn(issue)
-      // Also one that ended long before.
+      // Also a session that ended long before.
       await done(member.post(`/agent-sessions/${first.id}/stop`))
       app.clock.advance({ seconds: 60 })
       await lose(scene, issue)
@@ -335,7 +335,7 @@ describe('an app that lost sight of an issue', () => {
   }
 })
 
-/** How many statements transactions made meanwhile. */
+/** Counts the statements in transactions during `work`. */
 async function statements(app: TestApp, work: () => Promise<unknown>): Promise<number> {
   const { db } = app.ctx
   const tx = db.tx.bind(db)
@@ -355,10 +355,7 @@ async function statements(app: TestApp, work: () => Promise<unknown>): Promise<n
   return made
 }
 
-test('a change of coverage asks the database no more often for two hundred issues than for two', async ({
-  app,
-  receiver,
-}) => {
+test('a change of coverage takes as many statements for two hundred issues as for two', async ({ app, receiver }) => {
   const count = async (issues: number) => {
     const { owner, member, robot, team, outside, sessions } = await teamwork(app, receiver)
     for (let number = 0; number < issues; number++) {

@@ -10,7 +10,7 @@ const person = ({ user }: Teamwork['owner']) => ({ id: user.id, type: 'user', na
 
 describe('created', () => {
   test(
-    'tells of a delegation with the whole session',
+    'is sent for a delegation, with the whole session',
     verifies(
       'event.created-on-delegation',
       'event.created-payload',
@@ -71,7 +71,7 @@ describe('created', () => {
   )
 
   test(
-    'of a mention has the address of the comment, and is as it was then',
+    'of a mention has the URL of the comment, and the comment as it was then',
     verifies('event.created-on-mention', 'envelope.actor-person-on-session-event'),
     async ({ app, receiver }) => {
       const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
@@ -95,7 +95,7 @@ describe('created', () => {
   )
 
   test(
-    'is not told of what the app opened itself',
+    'is not sent for a session that the app opened itself',
     verifies('event.no-created-on-app-opened-session'),
     async ({ app, receiver }) => {
       const { id, owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
@@ -111,7 +111,7 @@ describe('created', () => {
         expect(events).toEqual([])
       })
       expect(silent).toEqual([])
-      // Then people can talk to it like to any other.
+      // People can write in it as in any other session.
       for (const session of opened) {
         const arrived = await heard(() => post(owner, session, { type: 'prompt', body: 'What is it?' }))
         expect(heardNames(arrived)).toEqual(['AgentSessionEvent prompted'])
@@ -122,7 +122,7 @@ describe('created', () => {
 
 describe('prompted', () => {
   test(
-    'tells of every message, in whatever state',
+    'is sent for every message, in every state',
     verifies(
       'event.prompted-on-message',
       'event.prompted-payload',
@@ -143,9 +143,9 @@ describe('prompted', () => {
       for (const [state, lead] of states) {
         await lead()
         expect((await rereadSession(session)).state).toBe(state)
-        let said = { id: '', seq: 0 }
+        let message = { id: '', seq: 0 }
         const arrived = await heard(async () => {
-          said = await post(owner, session, { type: 'prompt', body: `While ${state}` })
+          message = await post(owner, session, { type: 'prompt', body: `While ${state}` })
         })
         expect(arrived, state).toHaveLength(1)
         const { type, action, actor, url, data } = arrived[0]?.body ?? {}
@@ -156,11 +156,11 @@ describe('prompted', () => {
           url: issue.url,
         })
         expect(data).toEqual({
-          event_id: `ase_${session.id}_act_${said.seq}`,
+          event_id: `ase_${session.id}_act_${message.seq}`,
           agent_session: await rereadSession(session),
           agent_activity: {
-            id: said.id,
-            seq: said.seq,
+            id: message.id,
+            seq: message.seq,
             type: 'prompt',
             content: { type: 'prompt', body: `While ${state}` },
             signal: null,
@@ -173,7 +173,7 @@ describe('prompted', () => {
     },
   )
 
-  test('tells of an answer to a choice', verifies('event.prompted-on-message'), async ({ app, receiver }) => {
+  test('has the selected values of an answer', verifies('event.prompted-on-message'), async ({ app, receiver }) => {
     const { owner, robot, delegated, heard } = await teamwork(app, receiver)
     const { session } = await delegated()
     const path = `/agent-sessions/${session.id}/activities`
@@ -192,7 +192,7 @@ describe('prompted', () => {
   })
 
   test(
-    'tells once of Stop',
+    'is sent once for Stop',
     verifies('event.prompted-on-stop', 'envelope.actor-person-on-session-event'),
     async ({ app, receiver }) => {
       const { owner, member, delegated, heard } = await teamwork(app, receiver)
@@ -225,7 +225,7 @@ describe('prompted', () => {
   )
 
   test(
-    'does not tell of what the app does itself',
+    'is not sent for activities, plans and links of the app',
     verifies('event.no-event-for-app-activity'),
     async ({ app, receiver }) => {
       const { id, robot, delegated, heard } = await teamwork(app, receiver)
@@ -248,9 +248,9 @@ describe('prompted', () => {
   )
 })
 
-describe('whom an event names for what an app does', () => {
+describe('the actor of an event that an app causes', () => {
   test(
-    'to an issue that was delegated to it: who delegated',
+    'is the person who delegated, on an issue delegated to it',
     verifies('envelope.actor-under-delegation'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
@@ -262,7 +262,7 @@ describe('whom an event names for what an app does', () => {
       const { issue } = await delegated(owner)
       const update = () => done(robot.put(`/issues/${issue.id}`, { status: 'in_progress' }))
       expect(await actors(update)).toEqual([['Issue update', issue.id, person(owner)]])
-      // One side of a block is delegated to it, the other is not.
+      // Only one side of a block is delegated to it.
       const block = () => done(robot.put(`/issues/${issue.id}`, { blocks_ids: [plain.id] }))
       expect(await actors(block)).toEqual([
         ['Issue update', issue.id, person(owner)],
@@ -278,13 +278,13 @@ describe('whom an event names for what an app does', () => {
         ['Issue create', expect.any(String), itself],
         ['Issue update', issue.id, person(owner)],
       ])
-      // Delegated anew by somebody else; the assignee is nobody's business here.
+      // Delegated again by another person; the assignee does not matter.
       await done(owner.put(`/issues/${issue.id}`, { delegate_id: null }))
       expect(await actors(() => done(robot.put(`/issues/${issue.id}`, { status: 'qa' })))).toEqual([
         ['Issue update', issue.id, itself],
       ])
       await done(member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
-      // What people do is theirs, and a comment is the app's own.
+      // Changes by people name the person; a comment of the app names the app.
       expect(await actors(() => done(owner.put(`/issues/${issue.id}`, { title: 'New' })))).toEqual([
         ['Issue update', issue.id, person(owner)],
       ])
@@ -299,7 +299,7 @@ describe('whom an event names for what an app does', () => {
   )
 
   test(
-    'to a project on which it has an open session: who opened that',
+    'is the person who opened the session, on a project with an open session of the app',
     verifies('event.project-actor-under-session', 'envelope.actor-under-delegation'),
     async ({ app, receiver }) => {
       const { id, owner, robot, team, sessions, member } = await teamwork(app, receiver)
@@ -316,13 +316,13 @@ describe('whom an event names for what an app does', () => {
       const comment = await say(owner, project, at(robot))
       const [session] = await sessions()
       expect(await actor()).toEqual(person(owner))
-      // Its own session beside that one does not make it its own errand.
+      // A session that the app opened itself does not change that.
       const other = await say(member, project, 'By the way')
       const own = await done(robot.post('/agent-sessions', { comment_id: other.id }))
       expect(await actor()).toEqual(person(owner))
       await done(owner.post(`/agent-sessions/${session.id}/stop`))
       expect(await actor()).toEqual(person(owner))
-      // No timer has run: time alone has ended it.
+      // No timer has run: the session ended by its timeout.
       app.clock.advance({ seconds: 60 })
       expect(await actor()).toEqual(itself)
       expect(own.creator.id).toBe(robot.userId)

@@ -7,7 +7,7 @@ const reused = refusal(409, 'IDEMPOTENCY_KEY_REUSED')
 
 describe('an Idempotency-Key', () => {
   test(
-    'sent again is answered with the original, and stores nothing',
+    'sent again returns the original activity and stores nothing',
     verifies('activity.idempotency-replay', 'activity.idempotency-other-body-409'),
     async ({ app }) => {
       const { delegated, robot } = await sessionScene(app)
@@ -37,7 +37,7 @@ describe('an Idempotency-Key', () => {
     },
   )
 
-  test('is known in its session alone', verifies('activity.idempotency-scoped-to-session'), async ({ app }) => {
+  test('applies to one session only', verifies('activity.idempotency-scoped-to-session'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const [one, two] = [await delegated(), await delegated()]
     const first = await one.say('thought', {}, keyed('k'))
@@ -64,18 +64,18 @@ describe('an Idempotency-Key', () => {
     }
   })
 
-  test('is not used up by what was refused', verifies('activity.idempotency-replay'), async ({ app }) => {
+  test('is not used up by a refused request', verifies('activity.idempotency-replay'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     await app.unchanged(() => session.say({ type: 'thought', body: '' }, {}, keyed('k')))
-    for (let said = 0; said < 10; said++) await session.say('thought')
+    for (let count = 0; count < 10; count++) await session.say('thought')
     expect((await app.unchanged(() => session.say('thought', {}, keyed('k')))).status).toBe(429)
     app.clock.advance({ seconds: 1 })
     expect(await session.say('thought', {}, keyed('k'))).toMatchObject({ status: 201, body: { seq: 11 } })
   })
 
   test(
-    'of a person works the same, and is not the app’s',
+    'of a person works the same, and is separate from the app’s',
     verifies('activity.idempotency-replay', 'activity.idempotency-other-body-409'),
     async ({ app }) => {
       const { delegated, owner } = await sessionScene(app)
@@ -93,47 +93,51 @@ describe('an Idempotency-Key', () => {
     },
   )
 
-  test('is answered after the end too', verifies('activity.replay-after-end'), async ({ app }) => {
-    const { delegated, owner } = await sessionScene(app)
-    const ends = [
-      async (session: Awaited<ReturnType<typeof delegated>>) => {
-        await session.stop()
-        app.clock.advance({ seconds: 60 })
-        return 'stopped'
-      },
-      async (session: Awaited<ReturnType<typeof delegated>>) => {
-        await owner.delete(`/issues/${(await session.get()).issue?.id}`)
-        return 'issue_deleted'
-      },
-    ]
-    for (const end of ends) {
-      const session = await delegated()
-      const said = await session.say('thought', {}, keyed('k'))
-      const asked = await session.say('elicitation', {}, keyed('l'))
-      const written = await session.write('Hello', {}, keyed('m'))
-      const reason = await end(session)
-      await app.unchanged(async () => {
-        const replayed = [
-          await session.say('thought', {}, keyed('k')),
-          await session.say('elicitation', {}, keyed('l')),
-          await session.write('Hello', {}, keyed('m')),
-        ]
-        expect(replayed).toMatchObject([said, asked, written].map(({ body }) => ({ status: 201, body })))
-        expect(await session.say('error', {}, keyed('k'))).toMatchObject(reused)
-        expect(await session.say('thought', {}, keyed('n'))).toMatchObject(ended(reason))
-      })
-    }
-  })
+  test(
+    'returns the original activity after the end of the session',
+    verifies('activity.replay-after-end'),
+    async ({ app }) => {
+      const { delegated, owner } = await sessionScene(app)
+      const ends = [
+        async (session: Awaited<ReturnType<typeof delegated>>) => {
+          await session.stop()
+          app.clock.advance({ seconds: 60 })
+          return 'stopped'
+        },
+        async (session: Awaited<ReturnType<typeof delegated>>) => {
+          await owner.delete(`/issues/${(await session.get()).issue?.id}`)
+          return 'issue_deleted'
+        },
+      ]
+      for (const end of ends) {
+        const session = await delegated()
+        const posted = await session.say('thought', {}, keyed('k'))
+        const asked = await session.say('elicitation', {}, keyed('l'))
+        const written = await session.write('Hello', {}, keyed('m'))
+        const reason = await end(session)
+        await app.unchanged(async () => {
+          const replayed = [
+            await session.say('thought', {}, keyed('k')),
+            await session.say('elicitation', {}, keyed('l')),
+            await session.write('Hello', {}, keyed('m')),
+          ]
+          expect(replayed).toMatchObject([posted, asked, written].map(({ body }) => ({ status: 201, body })))
+          expect(await session.say('error', {}, keyed('k'))).toMatchObject(reused)
+          expect(await session.say('thought', {}, keyed('n'))).toMatchObject(ended(reason))
+        })
+      }
+    },
+  )
 
   test(
-    'is answered over the limit, and does not count towards it',
+    'returns the original activity over the rate limit, and does not count towards it',
     verifies('activity.replay-not-limited'),
     async ({ app }) => {
       const { delegated } = await sessionScene(app)
       const session = await delegated()
       const first = await session.say('thought', {}, keyed('k'))
       for (let again = 0; again < 20; again++) expect((await session.say('thought', {}, keyed('k'))).status).toBe(201)
-      for (let said = 0; said < 9; said++) expect((await session.say('thought')).status).toBe(201)
+      for (let count = 0; count < 9; count++) expect((await session.say('thought')).status).toBe(201)
       expect((await app.unchanged(() => session.say('thought'))).status).toBe(429)
       expect(await session.say('thought', {}, keyed('k'))).toMatchObject({ status: 201, body: first.body })
       app.clock.advance({ seconds: 1 })
@@ -143,7 +147,7 @@ describe('an Idempotency-Key', () => {
 
   for (const type of ['thought', 'response'] as const) {
     test(
-      `of a ${type} that comes a hundred times at once is stored once`,
+      `of a ${type} sent a hundred times at once is stored once`,
       verifies('activity.idempotency-replay', 'activity.seq-increasing-under-concurrency'),
       async ({ app }) => {
         const { delegated, member } = await sessionScene(app)
@@ -161,7 +165,7 @@ describe('an Idempotency-Key', () => {
   }
 
   test(
-    'that comes to two processes at once is stored once',
+    'sent to two processes at once is stored once',
     verifiesOnPostgres('activity.idempotency-replay', 'activity.seq-increasing-under-concurrency'),
     async ({ startApp }) => {
       const app = await startApp()

@@ -7,13 +7,12 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { readActivities } from './activities.ts'
 
-/** So that the same request again is known to be the same. */
 export interface Idempotency {
   key: string
   requestHash: Buffer
 }
 
-/** decisions 6: up to 64 characters, and not none. */
+/** activity.idempotency-key-length */
 export function checkedKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   const length = Array.from(String(header)).length
@@ -23,9 +22,9 @@ export function checkedKey(header: string | string[] | undefined): string | unde
   return header
 }
 
-/** The same request, whatever the order of its keys. */
-export function hashOf(caller: Actor, said: NewActivity): Buffer {
-  const ordered = JSON.stringify(said, (_, value) =>
+/** The order of the keys in the body does not matter. */
+export function hashOf(caller: Actor, body: NewActivity): Buffer {
+  const ordered = JSON.stringify(body, (_, value) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
@@ -33,22 +32,22 @@ export function hashOf(caller: Actor, said: NewActivity): Buffer {
   return createHash('sha256').update(`${caller.id} ${ordered}`).digest()
 }
 
-/** The activity that the key of a request was used for already. */
-export interface Known {
+/** The activity that was stored with the idempotency key, if any. */
+export interface KnownActivity {
   known_seq: number | null
   known_hash: Uint8Array | null
 }
 
 export const findKnown = async (tx: Tx, sessionId: string, key: string) =>
-  tx.row<Known>(sql`
+  tx.row<KnownActivity>(sql`
     select seq as known_seq, request_hash as known_hash from agent_activities
     where session_id = ${sessionId} and idempotency_key = ${key}`)
 
-/** What was answered to this request before, or null; its key with another body is refused (decisions 6). */
+/** The activity stored by the first request with this key, or null. The same key with another body is refused. */
 export async function replay(
   { tx, config }: UnitOfWork<unknown, Queryable>,
   sessionId: string,
-  known: Known | undefined,
+  known: KnownActivity | undefined,
   idempotency: Idempotency | undefined,
 ): Promise<AgentActivity | null> {
   if (!idempotency || !known?.known_hash) return null

@@ -4,7 +4,7 @@ import { type Conversation, ended, refusal, sessionScene } from '../../test/agen
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 
-/** How a session that ended at once looks to a person. */
+/** A session that ended immediately, as people see it. */
 const over = (app: TestApp, end_reason: AgentSession['end_reason']) => {
   const now = app.clock.now().toISOString()
   return { state: 'complete', end_reason, ended_at: now, updated_at: now }
@@ -18,7 +18,7 @@ const writes = ({ say, change }: Conversation) => [
 ]
 
 test(
-  'uninstalling ends all sessions of the app at once, and asks for no last word',
+  'uninstalling ends all sessions of the app immediately, without waiting for it',
   verifies(
     'session.uninstall-ends',
     'session.immediate-end-state-complete',
@@ -50,16 +50,16 @@ test(
   },
 )
 
-test('deleting the app does so too', verifies('session.app-delete-ends'), async ({ app }) => {
+test('deleting the app ends all its sessions immediately', verifies('session.app-delete-ends'), async ({ app }) => {
   const { owner, member, robot, delegated } = await sessionScene(app)
   const session = await delegated()
   expect((await owner.delete(`/agent-apps/${robot.app.id}`)).status).toBe(204)
   expect(await session.get(member)).toMatchObject(over(app, 'uninstalled'))
 })
 
-describe('taking teams away', () => {
+describe('a loss of coverage', () => {
   test(
-    'ends the sessions on what is no longer covered, and spares the rest',
+    'ends only the sessions on items that are no longer covered',
     verifies(
       'session.team-removed-ends-issue-session',
       'session.team-removed-ends-project-session',
@@ -101,7 +101,7 @@ describe('taking teams away', () => {
   )
 
   test(
-    'is also moving the issue, its project, or making it personal',
+    'also follows from moving the issue or project, or making it personal',
     verifies('session.write-after-team-removed', 'session.immediate-end-state-complete', 'session.end-reason-values'),
     async ({ app }) => {
       const { owner, member, otherTeam, delegated, mentioned, newProject } = await sessionScene(app)
@@ -119,7 +119,7 @@ describe('taking teams away', () => {
     },
   )
 
-  test('shows the app nothing of what becomes of the issue', async ({ app }) => {
+  test('hides later changes of the issue from the app', async ({ app }) => {
     const { member, otherTeam, mentioned, newIssue } = await sessionScene(app)
     const issue = await newIssue({ title: 'Before' })
     const session = await mentioned(issue)
@@ -165,7 +165,7 @@ test(
   },
 )
 
-test('what was made personal before it was deleted stays hidden from others', async ({ app }) => {
+test('sessions on a personal item stay hidden from others after it was deleted', async ({ app }) => {
   const { owner, member, delegated, newProject, mentioned } = await sessionScene(app)
   const session = await delegated()
   const issue = (await session.get()).issue as { id: string }
@@ -186,7 +186,7 @@ test('what was made personal before it was deleted stays hidden from others', as
   ])
 })
 
-test('an end by time is not overwritten by a later one', async ({ app }) => {
+test('a later end does not overwrite an end by timeout', async ({ app }) => {
   const { owner, delegated } = await sessionScene(app)
   const session = await delegated()
   await session.stop()

@@ -7,17 +7,19 @@ import { commands } from '../../test/session-model/commands.ts'
 import { SessionModel } from '../../test/session-model/model.ts'
 import { ServiceDriver } from '../../test/session-model/service-driver.ts'
 
-/** `npm run model` asks for more, and for a seed that failed. */
-const wanted = Number(process.env.BATON_MODEL_COMMANDS ?? 2000)
+/** `npm run model` sets more commands, or a seed that failed. */
+const commandCount = Number(process.env.BATON_MODEL_COMMANDS ?? 2000)
 const firstSeed = Number(process.env.BATON_MODEL_SEED ?? randomInt(2 ** 31))
-/** A run, and if it fails, the search for the shortest that fails. */
+/** For a run and, if it fails, the search for a shorter failing run. */
 const mostMsPerRun = 180_000
 
-const timeout = mostMsPerRun + wanted * 200
+const timeout = mostMsPerRun + commandCount * 200
 
-test(`${wanted} commands leave sessions as the contract has them`, { timeout }, async ({ startApp }) => {
+test(`${commandCount} random commands give the same results in the service and in the model`, { timeout }, async ({
+  startApp,
+}) => {
   const app = await startApp({ BATON_INSTALLATION_RATE: '1000000' })
-  const plays = fc.asyncProperty(fc.noBias(fc.commands(commands, { maxCommands: 150, size: 'max' })), (steps) =>
+  const property = fc.asyncProperty(fc.noBias(fc.commands(commands, { maxCommands: 150, size: 'max' })), (steps) =>
     fc.asyncModelRun(async () => {
       const model = new SessionModel(app.clock.now().getTime())
       model.createIssue('A', null)
@@ -25,11 +27,11 @@ test(`${wanted} commands leave sessions as the contract has them`, { timeout }, 
     }, steps),
   )
   const started = Date.now()
-  for (let seed = firstSeed; progress.steps < wanted; seed++) {
+  for (let seed = firstSeed; progress.steps < commandCount; seed++) {
     console.log(
       `model: seed ${seed}, ${progress.steps} commands so far, ${Math.round((Date.now() - started) / 1000)} s`,
     )
-    await fc.assert(plays, {
+    await fc.assert(property, {
       seed,
       numRuns: 1,
       interruptAfterTimeLimit: mostMsPerRun,
@@ -37,5 +39,5 @@ test(`${wanted} commands leave sessions as the contract has them`, { timeout }, 
     })
   }
   console.log(`model: ${progress.steps} commands in ${Math.round((Date.now() - started) / 1000)} s`)
-  expect(progress.steps).toBeGreaterThanOrEqual(wanted)
+  expect(progress.steps).toBeGreaterThanOrEqual(commandCount)
 })

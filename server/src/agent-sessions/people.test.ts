@@ -6,7 +6,7 @@ import { type TestPerson, test, verifies } from '../../test/harness.ts'
 
 const prompt = { content: { type: 'prompt', body: 'Hello' } }
 
-/** Everything a person can do with a session. */
+/** All calls a person can make for a session. */
 const calls = (person: Client, path: string) => [
   () => person.get(path),
   () => person.get(`${path}/activities`),
@@ -15,15 +15,18 @@ const calls = (person: Client, path: string) => [
 ]
 
 describe('people', () => {
-  test('of the workspace read every session that they can see', verifies('session.person-reads'), async ({ app }) => {
+  test('can read every session on items they can access', verifies('session.person-reads'), async ({ app }) => {
     const { delegated, mentioned, newProject, owner, admin, member, join } = await sessionScene(app)
     const newcomer = await join('member')
     for (const session of [await delegated(), await mentioned(await newProject())]) {
       await session.say('thought')
-      const [shown, said] = [await session.get(), await session.activities()]
+      const [shown, activities] = [await session.get(), await session.activities()]
       for (const person of [owner, admin, member, newcomer]) {
         expect(await person.get(session.path)).toMatchObject({ status: 200, body: shown })
-        expect(await person.get(`${session.path}/activities`)).toMatchObject({ status: 200, body: { data: said } })
+        expect(await person.get(`${session.path}/activities`)).toMatchObject({
+          status: 200,
+          body: { data: activities },
+        })
         expect((await person.get('/agent-sessions')).body.data).toContainEqual(shown)
       }
       for (const person of [owner, admin, member, newcomer]) {
@@ -33,7 +36,7 @@ describe('people', () => {
   })
 
   test(
-    'of another workspace, and those who cannot see the issue, find nothing',
+    'of another workspace, or without access to the issue, get 404',
     verifies('session.person-cannot-read-unseen', 'session.foreign-404'),
     async ({ app }) => {
       const { delegated, owner, admin, member, mentioned, newProject, id } = await sessionScene(app)
@@ -79,7 +82,7 @@ describe('threads', () => {
   const mention = ({ robot }: SessionScene, text = 'look') => `@[Robot](${robot.userId}) ${text}`
 
   test(
-    'begin a session with a mention, and go on with every reply of a person',
+    'open a session at a mention; every reply of a person is a message to it',
     verifies(
       'session.mention-opens',
       'session.reply-in-open-thread-is-message',
@@ -95,16 +98,16 @@ describe('threads', () => {
         const reply = { parent_comment_id: session.comment.id }
         const texts = ['and?', mention(scene, 'again'), 'thanks']
         for (const text of texts) {
-          const heard = await eventsOf(app, id, () => comment(target, text, reply, owner))
-          expect(names(heard)).toContain('AgentSessionEvent prompted')
-          expect(names(heard)).not.toContain('AgentSessionEvent created')
+          const events = await eventsOf(app, id, () => comment(target, text, reply, owner))
+          expect(names(events)).toContain('AgentSessionEvent prompted')
+          expect(names(events)).not.toContain('AgentSessionEvent created')
         }
         await comment(target, 'working on it', reply, robot)
         await comment(target, 'between us', { ...reply, internal: true })
         await comment(target, 'elsewhere')
-        const said = await session.activities()
-        expect(said.map(({ content }) => content)).toEqual(texts.map((body) => ({ type: 'prompt', body })))
-        expect(said.map(({ author }) => author.id)).toEqual(texts.map(() => owner.user.id))
+        const activities = await session.activities()
+        expect(activities.map(({ content }) => content)).toEqual(texts.map((body) => ({ type: 'prompt', body })))
+        expect(activities.map(({ author }) => author.id)).toEqual(texts.map(() => owner.user.id))
         expect((await robot.get('/agent-sessions?limit=1')).body.data[0].id).toBe(session.id)
         const second = await mentioned(target)
         expect(second.id).not.toBe(session.id)
@@ -113,7 +116,7 @@ describe('threads', () => {
   )
 
   test(
-    'of a session that is stopping are comments and no more; a mention after the end begins a new one',
+    'send no messages to a stopping session; a mention after its end opens a new one',
     verifies('session.thread-reply-while-stopping', 'session.mention-opens'),
     async ({ app }) => {
       const scene = await sessionScene(app)
@@ -143,7 +146,7 @@ describe('threads', () => {
   )
 
   test(
-    'begin nothing for what an app says, or for an app that cannot be mentioned there',
+    'open no session for a comment of an app, or for an app that is not mentionable there',
     verifies('session.app-comment-opens-nothing', 'session.unmentionable-opens-nothing'),
     async ({ app }) => {
       const scene = await sessionScene(app)
@@ -172,7 +175,7 @@ describe('threads', () => {
   )
 
   test(
-    'begin one session when many mention at once',
+    'open one session for simultaneous mentions',
     verifies('session.one-open-per-delegation-and-thread'),
     async ({ app }) => {
       const scene = await sessionScene(app)
@@ -188,15 +191,15 @@ describe('threads', () => {
 })
 
 describe('the inbox', () => {
-  const told = async (person: Client) =>
+  const inboxOf = async (person: Client) =>
     (await person.get('/inbox')).body.data.filter(({ kind }: { kind: string }) => kind.startsWith('agent_'))
 
-  test('of who asked says that the agent needs them, once while unread', async ({ app }) => {
+  test('of the requester has one unread entry when the agent needs input', async ({ app }) => {
     const { owner, member, robot, newIssue, at, latest } = await sessionScene(app)
     const issue = await newIssue({ assignee_id: owner.user.id, delegate_id: robot.userId })
     const session = at((await latest()).id)
     for (const type of ['thought', 'action'] as const) await session.say(type)
-    expect(await told(member)).toEqual([])
+    expect(await inboxOf(member)).toEqual([])
     await session.say('elicitation')
     const entry = {
       kind: 'agent_needs_you',
@@ -206,16 +209,16 @@ describe('the inbox', () => {
       actor: { id: robot.userId, name: robot.app.name },
       read_at: null,
     }
-    expect(await told(member)).toMatchObject([entry])
+    expect(await inboxOf(member)).toMatchObject([entry])
     await session.say('elicitation')
-    expect(await told(member)).toHaveLength(1)
+    expect(await inboxOf(member)).toHaveLength(1)
     await member.post('/inbox/read')
     await session.say('elicitation')
-    expect(await told(member)).toMatchObject([entry, { kind: 'agent_needs_you' }])
-    expect(await told(owner)).toEqual([])
+    expect(await inboxOf(member)).toMatchObject([entry, { kind: 'agent_needs_you' }])
+    expect(await inboxOf(owner)).toEqual([])
   })
 
-  test('says that the agent has finished, well or not', async ({ app }) => {
+  test('has an entry when the agent has finished, with a response or an error', async ({ app }) => {
     const { delegated, mentioned, newProject, member } = await sessionScene(app)
     const project = await newProject()
     const sessions = [await delegated(), await delegated(), await mentioned(project)]
@@ -223,14 +226,14 @@ describe('the inbox', () => {
       await session.say(index === 1 ? 'error' : 'response')
       await session.say('response')
     }
-    const entries = await told(member)
+    const entries = await inboxOf(member)
     expect(entries).toMatchObject(
       sessions.toReversed().map(({ id }) => ({ kind: 'agent_finished', subject_id: id, read_at: null })),
     )
     expect(entries[0]).toMatchObject({ title: project.title, url: `${app.ctx.config.appUrl}/project/${project.id}` })
   })
 
-  test('asks for nobody once the question is answered, or the agent has gone on without', async ({ app }) => {
+  test('has questions marked as read once they are answered or the agent has finished', async ({ app }) => {
     const { delegated, member } = await sessionScene(app)
     for (const settle of [
       (id: string) => member.post(`/agent-sessions/${id}/activities`, { content: { type: 'prompt', body: 'Yes' } }),
@@ -238,19 +241,19 @@ describe('the inbox', () => {
     ]) {
       const session = await delegated()
       await session.say('elicitation')
-      expect((await told(member))[0]).toMatchObject({ subject_id: session.id, read_at: null })
+      expect((await inboxOf(member))[0]).toMatchObject({ subject_id: session.id, read_at: null })
       await settle(session.id)
-      expect((await told(member))[0]).toMatchObject({ kind: 'agent_needs_you', read_at: expect.any(String) })
+      expect((await inboxOf(member))[0]).toMatchObject({ kind: 'agent_needs_you', read_at: expect.any(String) })
     }
     const session = await delegated()
     for (const type of ['elicitation', 'response'] as const) await session.say(type)
-    expect((await told(member)).slice(0, 2)).toMatchObject([
+    expect((await inboxOf(member)).slice(0, 2)).toMatchObject([
       { kind: 'agent_finished', subject_id: session.id, read_at: null },
       { kind: 'agent_needs_you', subject_id: session.id, read_at: expect.any(String) },
     ])
   })
 
-  test('does not tell who pressed Stop that the agent has stopped', async ({ app }) => {
+  test('has no entry about the end of a session for the person who pressed Stop', async ({ app }) => {
     const { delegated, owner, member } = await sessionScene(app)
     for (const [person, entries] of [
       [member, 0],
@@ -259,13 +262,13 @@ describe('the inbox', () => {
       const session = await delegated()
       await person.post(`/agent-sessions/${session.id}/stop`)
       await session.say('response')
-      expect((await told(member)).filter((one: { subject_id: string }) => one.subject_id === session.id)).toHaveLength(
-        entries,
-      )
+      expect(
+        (await inboxOf(member)).filter((one: { subject_id: string }) => one.subject_id === session.id),
+      ).toHaveLength(entries)
     }
   })
 
-  test('of the assignee hears of a session that the agent began', async ({ app }) => {
+  test('of the assignee has entries of sessions that the agent opened', async ({ app }) => {
     const { begun, newIssue, owner, member } = await sessionScene(app)
     const assigned = await begun({ issue_id: (await newIssue({ assignee_id: owner.user.id })).id })
     const nobodys = await begun({ issue_id: (await newIssue()).id })
@@ -273,23 +276,23 @@ describe('the inbox', () => {
       await assigned.say(type)
       await nobodys.say(type)
     }
-    expect(await told(owner)).toMatchObject([
+    expect(await inboxOf(owner)).toMatchObject([
       { kind: 'agent_finished', subject_id: assigned.id },
       { kind: 'agent_needs_you', subject_id: assigned.id },
     ])
-    expect(await told(member)).toEqual([])
+    expect(await inboxOf(member)).toEqual([])
   })
 
-  test('hears nothing of what was refused or came again, or from people', async ({ app }) => {
+  test('has no entries for refused or repeated activities, or for messages of people', async ({ app }) => {
     const { delegated, member, robot } = await sessionScene(app)
     const session = await delegated()
     const headers = { 'idempotency-key': 'k' }
     await session.write('Hello')
     await session.say({ type: 'response', body: '' })
-    expect(await told(member)).toEqual([])
+    expect(await inboxOf(member)).toEqual([])
     await session.say('response', {}, headers)
     await member.post('/inbox/read')
     await robot.post(`${session.path}/activities`, { content: contents.response }, { headers })
-    expect(await told(member)).toHaveLength(1)
+    expect(await inboxOf(member)).toHaveLength(1)
   })
 })

@@ -9,7 +9,7 @@ const links = (count: number, from = 0) => Array.from({ length: count }, (_, ind
 
 describe('a plan', () => {
   test(
-    'is replaced as a whole, and changes no state',
+    'is replaced as a whole',
     verifies(
       'plan.patch-replaces-whole',
       'plan.item-count',
@@ -37,7 +37,7 @@ describe('a plan', () => {
     },
   )
 
-  test('changes no state, whichever it is', verifies('plan.keeps-state'), async ({ app }) => {
+  test('does not change the state, in any state', verifies('plan.keeps-state'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     for (const state of ['active', 'awaitingInput', 'complete', 'error', 'stopping', 'stale'] as const) {
       const session = await delegated()
@@ -49,7 +49,7 @@ describe('a plan', () => {
   })
 
   test(
-    'of another shape is refused',
+    'with an invalid shape is refused',
     verifies('plan.item-count', 'plan.content-length', 'plan.status-values', 'plan.item-shape'),
     async ({ app }) => {
       const { delegated } = await sessionScene(app)
@@ -115,19 +115,23 @@ describe('links', () => {
     },
   )
 
-  test('that are not there can be removed', verifies('external-url.remove-missing-is-ok'), async ({ app }) => {
-    const { delegated } = await sessionScene(app)
-    const session = await delegated()
-    await session.change({ external_urls: links(2) })
-    const before = await session.get()
-    app.clock.advance({ seconds: 5 })
-    for (const change of [{ removed_external_urls: ['https://example.com/9'] }, { removed_external_urls: [] }, {}]) {
-      const { status, body } = await app.unchanged(() => session.change(change))
-      expect({ status, body }).toEqual({ status: 200, body: before })
-    }
-  })
+  test(
+    'that are not in the list can be removed without an error',
+    verifies('external-url.remove-missing-is-ok'),
+    async ({ app }) => {
+      const { delegated } = await sessionScene(app)
+      const session = await delegated()
+      await session.change({ external_urls: links(2) })
+      const before = await session.get()
+      app.clock.advance({ seconds: 5 })
+      for (const change of [{ removed_external_urls: ['https://example.com/9'] }, { removed_external_urls: [] }, {}]) {
+        const { status, body } = await app.unchanged(() => session.change(change))
+        expect({ status, body }).toEqual({ status: 200, body: before })
+      }
+    },
+  )
 
-  test('are ten at most', verifies('external-url.max-10-replace', 'external-url.max-10-added'), async ({ app }) => {
+  test('are limited to ten', verifies('external-url.max-10-replace', 'external-url.max-10-added'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     expect(await app.unchanged(() => session.change({ external_urls: links(11) }))).toMatchObject(invalid)
@@ -140,13 +144,13 @@ describe('links', () => {
     await session.change({ external_urls: links(8) })
     expect(await app.unchanged(() => session.change({ added_external_urls: links(3, 8) }))).toMatchObject(invalid)
     expect((await session.change({ added_external_urls: links(2, 8) })).body.external_urls).toEqual(links(10))
-    // With a plan beside it, all of it is refused.
+    // A valid plan in the same request is not stored either.
     const both = { plan: [item], added_external_urls: [link('x')] }
     expect(await app.unchanged(() => session.change(both))).toMatchObject(invalid)
   })
 
   test(
-    'of another shape are refused',
+    'with an invalid shape are refused',
     verifies(
       'external-url.not-both',
       'external-url.https-only',
@@ -194,7 +198,7 @@ describe('links', () => {
     },
   )
 
-  test('changed by many at once are all there', verifies('external-url.add'), async ({ app }) => {
+  test('added by concurrent requests are all stored', verifies('external-url.add'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     await Promise.all(links(10).map((one) => session.change({ added_external_urls: [one] })))
@@ -203,7 +207,7 @@ describe('links', () => {
   })
 })
 
-test('plan and links are for the app to change', async ({ app }) => {
+test('only the app can change plan and links', async ({ app }) => {
   const { delegated, member } = await sessionScene(app)
   const { path } = await delegated()
   expect((await app.unchanged(() => member.patch(path, { plan: [item] }))).status).toBe(403)

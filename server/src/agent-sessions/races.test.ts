@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 
 type Ending = (scene: SessionScene, issueId: string) => Promise<Response>
 
-/** Whatever ends a session, or begins to. */
+/** All ways to end a session immediately. */
 const endings: Record<string, [end_reason: string, Ending]> = {
   'its issue is deleted': ['issue_deleted', ({ owner }, id) => owner.delete(`/issues/${id}`)],
   'its issue is moved': [
@@ -26,8 +26,8 @@ const endings: Record<string, [end_reason: string, Ending]> = {
   'its app is deleted': ['uninstalled', ({ owner, robot }) => owner.delete(`/agent-apps/${robot.app.id}`)],
 }
 
-/** Everything that is said and done at once; the ending comes in the middle of it. */
-const busy = (session: Conversation, ending: () => Promise<Response>): Promise<Response[]> =>
+/** Activities, messages and changes at the same time, with the ending among them. */
+const writeAndEnd = (session: Conversation, ending: () => Promise<Response>): Promise<Response[]> =>
   Promise.all([
     ...Array.from({ length: 4 }, () => session.say('thought')),
     session.say('elicitation'),
@@ -39,16 +39,16 @@ const busy = (session: Conversation, ending: () => Promise<Response>): Promise<R
     session.say('thought', { ephemeral: true }),
   ])
 
-describe('while everybody writes', () => {
+describe('during concurrent writes', () => {
   for (const [what, [end_reason, ending]] of Object.entries(endings)) {
     test(
-      `${what}, and from then on nothing is written`,
+      `${what}, and nothing is written after that`,
       verifies('session.ended-refuses-writes', 'activity.seq-increasing-under-concurrency'),
       async ({ app }) => {
         const scene = await sessionScene(app)
         const session = await scene.delegated()
         const issueId = (await session.get()).issue?.id as string
-        const answers = await busy(session, () => ending(scene, issueId))
+        const answers = await writeAndEnd(session, () => ending(scene, issueId))
         expect(answers[6]?.status).toBeLessThan(300)
         for (const { status } of answers) expect([200, 201, 204, 401, 404, 409]).toContain(status)
         const creator = scene.member
@@ -65,14 +65,14 @@ describe('while everybody writes', () => {
   }
 
   test(
-    'somebody presses Stop and somebody takes the issue away: one of them is the reason',
+    'Stop and a change of the delegate give one end reason',
     verifies('session.second-stop-is-noop', 'session.stopping-response-ends-complete'),
     async ({ app }) => {
       const scene = await sessionScene(app)
       for (let round = 0; round < 4; round++) {
         const session = await scene.delegated()
         const issueId = (await session.get()).issue?.id
-        const answers = await busy(session, async () => {
+        const answers = await writeAndEnd(session, async () => {
           const [stopped, taken] = await Promise.all([
             session.stop(),
             scene.owner.put(`/issues/${issueId}`, { delegate_id: null }),
@@ -81,20 +81,20 @@ describe('while everybody writes', () => {
           return taken
         })
         for (const { status } of answers) expect([200, 201, 409]).toContain(status)
-        const said = await session.activities()
-        const signals = said.filter(({ signal }) => signal === 'stop')
+        const activities = await session.activities()
+        const signals = activities.filter(({ signal }) => signal === 'stop')
         expect(signals).toHaveLength(1)
         const shown = await session.get()
         expect(shown.end_reason).toBe(signals[0]?.signal_metadata?.reason)
-        const lastWord = said.find(({ type, seq }) => type === 'response' && seq > (signals[0]?.seq ?? 0))
-        expect([shown.state, shown.ended_at !== null]).toEqual(lastWord ? ['complete', true] : ['stopping', false])
-        if (lastWord) expect(said.at(-1)).toEqual(lastWord)
+        const finalActivity = activities.find(({ type, seq }) => type === 'response' && seq > (signals[0]?.seq ?? 0))
+        expect([shown.state, shown.ended_at !== null]).toEqual(finalActivity ? ['complete', true] : ['stopping', false])
+        if (finalActivity) expect(activities.at(-1)).toEqual(finalActivity)
       }
     },
   )
 
   test(
-    'nobody waits for somebody who waits for them',
+    'no ending causes a deadlock',
     verifiesOnPostgres('activity.seq-increasing-under-concurrency', 'session.ended-refuses-writes'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -102,7 +102,7 @@ describe('while everybody writes', () => {
         const scene = await sessionScene(app)
         const session = await scene.delegated()
         const issueId = (await session.get()).issue?.id as string
-        await busy(session, () => ending(scene, issueId))
+        await writeAndEnd(session, () => ending(scene, issueId))
       }
       const counted = await app.ctx.db.row<{ deadlocks: number }>(
         sql`select deadlocks::int from pg_stat_database where datname = current_database()`,

@@ -11,10 +11,10 @@ import { readSessions } from './session.ts'
 import type { TimeRules } from './state.ts'
 
 /**
- * An app sees its own sessions, a person those about what they see. An agent inside the service sees its own about what
- * it reaches where it works. `i` and `p` are what the session `s` is about.
+ * An app sees its own sessions; a person the sessions on items they can access; an agent inside the service its own
+ * sessions on items it can access. A condition on the session `s` and its issue `i` or project `p`.
  */
-function inSight(caller: Actor): Sql {
+function isVisibleTo(caller: Actor): Sql {
   const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
   if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
   const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id
@@ -23,7 +23,12 @@ function inSight(caller: Actor): Sql {
 }
 
 export async function getSession(ctx: Context, caller: Actor, id: string): Promise<AgentSession> {
-  const [session] = await readSessions(ctx.db, ctx.config, ctx.clock.now(), sql`s.id = ${id} and ${inSight(caller)}`)
+  const [session] = await readSessions(
+    ctx.db,
+    ctx.config,
+    ctx.clock.now(),
+    sql`s.id = ${id} and ${isVisibleTo(caller)}`,
+  )
   return found(session)
 }
 
@@ -31,7 +36,7 @@ export async function mustSeeSession(db: Queryable, caller: Actor, id: string): 
   found(
     await db.row(sql`
       select 1 from agent_sessions s left join issues i on i.id = s.issue_id left join projects p on p.id = s.project_id
-      where s.id = ${id} and ${inSight(caller)}`),
+      where s.id = ${id} and ${isVisibleTo(caller)}`),
   )
 }
 
@@ -43,7 +48,7 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
     ({ id }) => [id],
     (after, count) => {
       const now = ctx.clock.now()
-      const condition = sql`${inSight(caller)}
+      const condition = sql`${isVisibleTo(caller)}
         ${filter.issue_id ? sql`and s.issue_id = ${filter.issue_id}` : none}
         ${filter.project_id ? sql`and s.project_id = ${filter.project_id}` : none}
         ${filter.agent_id ? sql`and s.agent_id = ${filter.agent_id}` : none}
@@ -55,27 +60,27 @@ export const listSessions = (ctx: Context, caller: Actor, filter: SessionFilter)
     },
   )
 
-/** As `advance` has it: what was last written, unless time has moved it on since. */
+/** The same as `advance`: the stored state, unless a transition is due. */
 function inState(state: SessionState, now: Date, { staleAfterMs, stoppingTimeoutMs }: TimeRules): Sql {
-  const gone = sql`s.quiet_since <= ${plus(now, -staleAfterMs)}`
-  const over = isOver(now, stoppingTimeoutMs)
+  const isStale = sql`s.quiet_since <= ${plus(now, -staleAfterMs)}`
+  const isEnded = isTimedOut(now, stoppingTimeoutMs)
   switch (state) {
     case 'pending':
     case 'active':
-      return sql`and s.state = ${state} and not ${gone}`
+      return sql`and s.state = ${state} and not ${isStale}`
     case 'stale':
-      return sql`and (s.state = 'stale' or s.state in ('pending', 'active') and ${gone})`
+      return sql`and (s.state = 'stale' or s.state in ('pending', 'active') and ${isStale})`
     case 'stopping':
-      return sql`and s.state = 'stopping' and not ${over}`
+      return sql`and s.state = 'stopping' and not ${isEnded}`
     case 'complete':
-      return sql`and (s.state = 'complete' or s.state = 'stopping' and ${over})`
+      return sql`and (s.state = 'complete' or s.state = 'stopping' and ${isEnded})`
     default:
       return sql`and s.state = ${state}`
   }
 }
 
-const isOver = (now: Date, stoppingTimeoutMs: number) => sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`
+const isTimedOut = (now: Date, stoppingTimeoutMs: number) => sql`s.stopping_since <= ${plus(now, -stoppingTimeoutMs)}`
 
-/** The session `s` goes on; one whose time to stop has run out does not, though nobody may have written that down yet. */
+/** The session `s` has not ended. One whose stopping timeout has passed has ended, even if that is not stored yet. */
 export const isOpen = (now: Date, { stoppingTimeoutMs }: TimeRules): Sql =>
-  sql`(s.ended_at is null and not (s.state = 'stopping' and ${isOver(now, stoppingTimeoutMs)}))`
+  sql`(s.ended_at is null and not (s.state = 'stopping' and ${isTimedOut(now, stoppingTimeoutMs)}))`

@@ -7,7 +7,7 @@ import { test, verifies } from '../../test/harness.ts'
 
 const ids = (list: { id: string }[]) => list.map(({ id }) => id)
 
-/** All pages, each asked for with the cursor of the one before. */
+/** Reads all pages. */
 async function pages(client: Client, query: string): Promise<AgentSession[][]> {
   const read: AgentSession[][] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -20,7 +20,7 @@ async function pages(client: Client, query: string): Promise<AgentSession[][]> {
 
 describe('the list of sessions', () => {
   test(
-    'is newest first, in pages without gap or repeat',
+    'has the newest first, in pages without gaps or repeats',
     verifies('session.list-shape-and-order', 'session.list-cursor', 'session.list-limit', 'session.list-own-only'),
     async ({ app }) => {
       const { robot, newIssue, owner, member } = await sessionScene(app)
@@ -45,7 +45,7 @@ describe('the list of sessions', () => {
         expect(await robot.get(`/agent-sessions?${query}`), query).toMatchObject(invalid)
       }
       expect((await pages(member, 'limit=100')).flat()).toHaveLength(102)
-      // What comes in between moves nothing.
+      // A new session does not shift the pages.
       const { body } = await robot.get('/agent-sessions?limit=60')
       await robot.post('/agent-sessions', { issue_id })
       const rest = (await robot.get(`/agent-sessions?limit=60&cursor=${body.next_cursor}`)).body
@@ -73,7 +73,7 @@ describe('the list of sessions', () => {
     }
   })
 
-  test('is filtered by agent, project and whether it goes on', async ({ app }) => {
+  test('is filtered by agent, project and whether the session is open', async ({ app }) => {
     const { robot, owner, member, newIssue, newProject, begun, mentioned } = await sessionScene(app)
     const [plan, other] = [await newProject(), await newProject()]
     const about = await mentioned(plan)
@@ -97,12 +97,12 @@ describe('the list of sessions', () => {
       expect(await member.get(`/agent-sessions?${query}`), query).toMatchObject(invalid)
     }
 
-    // An app asks in vain for what is another's.
+    // An app gets no sessions of another app.
     expect(await listOf(robot)(`agent_id=${another.userId}`)).toEqual([])
     expect(await listOf(another)(`project_id=${plan.id}`)).toEqual([])
     expect(await listOf(another)('open=true')).toEqual([theirs])
     expect(await listOf(robot)('open=false')).toEqual([ended.id])
-    // So does somebody from elsewhere, and whoever may not see what it is about.
+    // Nor do members of other workspaces, or people without access to the item.
     const { owner: stranger } = await app.workspace()
     for (const query of [`agent_id=${robot.userId}`, `project_id=${plan.id}`, 'open=true', 'open=false']) {
       expect(await listOf(stranger)(query), query).toEqual([])
@@ -112,54 +112,58 @@ describe('the list of sessions', () => {
     expect(await listOf(owner)(`project_id=${plan.id}`)).toEqual([about.id])
   })
 
-  test('by state agrees with each session at every moment', verifies('session.list-filters'), async ({ startApp }) => {
-    const app = await startApp()
-    const { delegated, member, robot, owner } = await sessionScene(app)
-    const act = fc.oneof(
-      fc.constantFrom(...(Object.keys(contents) as Said[]), 'write' as const, 'stop' as const, 'undelegate' as const),
-      fc.constant('tick' as const),
-    )
-    const step = fc.record({
-      act,
-      which: fc.nat(2),
-      waitMs: fc.constantFrom(0, 1, 59_999, 60_000, 1_799_999, 1_800_000),
-    })
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
-        const sessions = [await delegated(), await delegated(), await delegated()]
-        for (const { act, which, waitMs } of steps) {
-          app.clock.advance({ milliseconds: waitMs })
-          const session = sessions[which] as (typeof sessions)[number]
-          if (act === 'tick') await app.tick()
-          else if (act === 'write') await session.write('Hm')
-          else if (act === 'stop') await session.stop()
-          else if (act === 'undelegate') {
-            await owner.put(`/issues/${(await session.get()).issue?.id}`, { delegate_id: null })
-          } else await session.say(act)
-          const shown = await Promise.all(sessions.map(({ get }) => get()))
-          const mine = new Set(ids(shown))
-          for (const client of [robot, member]) {
-            for (const state of sessionStates) {
-              const { body } = await client.get(`/agent-sessions?state=${state}&limit=100`)
-              const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
-              expect(listed).toEqual(shown.filter((one) => one.state === state).reverse())
-            }
-            for (const open of [true, false]) {
-              const { body } = await client.get(`/agent-sessions?open=${open}&limit=100`)
-              const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
-              expect(listed).toEqual(shown.filter((one) => (one.ended_at === null) === open).reverse())
+  test(
+    'filtered by state agrees with the state of each session at any time',
+    verifies('session.list-filters'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      const { delegated, member, robot, owner } = await sessionScene(app)
+      const act = fc.oneof(
+        fc.constantFrom(...(Object.keys(contents) as Said[]), 'write' as const, 'stop' as const, 'undelegate' as const),
+        fc.constant('tick' as const),
+      )
+      const step = fc.record({
+        act,
+        which: fc.nat(2),
+        waitMs: fc.constantFrom(0, 1, 59_999, 60_000, 1_799_999, 1_800_000),
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+          const sessions = [await delegated(), await delegated(), await delegated()]
+          for (const { act, which, waitMs } of steps) {
+            app.clock.advance({ milliseconds: waitMs })
+            const session = sessions[which] as (typeof sessions)[number]
+            if (act === 'tick') await app.tick()
+            else if (act === 'write') await session.write('Hm')
+            else if (act === 'stop') await session.stop()
+            else if (act === 'undelegate') {
+              await owner.put(`/issues/${(await session.get()).issue?.id}`, { delegate_id: null })
+            } else await session.say(act)
+            const shown = await Promise.all(sessions.map(({ get }) => get()))
+            const mine = new Set(ids(shown))
+            for (const client of [robot, member]) {
+              for (const state of sessionStates) {
+                const { body } = await client.get(`/agent-sessions?state=${state}&limit=100`)
+                const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
+                expect(listed).toEqual(shown.filter((one) => one.state === state).reverse())
+              }
+              for (const open of [true, false]) {
+                const { body } = await client.get(`/agent-sessions?open=${open}&limit=100`)
+                const listed = (body.data as AgentSession[]).filter(({ id }) => mine.has(id))
+                expect(listed).toEqual(shown.filter((one) => (one.ended_at === null) === open).reverse())
+              }
             }
           }
-        }
-      }),
-      { numRuns: 8, endOnFailure: true },
-    )
-  })
+        }),
+        { numRuns: 8, endOnFailure: true },
+      )
+    },
+  )
 })
 
 describe('the list of activities', () => {
   test(
-    'goes on after a seq until there is no more',
+    'continues after a seq until the end',
     verifies(
       'activity.list-shape',
       'activity.list-after-seq',
@@ -173,16 +177,16 @@ describe('the list of activities', () => {
       const list = async (query = '', client: Client = robot) =>
         (await client.get(`${session.path}/activities${query}`)).body
       expect(await list()).toEqual({ data: [], has_more: false, last_seq: 0 })
-      const said: { id: string; author: { kind: string } }[] = []
+      const posted: { id: string; author: { kind: string } }[] = []
       for (let count = 0; count < 201; count++) {
         app.clock.advance({ milliseconds: 100 })
-        said.push((await (count % 40 === 20 ? session.write('Well?') : session.say('thought'))).body)
+        posted.push((await (count % 40 === 20 ? session.write('Well?') : session.say('thought'))).body)
       }
       const first = await list()
       expect(first).toMatchObject({ has_more: true, last_seq: 50 })
-      expect(first.data).toEqual(said.slice(0, 50))
-      expect(first.data.filter(({ author }: (typeof said)[0]) => author.kind === 'user')).toHaveLength(1)
-      expect(await list('?limit=200')).toEqual({ data: said.slice(0, 200), has_more: true, last_seq: 200 })
+      expect(first.data).toEqual(posted.slice(0, 50))
+      expect(first.data.filter(({ author }: (typeof posted)[0]) => author.kind === 'user')).toHaveLength(1)
+      expect(await list('?limit=200')).toEqual({ data: posted.slice(0, 200), has_more: true, last_seq: 200 })
       for (const client of [robot, member]) {
         const read: unknown[] = []
         for (let after = 0, more = true; more; ) {
@@ -191,9 +195,9 @@ describe('the list of activities', () => {
           after = page.last_seq
           more = page.has_more
         }
-        expect(read).toEqual(said)
+        expect(read).toEqual(posted)
       }
-      expect(await list('?after_seq=1&limit=200')).toEqual({ data: said.slice(1), has_more: false, last_seq: 201 })
+      expect(await list('?after_seq=1&limit=200')).toEqual({ data: posted.slice(1), has_more: false, last_seq: 201 })
       expect(await list('?after_seq=201')).toEqual({ data: [], has_more: false, last_seq: 201 })
       expect(await list('?after_seq=999')).toEqual({ data: [], has_more: false, last_seq: 999 })
       for (const query of ['limit=201', 'limit=0', 'after_seq=-1', 'after_seq=x', 'after_seq=1.5', 'after=1']) {
@@ -202,7 +206,7 @@ describe('the list of activities', () => {
     },
   )
 
-  test('is read by the app in every state', verifies('activity.list-includes-people'), async ({ app }) => {
+  test('can be read by the app in every state', verifies('activity.list-includes-people'), async ({ app }) => {
     const { delegated, member } = await sessionScene(app)
     for (const state of ['complete', 'stale', 'stopping'] as const) {
       const session = await delegated()

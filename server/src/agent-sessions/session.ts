@@ -6,19 +6,19 @@ import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
 import { nameOfUser } from '../login/names.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { advance, dueAt, type Standing, type TimeRules, unresponsiveSince } from './state.ts'
+import { advance, dueAt, type Lifecycle, type TimeRules, unresponsiveSince } from './state.ts'
 
-/** What a session is about. */
-export type About = { issueId: string } | { projectId: string }
+/** The issue or project that a session is about. */
+export type SessionSubject = { issueId: string } | { projectId: string }
 
-/** What is needed of a session to write to it. */
+/** The fields of a session that writes need. */
 export interface Session {
   id: string
   workspaceId: string
   agentId: string
   /** Null for an agent inside the service. */
   installationId: string | null
-  /** Of a personal agent. */
+  /** The owner of a personal agent. */
   ownerId: string | null
   issueId: string | null
   projectId: string | null
@@ -28,7 +28,7 @@ export interface Session {
   openedByAgent: boolean
   createdEventId: string | null
   createdAt: Date
-  standing: Standing
+  lifecycle: Lifecycle
   plan: PlanItem[]
   externalUrls: ExternalUrl[]
   lastSeq: number
@@ -68,7 +68,7 @@ export interface SessionRow {
   updated_at: string
 }
 
-/** Of the session `s`. */
+/** Columns of the session `s`. */
 export const sessionColumns = sql`
   s.id, s.workspace_id, s.agent_id, s.installation_id, s.owner_id, s.issue_id, s.project_id, s.personal_of, s.thread_id,
   s.creator_id, s.opened_by_agent, s.created_event_id, s.state, s.quiet_since, s.stopping_since, s.answered_at,
@@ -77,7 +77,7 @@ export const sessionColumns = sql`
 
 const date = (text: string | null) => (text === null ? null : new Date(text))
 
-/** A session as it stands by now, whatever was last written of it. */
+/** The session at `now`: the stored row with the transition that is due applied. */
 export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session => ({
   id: row.id,
   workspaceId: row.workspace_id,
@@ -92,7 +92,7 @@ export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session
   openedByAgent: row.opened_by_agent,
   createdEventId: row.created_event_id,
   createdAt: new Date(row.created_at),
-  standing: advance(
+  lifecycle: advance(
     {
       state: row.state,
       quietSince: new Date(row.quiet_since),
@@ -115,53 +115,54 @@ export const sessionOf = (row: SessionRow, now: Date, rules: TimeRules): Session
 })
 
 /**
- * What a session of the agent is about stays until the transaction ends. For who will name it in another row: whoever
- * moves or deletes it holds it before its sessions, and two who wait for each other would both wait in vain.
+ * Locks the subject of the agent's session against deletion. Call before locking the session if another row will refer
+ * to the subject: a move or deletion locks the subject before its sessions, and another order would deadlock.
  */
-export const holdPlace = (tx: Queryable, agentId: string, id: string) =>
+export const lockSubject = (tx: Queryable, agentId: string, id: string) =>
   tx.row(sql`
     with s as (select issue_id, project_id from agent_sessions where id = ${id} and agent_id = ${agentId}),
       i as (select 1 from issues where id = (select issue_id from s) for key share),
       p as (select 1 from projects where id = (select project_id from s) for key share)
     select exists (select from i), exists (select from p)`)
 
-/** Sessions that nobody else changes until the transaction ends, in one order. */
+/** Locks and returns the matching sessions, always in the same order. */
 export async function lockSessions({ tx, now, config }: UnitOfWork, condition: Sql): Promise<Session[]> {
   const rows = await tx.rows<SessionRow>(sql`
     select ${sessionColumns} from agent_sessions s where ${condition} order by s.id for update of s`)
   return rows.map((row) => sessionOf(row, now, config))
 }
 
-/** 3.1: after its end nothing is written to a session any more. */
-export const ended = ({ standing }: Session) => new ApiError('SESSION_ENDED', { end_reason: standing.endReason })
+/** session.ended-refuses-writes */
+export const sessionEnded = ({ lifecycle }: Session) =>
+  new ApiError('SESSION_ENDED', { end_reason: lifecycle.endReason })
 
 export function refuseEnded(session: Session) {
-  if (session.standing.endedAt) throw ended(session)
+  if (session.lifecycle.endedAt) throw sessionEnded(session)
 }
 
-/** Whether its agent hears this person: a personal one only its owner (decisions 10). */
-export const hears = ({ ownerId }: Session, { id }: { id: string }) => ownerId === null || ownerId === id
+/** agent.personal-only-owner-prompts */
+export const canMessage = ({ ownerId }: Session, { id }: { id: string }) => ownerId === null || ownerId === id
 
-/** What a session looks like to others, beyond what it is itself. */
-interface ShownRow extends SessionRow {
+/** A session with the rows that the API shows with it. */
+interface JoinedRow extends SessionRow {
   issue: Omit<NonNullable<AgentSession['issue']>, 'url'> | null
   comment: Omit<NonNullable<AgentSession['comment']>, 'url'> | null
   creator: AgentSession['creator']
 }
 
-/** The issue `i` of the team `t`, but for its address. */
-export const shownIssue = sql`
+/** The issue `i` of the team `t`, without its URL. */
+export const issueJson = sql`
   case when i.id is not null then jsonb_build_object('id', i.id, 'identifier', i.code, 'title', i.title, 'team',
     case when t.id is not null then jsonb_build_object('id', t.id, 'key', t.key, 'name', t.name) end) end`
 
-const shownColumns = sql`
-  coalesce(s.parting::jsonb -> 'issue', ${shownIssue}) as issue,
+const joinedColumns = sql`
+  coalesce(s.parting::jsonb -> 'issue', ${issueJson}) as issue,
   case when c.id is not null then
     jsonb_build_object('id', c.id, 'body', coalesce(s.parting ->> 'comment', c.text)) end as comment,
   ${nameOfUser} as creator`
 
 /** `i`, `p` and `c` are the issue, project and comment of the session `s`. */
-const sessionsInPlace = sql`
+const joinedTables = sql`
   agent_sessions s
   left join issues i on i.id = s.issue_id
   left join projects p on p.id = s.project_id
@@ -169,26 +170,26 @@ const sessionsInPlace = sql`
   left join comments c on c.id = s.comment_id
   join users u on u.id = s.creator_id`
 
-/** Sessions as the wire has them (2.6). */
+/** Sessions in the format of the API. */
 export async function readSessions(db: Queryable, config: Config, now: Date, condition: Sql): Promise<AgentSession[]> {
-  const rows = await db.rows<ShownRow>(sql`
-    select ${sessionColumns}, ${shownColumns} from ${sessionsInPlace} where ${condition}`)
-  return rows.map((row) => shown(config, row, now))
+  const rows = await db.rows<JoinedRow>(sql`
+    select ${sessionColumns}, ${joinedColumns} from ${joinedTables} where ${condition}`)
+  return rows.map((row) => toAgentSession(config, row, now))
 }
 
 export async function readSession({ tx, config, now }: UnitOfWork, id: string): Promise<AgentSession> {
   const [session] = await readSessions(tx, config, now, sql`s.id = ${id}`)
-  if (!session) throw new Error(`there is no session ${id}`)
+  if (!session) throw new Error(`session ${id} does not exist`)
   return session
 }
 
-function shown(config: Config, row: ShownRow, now: Date): AgentSession {
-  const { id, agentId, standing, plan, externalUrls, createdAt, openedByAgent } = sessionOf(row, now, config)
+function toAgentSession(config: Config, row: JoinedRow, now: Date): AgentSession {
+  const { id, agentId, lifecycle, plan, externalUrls, createdAt, openedByAgent } = sessionOf(row, now, config)
   const url = row.issue ? issueUrl(config, row.issue.identifier) : projectUrl(config, row.project_id as string)
   return {
     id,
-    state: standing.state,
-    unresponsive_since: iso(unresponsiveSince({ createdAt, openedByAgent }, standing, now, config)),
+    state: lifecycle.state,
+    unresponsive_since: iso(unresponsiveSince({ createdAt, openedByAgent }, lifecycle, now, config)),
     issue: row.issue && { ...row.issue, url },
     comment: row.comment && { ...row.comment, url: commentUrl(url, row.comment.id) },
     creator: row.creator,
@@ -196,39 +197,38 @@ function shown(config: Config, row: ShownRow, now: Date): AgentSession {
     plan,
     external_urls: externalUrls,
     created_at: createdAt.toISOString(),
-    updated_at: standing.updatedAt.toISOString(),
-    ended_at: iso(standing.endedAt),
-    end_reason: standing.endReason,
+    updated_at: lifecycle.updatedAt.toISOString(),
+    ended_at: iso(lifecycle.endedAt),
+    end_reason: lifecycle.endReason,
   }
 }
 
 const iso = (time: Date | null) => time?.toISOString() ?? null
 
-/** The columns that follow from how a session stands. */
-export function standingColumns(session: Session, standing: Standing, now: Date, rules: TimeRules): Sql {
+export function lifecycleColumns(session: Session, lifecycle: Lifecycle, now: Date, rules: TimeRules): Sql {
   return sql`
-    state = ${standing.state}, quiet_since = ${standing.quietSince}, stopping_since = ${standing.stoppingSince},
-    answered_at = ${standing.answeredAt}, end_reason = ${standing.endReason}, ended_at = ${standing.endedAt},
-    updated_at = ${standing.updatedAt}, due_at = ${nextLook(session, standing, now, rules)}, version = version + 1`
+    state = ${lifecycle.state}, quiet_since = ${lifecycle.quietSince}, stopping_since = ${lifecycle.stoppingSince},
+    answered_at = ${lifecycle.answeredAt}, end_reason = ${lifecycle.endReason}, ended_at = ${lifecycle.endedAt},
+    updated_at = ${lifecycle.updatedAt}, due_at = ${nextTimer(session, lifecycle, now, rules)}, version = version + 1`
 }
 
-/** An earlier moment than needed stays: the timer finds nothing to do then and looks further ahead. */
-function nextLook(session: Session, standing: Standing, now: Date, rules: TimeRules): Date | null {
-  const due = dueAt(session, standing, now, rules)
+/** Keeps an earlier stored time, which saves an index update; the timer then finds nothing due and sets the next. */
+function nextTimer(session: Session, lifecycle: Lifecycle, now: Date, rules: TimeRules): Date | null {
+  const due = dueAt(session, lifecycle, now, rules)
   return due && session.dueAt && session.dueAt > now && session.dueAt < due ? session.dueAt : due
 }
 
-/** Writes down where several sessions stand that came there at once: by time, or because they ended together. */
-export async function saveStandings({ tx, now, config }: UnitOfWork, sessions: Session[]) {
+/** Stores the changes of several sessions that reached a due transition or ended together. */
+export async function saveLifecycles({ tx, now, config }: UnitOfWork, sessions: Session[]) {
   const rows = sessions.map((session) => {
-    const { state, endReason, endedAt, updatedAt } = session.standing
+    const { state, endReason, endedAt, updatedAt } = session.lifecycle
     return {
       id: session.id,
       state,
       endReason,
       endedAt,
       updatedAt,
-      dueAt: dueAt(session, session.standing, now, config),
+      dueAt: dueAt(session, session.lifecycle, now, config),
     }
   })
   await tx.run(sql`

@@ -5,7 +5,7 @@ import { test, verifies } from '../../test/harness.ts'
 
 describe('a session', () => {
   test(
-    'that began with a delegation shows its issue and who delegated',
+    'opened by a delegation has the issue and the person who delegated',
     verifies(
       'session.id-prefix',
       'session.field-set',
@@ -57,7 +57,7 @@ describe('a session', () => {
     },
   )
 
-  test('that began with a mention shows the comment', verifies('session.comment-shape'), async ({ app }) => {
+  test('opened by a mention has the comment', verifies('session.comment-shape'), async ({ app }) => {
     const { mentioned, newIssue, member } = await sessionScene(app)
     const issue = await newIssue()
     const session = await mentioned(issue)
@@ -77,18 +77,22 @@ describe('a session', () => {
     expect(await get()).toMatchObject({ issue: null, comment: { id: comment.id, url } })
   })
 
-  test('stays when the comment it began with is deleted', verifies('session.comment-deleted'), async ({ app }) => {
-    const { mentioned, newIssue, member } = await sessionScene(app)
-    const session = await mentioned(await newIssue())
-    expect((await member.delete(`/comments/${session.comment.id}`)).status).toBe(204)
-    expect(await session.get()).toMatchObject({ comment: null, state: 'pending', ended_at: null })
-    expect((await session.say('thought')).status).toBe(201)
-  })
+  test(
+    'stays open when the comment that opened it is deleted',
+    verifies('session.comment-deleted'),
+    async ({ app }) => {
+      const { mentioned, newIssue, member } = await sessionScene(app)
+      const session = await mentioned(await newIssue())
+      expect((await member.delete(`/comments/${session.comment.id}`)).status).toBe(204)
+      expect(await session.get()).toMatchObject({ comment: null, state: 'pending', ended_at: null })
+      expect((await session.say('thought')).status).toBe(201)
+    },
+  )
 })
 
-describe('an app opens a session', () => {
+describe('an app can open a session', () => {
   test(
-    'on an issue, each time a new one, and nobody is told',
+    'on an issue, a new one each time, without an event',
     verifies(
       'session.app-opens-201',
       'session.creator-is-app-user',
@@ -144,7 +148,7 @@ describe('an app opens a session', () => {
   )
 
   test(
-    'of a thread once, however many ask at once',
+    'in a thread once, for simultaneous requests',
     verifies('session.app-reopen-on-comment-is-200'),
     async ({ app }) => {
       const { robot, newIssue, comment } = await sessionScene(app)
@@ -156,7 +160,7 @@ describe('an app opens a session', () => {
   )
 
   test(
-    'only on what it can see',
+    'only on items it can access',
     verifies('session.app-open-unseen-404', 'scope.other-team-session-is-404'),
     async ({ app }) => {
       const scene = await sessionScene(app)
@@ -216,36 +220,40 @@ describe('an app opens a session', () => {
     },
   )
 
-  test('and a person does not', async ({ app }) => {
+  test('but a person cannot', async ({ app }) => {
     const { owner, newIssue } = await sessionScene(app)
     const { id: issue_id } = await newIssue()
     expect(await app.unchanged(() => owner.post('/agent-sessions', { issue_id }))).toMatchObject({ status: 403 })
   })
 })
 
-describe('whose it is', () => {
-  test('any other app finds nothing', verifies('session.foreign-404', 'session.list-own-only'), async ({ app }) => {
-    const { delegated, owner, id } = await sessionScene(app)
-    const elsewhere = await sessionScene(app)
-    const session = await delegated()
-    const others = [await app.installed(owner, { scopes: everyScope }), elsewhere.robot]
-    for (const other of others) {
-      const calls = [
-        () => other.get(session.path),
-        () => other.get(`${session.path}/activities`),
-        () => other.patch(session.path, { plan: [] }),
-        () => other.post(`${session.path}/activities`, { content: { type: 'thought', body: 'Mine' } }),
-        () => other.post(`${session.path}/activities`, { content: { type: 'response', body: 'Mine' } }),
-      ]
-      for (const call of calls) expect(await app.unchanged(call)).toMatchObject(missing)
-      expect((await other.get('/agent-sessions')).body).toEqual({ data: [], next_cursor: null })
-    }
-    const astray = elsewhere.robot.with({ 'x-workspace-id': id })
-    expect((await app.unchanged(() => astray.get(session.path))).status).toBe(403)
-    expect((await session.get()).state).toBe('pending')
-  })
+describe('access to a session', () => {
+  test(
+    'is denied to other apps with 404',
+    verifies('session.foreign-404', 'session.list-own-only'),
+    async ({ app }) => {
+      const { delegated, owner, id } = await sessionScene(app)
+      const elsewhere = await sessionScene(app)
+      const session = await delegated()
+      const others = [await app.installed(owner, { scopes: everyScope }), elsewhere.robot]
+      for (const other of others) {
+        const calls = [
+          () => other.get(session.path),
+          () => other.get(`${session.path}/activities`),
+          () => other.patch(session.path, { plan: [] }),
+          () => other.post(`${session.path}/activities`, { content: { type: 'thought', body: 'Mine' } }),
+          () => other.post(`${session.path}/activities`, { content: { type: 'response', body: 'Mine' } }),
+        ]
+        for (const call of calls) expect(await app.unchanged(call)).toMatchObject(missing)
+        expect((await other.get('/agent-sessions')).body).toEqual({ data: [], next_cursor: null })
+      }
+      const astray = elsewhere.robot.with({ 'x-workspace-id': id })
+      expect((await app.unchanged(() => astray.get(session.path))).status).toBe(403)
+      expect((await session.get()).state).toBe('pending')
+    },
+  )
 
-  test('its app needs no scope for it', verifies('scope.own-sessions-need-none'), async ({ app }) => {
+  test('needs no scope for its own app', verifies('scope.own-sessions-need-none'), async ({ app }) => {
     const { owner, team, newIssue } = await sessionScene(app)
     const bare = await app.installed(owner, { scopes: ['app:assignable'], teamIds: [team.id] })
     expect((await bare.get('/issues')).status).toBe(403)

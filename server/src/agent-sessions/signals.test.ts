@@ -8,10 +8,10 @@ const select = { signal: 'select', signal_metadata: { options: [{ value: 'main' 
 const options = (count: number) => Array.from({ length: count }, (_, index) => ({ value: `v${index}` }))
 const offer = (signal_metadata: unknown) => ({ signal: 'select', signal_metadata })
 
-describe('an app asks', () => {
+describe('an app can ask', () => {
   const accepted: Record<string, Record<string, unknown>> = {
     'for a connection': auth,
-    'for a connection with somebody': {
+    'for a connection with a user': {
       signal: 'auth',
       signal_metadata: { url: 'https://example.com/a?b=c#d', provider_name: 'Example' },
     },
@@ -65,7 +65,7 @@ describe('an app asks', () => {
   )
 
   test(
-    'for nothing else',
+    'with no other signals or metadata',
     verifies(
       'activity.signal-names',
       'activity.signal-auth-metadata',
@@ -84,7 +84,7 @@ describe('an app asks', () => {
     },
   )
 
-  test('for a connection of a member, and of nobody else', async ({ app }) => {
+  test('for the connection of members only', async ({ app }) => {
     const { delegated, member, robot } = await sessionScene(app)
     const { member: stranger } = await app.workspace()
     const session = await delegated()
@@ -98,7 +98,7 @@ describe('an app asks', () => {
     expect(await session.say('elicitation', asked)).toMatchObject({ status: 201, body: asked })
   })
 
-  test('with nothing but an elicitation', verifies('activity.signal-only-on-elicitation'), async ({ app }) => {
+  test('only with an elicitation', verifies('activity.signal-only-on-elicitation'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     for (const type of ['thought', 'action', 'response', 'error'] satisfies Said[]) {
@@ -109,7 +109,7 @@ describe('an app asks', () => {
   })
 })
 
-describe('a person answers', () => {
+describe('a person can answer', () => {
   test(
     'with a message',
     verifies('activity.person-message', 'activity.author-shape', 'activity.optional-defaults'),
@@ -134,7 +134,7 @@ describe('a person answers', () => {
     },
   )
 
-  test('with nothing but a prompt', verifies('activity.person-prompt-only'), async ({ app }) => {
+  test('only with a prompt', verifies('activity.person-prompt-only'), async ({ app }) => {
     const { delegated, member } = await sessionScene(app)
     const { path, say } = await delegated()
     await say('elicitation', select)
@@ -154,7 +154,7 @@ describe('a person answers', () => {
     })
   })
 
-  test('a choice, by the values that were offered', verifies('activity.person-select-answer'), async ({ app }) => {
+  test('a choice with offered values', verifies('activity.person-select-answer'), async ({ app }) => {
     const { delegated, id: workspaceId } = await sessionScene(app)
     const session = await delegated()
     const { body: one } = await session.say('elicitation', select)
@@ -179,37 +179,41 @@ describe('a person answers', () => {
     expect((await session.get()).state).toBe('pending')
   })
 
-  test('a choice only as it was offered', verifies('activity.person-select-answer'), async ({ app }) => {
-    const { delegated } = await sessionScene(app)
-    const session = await delegated()
-    const elsewhere = await delegated()
-    const { body: one } = await session.say('elicitation', select)
-    const { body: connection } = await session.say('elicitation', auth)
-    const { body: plain } = await session.say('elicitation')
-    const { body: theirs } = await elsewhere.say('elicitation', select)
-    const { body: prompt } = await session.write('Hm')
-    const bad: [string, unknown][] = [
-      ['signal_metadata.selected', { in_reply_to: one.id, selected: ['other'] }],
-      ['signal_metadata.selected', { in_reply_to: one.id, selected: ['main', 'next'] }],
-      ['signal_metadata.selected', { in_reply_to: one.id, selected: [] }],
-      ['signal_metadata.selected', { in_reply_to: one.id, selected: ['main', 'main'] }],
-      ['signal_metadata.selected', { in_reply_to: one.id }],
-      ['signal_metadata.selected', { in_reply_to: one.id, selected: 'main' }],
-      ['signal_metadata.in_reply_to', { selected: ['main'] }],
-      ['signal_metadata.in_reply_to', { in_reply_to: connection.id, selected: ['main'] }],
-      ['signal_metadata.in_reply_to', { in_reply_to: plain.id, selected: ['main'] }],
-      ['signal_metadata.in_reply_to', { in_reply_to: prompt.id, selected: ['main'] }],
-      ['signal_metadata.in_reply_to', { in_reply_to: theirs.id, selected: ['main'] }],
-      ['signal_metadata.in_reply_to', { in_reply_to: 'act_00000000000000000000000000', selected: ['main'] }],
-      ['signal_metadata.reason', { in_reply_to: one.id, selected: ['main'], reason: 'stopped' }],
-    ]
-    await app.unchanged(async () => {
-      for (const [field, signal_metadata] of bad) {
-        const answer = await session.write('This', { signal_metadata })
-        expect(answer, JSON.stringify(signal_metadata)).toMatchObject(
-          refusal(422, 'VALIDATION_ERROR', { [field]: expect.any(String) }),
-        )
-      }
-    })
-  })
+  test(
+    'a choice only with values, and as many, as were offered',
+    verifies('activity.person-select-answer'),
+    async ({ app }) => {
+      const { delegated } = await sessionScene(app)
+      const session = await delegated()
+      const elsewhere = await delegated()
+      const { body: one } = await session.say('elicitation', select)
+      const { body: connection } = await session.say('elicitation', auth)
+      const { body: plain } = await session.say('elicitation')
+      const { body: theirs } = await elsewhere.say('elicitation', select)
+      const { body: prompt } = await session.write('Hm')
+      const bad: [string, unknown][] = [
+        ['signal_metadata.selected', { in_reply_to: one.id, selected: ['other'] }],
+        ['signal_metadata.selected', { in_reply_to: one.id, selected: ['main', 'next'] }],
+        ['signal_metadata.selected', { in_reply_to: one.id, selected: [] }],
+        ['signal_metadata.selected', { in_reply_to: one.id, selected: ['main', 'main'] }],
+        ['signal_metadata.selected', { in_reply_to: one.id }],
+        ['signal_metadata.selected', { in_reply_to: one.id, selected: 'main' }],
+        ['signal_metadata.in_reply_to', { selected: ['main'] }],
+        ['signal_metadata.in_reply_to', { in_reply_to: connection.id, selected: ['main'] }],
+        ['signal_metadata.in_reply_to', { in_reply_to: plain.id, selected: ['main'] }],
+        ['signal_metadata.in_reply_to', { in_reply_to: prompt.id, selected: ['main'] }],
+        ['signal_metadata.in_reply_to', { in_reply_to: theirs.id, selected: ['main'] }],
+        ['signal_metadata.in_reply_to', { in_reply_to: 'act_00000000000000000000000000', selected: ['main'] }],
+        ['signal_metadata.reason', { in_reply_to: one.id, selected: ['main'], reason: 'stopped' }],
+      ]
+      await app.unchanged(async () => {
+        for (const [field, signal_metadata] of bad) {
+          const answer = await session.write('This', { signal_metadata })
+          expect(answer, JSON.stringify(signal_metadata)).toMatchObject(
+            refusal(422, 'VALIDATION_ERROR', { [field]: expect.any(String) }),
+          )
+        }
+      })
+    },
+  )
 })

@@ -4,7 +4,7 @@ import { bringTo, ended, type SessionScene, sessionScene } from '../../test/agen
 import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
-/** Time does the same whether or not a worker looks. */
+/** The results must not depend on whether a worker runs the timers. */
 const worlds: [string, (app: TestApp) => Promise<void>][] = [
   ['without a timer', async () => {}],
   ['with a timer', (app) => app.tick()],
@@ -14,20 +14,20 @@ const link = { external_urls: [{ label: 'Change', url: 'https://example.com/1' }
 for (const [world, tick] of worlds) {
   describe(`time, ${world},`, () => {
     test(
-      'makes a silent session stale after 30 minutes, and not before',
+      'makes a session stale after 30 minutes without activity, and not before',
       verifies('session.stale-after-30-min', 'session.time-rules-without-tick', 'config.stale-after'),
       async ({ app }) => {
         const scene = await sessionScene(app)
         for (const state of ['pending', 'active'] as const) {
           const session = await scene.delegated()
           await bringTo(app, session, state)
-          const turnsAt = new Date(app.clock.now().getTime() + 1_800_000).toISOString()
+          const nextTransitionAt = new Date(app.clock.now().getTime() + 1_800_000).toISOString()
           app.clock.advance({ minutes: 30, milliseconds: -1 })
           await tick(app)
           expect(await session.get()).toMatchObject({ state })
           app.clock.advance({ milliseconds: 1 })
           await tick(app)
-          const stale = { state: 'stale', updated_at: turnsAt, ended_at: null, end_reason: null }
+          const stale = { state: 'stale', updated_at: nextTransitionAt, ended_at: null, end_reason: null }
           expect(await session.get()).toMatchObject(stale)
           app.clock.advance({ hours: 5 })
           await tick(app)
@@ -37,7 +37,7 @@ for (const [world, tick] of worlds) {
     )
 
     test(
-      'leaves alone what waits for somebody else',
+      'does not make a session stale that does not wait for the agent',
       verifies('session.no-stale-from-other-states'),
       async ({ app }) => {
         const { delegated } = await sessionScene(app)
@@ -56,7 +56,7 @@ for (const [world, tick] of worlds) {
     )
 
     test(
-      'counts anew from what the app says and from what a person sets going',
+      'counts from the last activity of the app or the message that reopened the session',
       verifies('session.stale-clock-restarts', 'session.stale-after-30-min'),
       async ({ app }) => {
         const { delegated } = await sessionScene(app)
@@ -122,7 +122,7 @@ for (const [world, tick] of worlds) {
     )
 
     test(
-      'shows who has not answered 10 seconds after the opening, until they do',
+      'makes a session unresponsive 10 seconds after the opening, until the app answers',
       verifies(
         'session.unresponsive-after-10s',
         'session.unresponsive-cleared',
@@ -163,7 +163,7 @@ for (const [world, tick] of worlds) {
     )
 
     test(
-      'has nothing to show where the app answered in time, or began itself',
+      'never makes a session unresponsive if the app answered in time or opened it',
       verifies('session.unresponsive-null-when-answered', 'session.unresponsive-never-for-app-opened'),
       async ({ app }) => {
         const { delegated, begun } = await sessionScene(app)
@@ -181,7 +181,7 @@ for (const [world, tick] of worlds) {
     )
 
     test(
-      'has the lengths that the operator chose',
+      'uses the periods that the operator configured',
       verifies('config.stale-after', 'config.stopping-timeout', 'config.unresponsive-after'),
       async ({ startApp }) => {
         const app = await startApp({
@@ -209,9 +209,9 @@ for (const [world, tick] of worlds) {
   })
 }
 
-describe('workers that look', () => {
+describe('workers', () => {
   test(
-    'write down what everybody saw already, once',
+    'store a due transition once, which reads showed already',
     verifies('session.time-rules-without-tick'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -235,26 +235,26 @@ describe('workers that look', () => {
   )
 
   test(
-    'at once, while the app speaks, lose nothing',
+    'lose no activity when they run while the app posts',
     verifiesOnPostgres('session.stale-after-30-min', 'activity.seq-increasing-under-concurrency'),
     async ({ startApp }) => {
       const app = await startApp()
       const other = await startApp({}, app)
       const { delegated } = await sessionScene(app)
       const silent = [await delegated(), await delegated(), await delegated()]
-      const spoken = await delegated()
+      const posting = await delegated()
       app.clock.advance({ minutes: 30 })
       const answers = await Promise.all([
         ...[app, other, app, other].map((node) => node.tick()),
-        spoken.say('thought'),
-        spoken.say('thought'),
-        spoken.write('Well?'),
+        posting.say('thought'),
+        posting.say('thought'),
+        posting.write('Well?'),
         ...[app, other, app, other].map((node) => node.tick()),
       ])
       for (const answer of answers) if (answer) expect(answer.status).toBe(201)
       for (const { get } of silent) expect((await get()).state).toBe('stale')
-      expect((await spoken.activities()).map(({ seq }) => seq)).toEqual([1, 2, 3])
-      expect(['active', 'pending']).toContain((await spoken.get()).state)
+      expect((await posting.activities()).map(({ seq }) => seq)).toEqual([1, 2, 3])
+      expect(['active', 'pending']).toContain((await posting.get()).state)
     },
   )
 })

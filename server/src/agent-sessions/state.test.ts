@@ -3,17 +3,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plus } from '../clock.ts'
 import {
+  acceptsMessages,
   advance,
   afterAppActivity,
-  afterLink,
   afterMessage,
+  afterUpdate,
+  beginStopping,
   dueAt,
   endNow,
-  opened,
-  type Standing,
-  stop,
-  takesMessages,
-  turnsAt,
+  type Lifecycle,
+  newLifecycle,
+  nextTransitionAt,
   unresponsiveSince,
 } from './state.ts'
 
@@ -22,14 +22,14 @@ const begin = new Date('2026-03-02T09:00:00.000Z')
 const later = (ms: number) => plus(begin, ms)
 const types = ['thought', 'action', 'elicitation', 'response', 'error'] as const
 
-/** A session that has been in a state since the beginning. */
-const inState = (state: Standing['state']): Standing => ({
-  ...opened(begin),
+/** A session that has been in the state since it was opened. */
+const inState = (state: Lifecycle['state']): Lifecycle => ({
+  ...newLifecycle(begin),
   state,
   ...(state === 'stopping' ? { stoppingSince: begin, endReason: 'stopped' } : {}),
 })
 
-describe('what the agent says', () => {
+describe('an activity of the agent', () => {
   const after = {
     thought: 'active',
     action: 'active',
@@ -38,7 +38,7 @@ describe('what the agent says', () => {
     error: 'error',
   }
   for (const state of sessionStates.filter((one) => one !== 'stopping')) {
-    test(`moves on from ${state}, and ends nothing`, () => {
+    test(`changes ${state} to the state of its type and does not end the session`, () => {
       for (const type of types) {
         expect(afterAppActivity(inState(state), type, later(5))).toMatchObject({
           state: after[type],
@@ -51,7 +51,7 @@ describe('what the agent says', () => {
     })
   }
 
-  test('while stopping is a last word or nothing', () => {
+  test('ends a stopping session if it is a response or an error', () => {
     const stopping = inState('stopping')
     for (const type of ['thought', 'action', 'elicitation'] as const) {
       expect(afterAppActivity(stopping, type, later(5))).toMatchObject({ state: 'stopping', endedAt: null })
@@ -62,21 +62,25 @@ describe('what the agent says', () => {
     }
   })
 
-  test('is answered by the first of it', () => {
-    const once = afterAppActivity(opened(begin), 'thought', later(1))
+  test('counts as the answer if it is the first activity or link', () => {
+    const once = afterAppActivity(newLifecycle(begin), 'thought', later(1))
     expect(afterAppActivity(once, 'thought', later(2)).answeredAt).toEqual(later(1))
-    expect(afterLink(once, later(2)).answeredAt).toEqual(later(1))
-    expect(afterLink(opened(begin), later(2))).toMatchObject({ answeredAt: later(2), quietSince: begin })
+    expect(afterUpdate(once, { addsLinks: true }, later(2)).answeredAt).toEqual(later(1))
+    expect(afterUpdate(newLifecycle(begin), { addsLinks: false }, later(2)).answeredAt).toBeNull()
+    expect(afterUpdate(newLifecycle(begin), { addsLinks: true }, later(2))).toMatchObject({
+      answeredAt: later(2),
+      quietSince: begin,
+    })
   })
 })
 
-describe('what a person does', () => {
-  test('is heard while it has neither ended nor been told to stop', () => {
-    for (const state of sessionStates) expect(takesMessages(inState(state))).toBe(state !== 'stopping')
-    expect(takesMessages(endNow(opened(begin), 'issue_deleted', begin))).toBe(false)
+describe('a person', () => {
+  test('can write while the session is neither stopping nor ended', () => {
+    for (const state of sessionStates) expect(acceptsMessages(inState(state))).toBe(state !== 'stopping')
+    expect(acceptsMessages(endNow(newLifecycle(begin), 'issue_deleted', begin))).toBe(false)
   })
 
-  test('begins anew what was at rest, and leaves alone what is under way', () => {
+  test('reopens an idle session with a message; a pending or active one keeps its state', () => {
     for (const state of ['pending', 'active'] as const) {
       expect(afterMessage(inState(state), later(5))).toMatchObject({ state, quietSince: begin })
     }
@@ -85,9 +89,9 @@ describe('what a person does', () => {
     }
   })
 
-  test('can stop it from everywhere', () => {
+  test('can stop a session in every state', () => {
     for (const state of sessionStates) {
-      expect(stop(inState(state), 'undelegated', later(5))).toMatchObject({
+      expect(beginStopping(inState(state), 'undelegated', later(5))).toMatchObject({
         state: 'stopping',
         stoppingSince: later(5),
         endReason: 'undelegated',
@@ -98,7 +102,7 @@ describe('what a person does', () => {
 })
 
 describe('time', () => {
-  test('makes stale what has been silent for so long, and nothing else', () => {
+  test('makes only pending and active sessions stale', () => {
     for (const state of sessionStates.filter((one) => one !== 'stopping')) {
       const silent = inState(state)
       expect(advance(silent, later(rules.staleAfterMs - 1), rules)).toBe(silent)
@@ -107,7 +111,7 @@ describe('time', () => {
     }
   })
 
-  test('ends what was told to stop, at the moment it was over', () => {
+  test('ends a stopping session at its timeout, also when it is read later', () => {
     const stopping = inState('stopping')
     expect(advance(stopping, later(59_999), rules)).toBe(stopping)
     for (const now of [60_000, 3_600_000]) {
@@ -115,81 +119,124 @@ describe('time', () => {
     }
   })
 
-  test('does nothing more to what has ended', () => {
-    const over = endNow(opened(begin), 'uninstalled', begin)
+  test('does not change an ended session', () => {
+    const over = endNow(newLifecycle(begin), 'uninstalled', begin)
     expect(advance(over, later(rules.staleAfterMs), rules)).toBe(over)
-    expect(turnsAt(over, rules)).toBeNull()
+    expect(nextTransitionAt(over, rules)).toBeNull()
   })
 
-  test('notices silence ten seconds after the opening', () => {
+  test('makes a session without an answer unresponsive after ten seconds', () => {
     const opening = { createdAt: begin, openedByAgent: false }
-    const since = (standing: Standing, ms: number, agent = false) =>
-      unresponsiveSince({ ...opening, openedByAgent: agent }, standing, later(ms), rules)
-    const silent = opened(begin)
+    const since = (lifecycle: Lifecycle, ms: number, agent = false) =>
+      unresponsiveSince({ ...opening, openedByAgent: agent }, lifecycle, later(ms), rules)
+    const silent = newLifecycle(begin)
     expect(since(silent, 9_999)).toBeNull()
     expect(since(silent, 10_000)).toEqual(later(10_000))
     expect(since(silent, 10_000, true)).toBeNull()
-    expect(since(afterLink(silent, later(20_000)), 20_000)).toBeNull()
+    expect(since(afterUpdate(silent, { addsLinks: true }, later(20_000)), 20_000)).toBeNull()
     expect(since(endNow(silent, 'uninstalled', later(9_999)), 20_000)).toBeNull()
     expect(since(endNow(silent, 'uninstalled', later(10_000)), 20_000)).toEqual(later(10_000))
   })
 })
 
-type Step = (standing: Standing, now: Date) => Standing
-const heard =
+type Step = (lifecycle: Lifecycle, now: Date) => Lifecycle
+const ifAccepted =
   (step: Step): Step =>
-  (standing, now) =>
-    takesMessages(standing) ? step(standing, now) : standing
+  (lifecycle, now) =>
+    acceptsMessages(lifecycle) ? step(lifecycle, now) : lifecycle
 const step = fc.oneof(
   fc.constantFrom(...types).map(
     (type): Step =>
-      (standing, now) => {
-        return standing.endedAt ? standing : afterAppActivity(standing, type, now)
+      (lifecycle, now) => {
+        return lifecycle.endedAt ? lifecycle : afterAppActivity(lifecycle, type, now)
       },
   ),
-  fc.constant(heard(afterMessage)),
-  fc.constant(heard((standing, now) => stop(standing, 'stopped', now))),
+  fc.constant(ifAccepted(afterMessage)),
+  fc.constant(ifAccepted((lifecycle, now) => beginStopping(lifecycle, 'stopped', now))),
 )
 const course = fc.array(fc.tuple(fc.nat(2_000_000), step), { maxLength: 12 })
 
-describe('whatever happens', () => {
-  test('a timer that looks when it should sees every change, and looking more often changes nothing', () => {
+describe('after any steps', () => {
+  test('a timer at `dueAt` finds every change by time, and more frequent checks find no others', () => {
     fc.assert(
       fc.property(course, fc.boolean(), (steps, openedByAgent) => {
         const opening = { createdAt: begin, openedByAgent }
-        const looks = (standing: Standing, now: Date) =>
-          [advance(standing, now, rules).state, unresponsiveSince(opening, standing, now, rules)?.getTime()].join()
+        const shown = (lifecycle: Lifecycle, now: Date) =>
+          [advance(lifecycle, now, rules).state, unresponsiveSince(opening, lifecycle, now, rules)?.getTime()].join()
         let now = begin
-        let standing = opened(begin)
+        let lifecycle = newLifecycle(begin)
         for (const [pause, act] of steps) {
           const next = plus(now, pause)
-          for (let due = dueAt(opening, standing, now, rules); due && due <= next; ) {
-            expect(looks(standing, plus(due, -1))).toBe(looks(standing, now))
-            standing = advance(standing, due, rules)
+          for (let due = dueAt(opening, lifecycle, now, rules); due && due <= next; ) {
+            expect(shown(lifecycle, plus(due, -1))).toBe(shown(lifecycle, now))
+            lifecycle = advance(lifecycle, due, rules)
             now = due
-            due = dueAt(opening, standing, now, rules)
+            due = dueAt(opening, lifecycle, now, rules)
           }
-          expect(looks(standing, next)).toBe(looks(standing, now))
+          expect(shown(lifecycle, next)).toBe(shown(lifecycle, now))
           now = next
-          standing = act(advance(standing, now, rules), now)
+          lifecycle = act(advance(lifecycle, now, rules), now)
         }
       }),
     )
   })
 
-  test('it has ended if and only if nothing is heard any more, with a reason; no reason comes without a Stop', () => {
+  test('a session has an end reason if and only if it was stopped and accepts no messages', () => {
     fc.assert(
       fc.property(course, (steps) => {
         let now = begin
-        let standing = opened(begin)
+        let lifecycle = newLifecycle(begin)
         for (const [pause, act] of steps) {
           now = plus(now, pause)
-          standing = act(advance(standing, now, rules), now)
-          if (standing.endedAt) expect(['complete', 'error']).toContain(standing.state)
-          expect(standing.endReason !== null).toBe(standing.stoppingSince !== null)
-          expect(standing.endReason !== null).toBe(!takesMessages(standing))
+          lifecycle = act(advance(lifecycle, now, rules), now)
+          if (lifecycle.endedAt) expect(['complete', 'error']).toContain(lifecycle.state)
+          expect(lifecycle.endReason !== null).toBe(lifecycle.stoppingSince !== null)
+          expect(lifecycle.endReason !== null).toBe(!acceptsMessages(lifecycle))
         }
       }),
     )
+  })
+
+  test('no time of a session decreases, also if `now` is earlier than the last change', () => {
+    const lagging = fc.array(fc.tuple(fc.nat(2_000_000), fc.nat(10_000), step), { maxLength: 12 })
+    fc.assert(
+      fc.property(lagging, (steps) => {
+        let clock = begin
+        let lifecycle = newLifecycle(begin)
+        for (const [pause, lag, act] of steps) {
+          clock = plus(clock, pause)
+          const before = lifecycle
+          const now = plus(clock, -lag)
+          lifecycle = act(advance(before, now, rules), now)
+          for (const time of ['updatedAt', 'quietSince'] as const) {
+            expect(lifecycle[time].getTime()).toBeGreaterThanOrEqual(before[time].getTime())
+          }
+          for (const time of [lifecycle.quietSince, lifecycle.stoppingSince, lifecycle.answeredAt, lifecycle.endedAt]) {
+            if (time) expect(time.getTime()).toBeLessThanOrEqual(lifecycle.updatedAt.getTime())
+          }
+        }
+      }),
+    )
+  })
+
+  test('every change has the time of the last one if `now` is earlier', () => {
+    const updated = { ...newLifecycle(begin), updatedAt: later(500) }
+    for (const type of types) {
+      expect(afterAppActivity(updated, type, later(100))).toMatchObject({
+        updatedAt: later(500),
+        quietSince: later(500),
+        answeredAt: later(500),
+      })
+    }
+    expect(afterMessage(updated, later(100)).updatedAt).toEqual(later(500))
+    expect(beginStopping(updated, 'stopped', later(100))).toMatchObject({
+      updatedAt: later(500),
+      stoppingSince: later(500),
+    })
+    expect(endNow(updated, 'uninstalled', later(100))).toMatchObject({ updatedAt: later(500), endedAt: later(500) })
+    expect(afterUpdate(updated, { addsLinks: true }, later(100))).toMatchObject({
+      updatedAt: later(500),
+      answeredAt: later(500),
+    })
   })
 })

@@ -1,13 +1,13 @@
 import type { AppActivityType, EndReason, SessionState } from '@baton/protocol'
 import { plus } from '../clock.ts'
 
-/** Where a session stands. Nobody sets it: it follows from what the agent and people did, and from time (3.1). */
-export interface Standing {
+/** The state of a session and its times. It follows only from activities, messages and time. */
+export interface Lifecycle {
   state: SessionState
-  /** The later of the person's action that made it pending, and the agent's last activity. */
+  /** Staleness counts from here: the later of the message that made it pending and the agent's last activity. */
   quietSince: Date
   stoppingSince: Date | null
-  /** Of the agent's first activity or link. */
+  /** Time of the agent's first activity or link. */
   answeredAt: Date | null
   endReason: EndReason | null
   endedAt: Date | null
@@ -20,7 +20,7 @@ export interface TimeRules {
   unresponsiveAfterMs: number
 }
 
-export const opened = (now: Date): Standing => ({
+export const newLifecycle = (now: Date): Lifecycle => ({
   state: 'pending',
   quietSince: now,
   stoppingSince: null,
@@ -30,39 +30,50 @@ export const opened = (now: Date): Standing => ({
   updatedAt: now,
 })
 
-/** What time has made of it by now. True at every read and write, whether or not a timer has run (decisions 6). */
-export function advance(standing: Standing, now: Date, rules: TimeRules): Standing {
-  const at = turnsAt(standing, rules)
-  if (!at || now < at) return standing
-  return standing.state === 'stopping'
-    ? { ...standing, state: 'complete', endedAt: at, updatedAt: at }
-    : { ...standing, state: 'stale', updatedAt: at }
+/**
+ * The time of a change to a session. `now` was read before the session was locked, so a change that waited for the lock
+ * can have an earlier `now` than the change before it; the times of a session never decrease.
+ */
+const timeOfChange = ({ updatedAt }: Lifecycle, now: Date) => (now < updatedAt ? updatedAt : now)
+
+/**
+ * Applies the transition that is due by `now`. Called at every read and write, so the result does not depend on timers
+ * (session.time-rules-without-tick).
+ */
+export function advance(lifecycle: Lifecycle, now: Date, rules: TimeRules): Lifecycle {
+  const at = nextTransitionAt(lifecycle, rules)
+  if (!at || now < at) return lifecycle
+  const updatedAt = timeOfChange(lifecycle, at)
+  return lifecycle.state === 'stopping'
+    ? { ...lifecycle, state: 'complete', endedAt: at, updatedAt }
+    : { ...lifecycle, state: 'stale', updatedAt }
 }
 
-/** When time alone will change its state, if it will. */
-export function turnsAt(standing: Standing, rules: TimeRules): Date | null {
-  if (standing.endedAt) return null
-  switch (standing.state) {
+/** When time alone changes the state; null if it does not. */
+export function nextTransitionAt(lifecycle: Lifecycle, rules: TimeRules): Date | null {
+  if (lifecycle.endedAt) return null
+  switch (lifecycle.state) {
     case 'stopping':
-      return plus(standing.stoppingSince as Date, rules.stoppingTimeoutMs)
+      return plus(lifecycle.stoppingSince as Date, rules.stoppingTimeoutMs)
     case 'pending':
     case 'active':
-      return plus(standing.quietSince, rules.staleAfterMs)
+      return plus(lifecycle.quietSince, rules.staleAfterMs)
     default:
       return null
   }
 }
 
-export function afterAppActivity(standing: Standing, type: AppActivityType, now: Date): Standing {
-  const state = stateAfter(standing.state, type)
-  const ends = standing.state === 'stopping' && state !== 'stopping'
+export function afterAppActivity(lifecycle: Lifecycle, type: AppActivityType, now: Date): Lifecycle {
+  const state = stateAfter(lifecycle.state, type)
+  const isEnd = lifecycle.state === 'stopping' && state !== 'stopping'
+  const at = timeOfChange(lifecycle, now)
   return {
-    ...standing,
+    ...lifecycle,
     state,
-    quietSince: now,
-    answeredAt: standing.answeredAt ?? now,
-    endedAt: ends ? now : standing.endedAt,
-    updatedAt: now,
+    quietSince: at,
+    answeredAt: lifecycle.answeredAt ?? at,
+    endedAt: isEnd ? at : lifecycle.endedAt,
+    updatedAt: at,
   }
 }
 
@@ -80,46 +91,48 @@ function stateAfter(state: SessionState, type: AppActivityType): SessionState {
   }
 }
 
-/** Whether a person can still be heard in it (decisions 6). */
-export const takesMessages = ({ state, endedAt }: Standing) => endedAt === null && state !== 'stopping'
+/** session.message-in-stopping-or-ended-refused */
+export const acceptsMessages = ({ state, endedAt }: Lifecycle) => endedAt === null && state !== 'stopping'
 
-/** A person wrote. What was at rest begins anew; what is under way goes on. */
-export function afterMessage(standing: Standing, now: Date): Standing {
-  const underWay = standing.state === 'pending' || standing.state === 'active'
-  return underWay ? { ...standing, updatedAt: now } : { ...standing, state: 'pending', quietSince: now, updatedAt: now }
+/** A message reopens an idle session; a pending or active one keeps its state. */
+export function afterMessage(lifecycle: Lifecycle, now: Date): Lifecycle {
+  const updatedAt = timeOfChange(lifecycle, now)
+  return lifecycle.state === 'pending' || lifecycle.state === 'active'
+    ? { ...lifecycle, updatedAt }
+    : { ...lifecycle, state: 'pending', quietSince: updatedAt, updatedAt }
 }
 
-/** Its reason is known at once, its end comes with the agent's last word or after a minute. */
-export const stop = (standing: Standing, endReason: 'stopped' | 'undelegated', now: Date): Standing => ({
-  ...standing,
-  state: 'stopping',
-  stoppingSince: now,
-  endReason,
-  updatedAt: now,
-})
+/** The reason is set at once; the session ends with the agent's response or error, or when the timeout has passed. */
+export function beginStopping(lifecycle: Lifecycle, endReason: 'stopped' | 'undelegated', now: Date): Lifecycle {
+  const at = timeOfChange(lifecycle, now)
+  return { ...lifecycle, state: 'stopping', stoppingSince: at, endReason, updatedAt: at }
+}
 
-/** Immediate ends (3.1): nobody is asked for a last word. */
-export const endNow = (
-  standing: Standing,
+/** Ends without waiting for the agent (session.immediate-end-state-complete). */
+export function endNow(
+  lifecycle: Lifecycle,
   endReason: Exclude<EndReason, 'stopped' | 'undelegated'>,
   now: Date,
-): Standing => ({ ...standing, state: 'complete', endReason, endedAt: now, updatedAt: now })
+): Lifecycle {
+  const at = timeOfChange(lifecycle, now)
+  return { ...lifecycle, state: 'complete', endReason, endedAt: at, updatedAt: at }
+}
 
-/** The agent set a link, which counts as an answer too. */
-export const afterLink = (standing: Standing, now: Date): Standing => ({
-  ...standing,
-  answeredAt: standing.answeredAt ?? now,
-})
+/** The agent changed its plan or links. Only a link counts as an answer (session.unresponsive-needs-activity-or-url). */
+export function afterUpdate(lifecycle: Lifecycle, { addsLinks }: { addsLinks: boolean }, now: Date): Lifecycle {
+  const at = timeOfChange(lifecycle, now)
+  return { ...lifecycle, answeredAt: lifecycle.answeredAt ?? (addsLinks ? at : null), updatedAt: at }
+}
 
 export interface Opening {
   createdAt: Date
   openedByAgent: boolean
 }
 
-/** Since when an answer has been missing: from ten seconds after the opening until the agent's first sign of life. */
+/** session.unresponsive-after-10s; null before that time and once the agent has answered. */
 export function unresponsiveSince(
   { createdAt, openedByAgent }: Opening,
-  { answeredAt, endedAt }: Standing,
+  { answeredAt, endedAt }: Lifecycle,
   now: Date,
   rules: TimeRules,
 ): Date | null {
@@ -128,11 +141,11 @@ export function unresponsiveSince(
   return expected && now >= at ? at : null
 }
 
-/** When it will next look different without anybody doing anything. */
-export function dueAt(opening: Opening, standing: Standing, now: Date, rules: TimeRules): Date | null {
-  const noticed = plus(opening.createdAt, rules.unresponsiveAfterMs)
-  const waits = !opening.openedByAgent && !standing.answeredAt && !standing.endedAt && now < noticed
-  const turns = turnsAt(standing, rules)
-  if (!waits) return turns
-  return turns && turns < noticed ? turns : noticed
+/** When time alone next changes how the session is shown: its state, or `unresponsive_since`. */
+export function dueAt(opening: Opening, lifecycle: Lifecycle, now: Date, rules: TimeRules): Date | null {
+  const unresponsiveAt = plus(opening.createdAt, rules.unresponsiveAfterMs)
+  const waits = !opening.openedByAgent && !lifecycle.answeredAt && !lifecycle.endedAt && now < unresponsiveAt
+  const transitionAt = nextTransitionAt(lifecycle, rules)
+  if (!waits) return transitionAt
+  return transitionAt && transitionAt < unresponsiveAt ? transitionAt : unresponsiveAt
 }

@@ -4,23 +4,23 @@ import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
-import { stopSignal } from './message.ts'
+import { postStop } from './message.ts'
 import { mustSeeSession } from './read.ts'
 import { lockSessions, readSession, refuseEnded } from './session.ts'
-import { takesMessages } from './state.ts'
+import { acceptsMessages } from './state.ts'
 
-/** From every state that has not ended; a second Stop changes nothing (decisions 6). */
+/** session.second-stop-is-noop: a session that is already stopping stays unchanged. */
 export const stopSession = (ctx: Context, caller: Member, id: string): Promise<AgentSession> =>
   transact(ctx, caller, async (unit) => {
     await mustSeeSession(unit.tx, caller, id)
     const [locked] = await lockSessions(unit, sql`s.id = ${id}`)
     const session = found(locked)
     refuseEnded(session)
-    if (takesMessages(session.standing)) await stopSignal(unit, session, 'stopped')
+    if (acceptsMessages(session.lifecycle)) await postStop(unit, session, 'stopped')
     return readSession(unit, id)
   })
 
-/** Somebody took the issue away from the agent: the session of that delegation stops, and no other (decisions 6). */
+/** session.undelegate-makes-stopping: stops only the session of this delegation. */
 export async function stopDelegation(
   unit: UnitOfWork<Member>,
   { issueId, agentId, revision }: { issueId: string; agentId: string; revision: number },
@@ -30,6 +30,6 @@ export async function stopDelegation(
     sql`s.issue_id = ${issueId} and s.agent_id = ${agentId} and s.delegation_revision = ${revision}`,
   )
   for (const session of sessions) {
-    if (takesMessages(session.standing)) await stopSignal(unit, session, 'undelegated')
+    if (acceptsMessages(session.lifecycle)) await postStop(unit, session, 'undelegated')
   }
 }

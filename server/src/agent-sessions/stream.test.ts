@@ -2,9 +2,9 @@ import { expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { type Heard, Watch } from '../../test/watch.ts'
 import { sql } from '../db/sql.ts'
-import { settleDue } from './timers.ts'
+import { storeDueTransitions } from './timers.ts'
 
-/** An issue that was delegated, and its session. */
+/** A delegated issue and its session. */
 async function scene(app: TestApp) {
   const workspace = await app.workspace()
   const { owner } = workspace
@@ -28,7 +28,7 @@ const activityOf = (heard: Heard | undefined) => {
 }
 const thought = (seq: number, body: string) => ({ event: 'activity', id: String(seq), seq, body })
 
-/** Skips what says how the session looks. */
+/** Skips `session` events. */
 async function nextActivity(watch: Watch) {
   for (;;) {
     const heard = await watch.next()
@@ -38,7 +38,7 @@ async function nextActivity(watch: Watch) {
 }
 
 test(
-  'people watch a session from its beginning, and each side of it as it speaks',
+  'a person gets the session and each new activity of both sides',
   verifies('session.stream-and-live'),
   async ({ app }) => {
     const { owner, member, path, session, think, robot } = await scene(app)
@@ -61,8 +61,8 @@ test(
     expect(await watch.next()).toMatchObject({ event: 'session', data: { state: 'stopping', end_reason: 'stopped' } })
     expect(activityOf(await watch.next())).toEqual(thought(5, 'Stop'))
     app.clock.advance({ seconds: 60 })
-    await settleDue(app.ctx)
-    // The minute had heartbeats, too.
+    await storeDueTransitions(app.ctx)
+    // There were heartbeats during the minute.
     let heard = await watch.next()
     while (heard && 'comment' in heard) heard = await watch.next()
     expect(heard).toMatchObject({ event: 'session', data: { state: 'complete', ended_at: expect.any(String) } })
@@ -70,7 +70,7 @@ test(
 )
 
 test(
-  'who comes back gets what follows the seq they had last, without gap or repeat',
+  'a reconnecting client gets the activities after its last seq, without gaps or repeats',
   verifies('session.stream-resume'),
   async ({ app }) => {
     const { member, path, think } = await scene(app)
@@ -101,7 +101,7 @@ test(
   },
 )
 
-test('a long history comes whole, also to a slow reader', async ({ startApp }) => {
+test('a long history is sent completely, also to a slow reader', async ({ startApp }) => {
   const app = await startApp({ BATON_SESSION_RATE: '1000' })
   const { member, path, think } = await scene(app)
   const count = 230
@@ -117,7 +117,7 @@ test('a long history comes whole, also to a slow reader', async ({ startApp }) =
 })
 
 test(
-  'a session stream has its heartbeat every 15 seconds',
+  'a session stream has a heartbeat every 15 seconds',
   verifies('session.stream-heartbeat'),
   async ({ startApp }) => {
     const app = await startApp()
@@ -131,7 +131,7 @@ test(
   },
 )
 
-test('the workspace may be named in the query', verifies('session.stream-workspace-in-query'), async ({ app }) => {
+test('the workspace can be given in the query', verifies('session.stream-workspace-in-query'), async ({ app }) => {
   const { member, path, id } = await scene(app)
   const headers = { authorization: `Bearer ${member.token}` }
   const named = await Watch.open({ rootUrl: app.rootUrl, path: `${path}/stream?workspace_id=${id}`, headers })
@@ -141,7 +141,7 @@ test('the workspace may be named in the query', verifies('session.stream-workspa
   expect(unnamed.status).toBe(400)
 })
 
-test('what is not theirs to see is not there, and ends when it no longer is', async ({ app }) => {
+test('a stream without access gets 404, and ends when access is lost', async ({ app }) => {
   const { owner, member, path, issue, robot } = await scene(app)
   const stranger = (await app.workspace()).owner
   expect((await stranger.get(`${path}/stream`)).status).toBe(404)
@@ -157,10 +157,10 @@ test('what is not theirs to see is not there, and ends when it no longer is', as
   })
 })
 
-test('who has gone is not read for any more', async ({ startApp }) => {
+test('nothing is read for a client that has disconnected', async ({ startApp }) => {
   const app = await startApp()
   const { member, path, session, robot } = await scene(app)
-  // More than any socket holds.
+  // More than the buffers of a socket can hold.
   await app.ctx.db.run(sql`
     insert into agent_activities (session_id, seq, id, workspace_id, type, content, ephemeral, author_kind, author_id,
       created_at)

@@ -8,19 +8,19 @@ import { readOnWake, streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
 import { getSession } from './read.ts'
 
-/** So many wait in memory for one who reads slowly. */
-const atOnce = 10
+/** Activities read at once, which limits the memory for a slow reader. */
+const batchSize = 10
 
 /**
- * A session as it goes on: `session` whenever it looks different, `activity` for each one, by its seq. A browser that
- * comes back says which it had last, and gets what follows: no gap, and nothing twice (decisions 6).
+ * Streams a session: the event `session` when it has changed, and one `activity` for each activity, with its seq as id. A
+ * browser that reconnects sends the last id and gets the activities after it (session.stream-resume).
  */
 export const sessionStreamRoutes = (live: Live) => [
   route(api.watchAgentSession, async ({ ctx, caller, params, query, headers }) => {
     await getSession(ctx, caller, params.session_id)
     const after = seqOf(headers['last-event-id']) ?? query.after_seq ?? 0
     return streamFor(ctx, caller, (stream) =>
-      follow(ctx, live, { caller, stream, id: params.session_id, seen: { seq: after, session: '' } }),
+      follow(ctx, live, { caller, stream, id: params.session_id, sent: { seq: after, session: '' } }),
     )
   }),
 ]
@@ -33,36 +33,36 @@ interface Watching {
   caller: Member
   stream: EventStream
   id: string
-  /** What was sent last. */
-  seen: { seq: number; session: string }
+  /** The last activity and session that were sent. */
+  sent: { seq: number; session: string }
 }
 
-/** Each hint says to look again; what is new since the last look is sent. */
+/** Reads again at each hint, and sends what is new. */
 function follow(ctx: Context, live: Live, watching: Watching): () => void {
   const { caller, stream, id } = watching
-  const look = readOnWake(ctx, stream, () => send(ctx, watching))
+  const check = readOnWake(ctx, stream, () => send(ctx, watching))
   const unwatch = live.watch(caller.workspaceId, caller.id, {
-    hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && look()),
-    resync: () => void look(),
+    hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && check()),
+    resync: () => void check(),
   })
-  void look()
+  void check()
   return unwatch
 }
 
-async function send(ctx: Context, { caller, stream, id, seen }: Watching) {
+async function send(ctx: Context, { caller, stream, id, sent }: Watching) {
   const session = await getSession(ctx, caller, id)
   const text = JSON.stringify(session)
-  if (text !== seen.session) stream.event('session', session)
-  seen.session = text
+  if (text !== sent.session) stream.event('session', session)
+  sent.session = text
   for (;;) {
-    const activities = await activitiesAfter(ctx, id, seen.seq, atOnce)
+    const activities = await activitiesAfter(ctx, id, sent.seq, batchSize)
     for (const activity of activities) {
       await stream.room()
-      // Whoever has gone is not read for any more.
+      // The reader has disconnected.
       if (stream.over) return
       stream.event('activity', activity, String(activity.seq))
-      seen.seq = activity.seq
+      sent.seq = activity.seq
     }
-    if (activities.length < atOnce) return
+    if (activities.length < batchSize) return
   }
 }

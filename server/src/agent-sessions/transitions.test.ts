@@ -13,10 +13,10 @@ const after: Record<Said, string> = {
 }
 const says = Object.keys(contents) as Said[]
 
-describe('what the app posts', () => {
+describe('an activity of the app', () => {
   for (const from of openStates) {
     test(
-      `moves a session on from ${from} and ends nothing`,
+      `changes ${from} to the state of its type and does not end the session`,
       verifies(
         'session.thought-or-action-makes-active',
         'session.elicitation-makes-awaiting-input',
@@ -39,7 +39,7 @@ describe('what the app posts', () => {
     )
   }
 
-  test('never names the state itself', verifies('session.app-cannot-set-state'), async ({ app }) => {
+  test('cannot set the state', verifies('session.app-cannot-set-state'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     for (const body of [{ state: 'complete' }, { plan: [], state: 'complete' }]) {
@@ -54,7 +54,7 @@ describe("a person's message", () => {
   for (const from of openStates) {
     const kept = from === 'pending' || from === 'active'
     test(
-      `in ${from} ${kept ? 'leaves the state' : 'makes it pending'}, and the app hears of it`,
+      `in ${from} ${kept ? 'keeps the state' : 'makes it pending'}, and the app gets \`prompted\``,
       verifies(
         'session.message-in-pending-or-active-keeps-state',
         'session.message-in-awaiting-input-to-pending',
@@ -81,7 +81,7 @@ describe("a person's message", () => {
   }
 
   test(
-    'is refused in a session that is stopping or has ended',
+    'is refused in a stopping or ended session',
     verifies('session.message-in-stopping-or-ended-refused', 'session.ended-error-details'),
     async ({ app }) => {
       const { delegated } = await sessionScene(app)
@@ -97,7 +97,7 @@ describe("a person's message", () => {
 describe('Stop', () => {
   for (const from of openStates) {
     test(
-      `from ${from} is known at once, and a second one changes nothing`,
+      `from ${from} sets the end reason at once, and a second one changes nothing`,
       verifies(
         'session.stop-from-every-open-state',
         'session.stop-sets-end-reason-at-once',
@@ -137,7 +137,7 @@ describe('Stop', () => {
   }
 
   test(
-    'is for people, and for what has not ended',
+    'is refused from apps, and after the end',
     verifies('session.stop-is-person-only', 'session.stop-after-end', 'session.ended-error-details'),
     async ({ app }) => {
       const { delegated, robot } = await sessionScene(app)
@@ -150,7 +150,7 @@ describe('Stop', () => {
     },
   )
 
-  test('pressed by many at once is one', verifies('session.second-stop-is-noop'), async ({ app }) => {
+  test('from many people at once takes effect once', verifies('session.second-stop-is-noop'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     const answers = await Promise.all(Array.from({ length: 10 }, () => session.stop()))
@@ -160,23 +160,32 @@ describe('Stop', () => {
 })
 
 describe('while stopping', () => {
-  test('progress is stored and changes nothing', verifies('session.stopping-stores-progress'), async ({ app }) => {
-    const { delegated } = await sessionScene(app)
-    const session = await delegated()
-    await session.stop()
-    for (const type of ['thought', 'action', 'elicitation'] as const) {
-      expect((await session.say(type)).status).toBe(201)
-      expect(await session.get()).toMatchObject({ state: 'stopping', ended_at: null, end_reason: 'stopped' })
-    }
-    expect((await session.activities()).map(({ type }) => type)).toEqual(['prompt', 'thought', 'action', 'elicitation'])
-  })
+  test(
+    'a thought, action or elicitation is stored and does not change the state',
+    verifies('session.stopping-stores-progress'),
+    async ({ app }) => {
+      const { delegated } = await sessionScene(app)
+      const session = await delegated()
+      await session.stop()
+      for (const type of ['thought', 'action', 'elicitation'] as const) {
+        expect((await session.say(type)).status).toBe(201)
+        expect(await session.get()).toMatchObject({ state: 'stopping', ended_at: null, end_reason: 'stopped' })
+      }
+      expect((await session.activities()).map(({ type }) => type)).toEqual([
+        'prompt',
+        'thought',
+        'action',
+        'elicitation',
+      ])
+    },
+  )
 
   for (const [type, state] of [
     ['response', 'complete'],
     ['error', 'error'],
   ] as const) {
     test(
-      `${type} is the last word`,
+      `${type} ends the session`,
       verifies(
         'session.stopping-response-ends-complete',
         'session.stopping-error-ends-error',
@@ -207,9 +216,9 @@ describe('while stopping', () => {
   }
 })
 
-describe('taking the issue away', () => {
+describe('removing the delegate', () => {
   test(
-    'asks the app to stop, as Stop does',
+    'stops the session like Stop',
     verifies(
       'session.undelegate-makes-stopping',
       'activity.undelegated-stop-activity',
@@ -237,7 +246,7 @@ describe('taking the issue away', () => {
   )
 
   test(
-    'for another agent stops the first, and that delegation alone',
+    'for another agent stops only the session of the first delegation',
     verifies('session.redelegate-makes-stopping', 'session.one-open-per-delegation-and-thread'),
     async ({ app }) => {
       const { delegated, mentioned, begun, owner, member, latest, at } = await sessionScene(app)
@@ -251,7 +260,7 @@ describe('taking the issue away', () => {
       for (const other of [inThread, own]) expect((await other.get()).state).toBe('pending')
       const { data } = (await second.get('/agent-sessions')).body
       expect(data).toMatchObject([{ state: 'pending', issue: { id: issue.id }, creator: { id: member.user.id } }])
-      // Back again, while the first is still stopping: a session of its own.
+      // Delegated again while the first is still stopping: opens another session.
       const robotId = (await first.get()).app_user_id
       await member.put(`/issues/${issue.id}`, { delegate_id: robotId })
       const anew = at((await latest()).id)
@@ -266,7 +275,7 @@ describe('taking the issue away', () => {
     },
   )
 
-  test('from a session that was stopped already keeps its reason', async ({ app }) => {
+  test('keeps the reason of a session that is already stopping', async ({ app }) => {
     const { delegated, owner } = await sessionScene(app)
     const session = await delegated()
     await session.stop()

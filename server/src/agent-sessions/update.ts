@@ -7,11 +7,11 @@ import type { App } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
 import { transact } from '../unit-of-work.ts'
 import { refuseRepeated } from './bodies.ts'
-import { lockSessions, readSession, refuseEnded, standingColumns } from './session.ts'
-import { afterLink } from './state.ts'
-import { watched } from './watched.ts'
+import { lifecycleColumns, lockSessions, readSession, refuseEnded } from './session.ts'
+import { sendSessionHint } from './session-hint.ts'
+import { afterUpdate } from './state.ts'
 
-/** 4.5: the plan as a whole; the links as a whole, or some added and some removed. The state stays. */
+/** Replaces the plan, and replaces or changes the list of links. The state stays the same (plan.keeps-state). */
 export function updateSession(ctx: Context, caller: App, id: string, change: SessionChange): Promise<AgentSession> {
   const { plan, external_urls, added_external_urls, removed_external_urls } = change
   if (external_urls && (added_external_urls || removed_external_urls)) {
@@ -29,26 +29,25 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
     refuseEnded(session)
     const urls = external_urls ?? changedUrls(session.externalUrls, added_external_urls, removed_external_urls)
     if (urls.length > limits.externalUrls) {
-      throw invalid({ added_external_urls: `must leave at most ${limits.externalUrls} links in all` })
+      throw invalid({ added_external_urls: `must leave at most ${limits.externalUrls} links` })
     }
     const items = plan ?? session.plan
-    // What is asked for is there already: nothing changes, not even the time of the last change.
+    // Nothing differs, so `updated_at` stays too.
     if (isDeepStrictEqual([items, urls], [session.plan, session.externalUrls])) {
       return readSession(unit, id)
     }
-    const links = external_urls ?? added_external_urls ?? []
-    const standing = { ...session.standing, updatedAt: now }
-    const after = links.length > 0 ? afterLink(standing, now) : standing
+    const addsLinks = (external_urls ?? added_external_urls ?? []).length > 0
+    const after = afterUpdate(session.lifecycle, { addsLinks }, now)
     await tx.run(sql`
-      update agent_sessions set ${standingColumns(session, after, now, config)},
+      update agent_sessions set ${lifecycleColumns(session, after, now, config)},
         plan = ${JSON.stringify(items)}, external_urls = ${JSON.stringify(urls)}
       where id = ${id}`)
-    watched(tx, session)
+    sendSessionHint(tx, session)
     return readSession(unit, id)
   })
 }
 
-/** decisions 6: a link that is there gets the new label in its place; removing one that is not there is no error. */
+/** A link that exists keeps its position and gets the new label (external-url.added-existing-replaces-label). */
 function changedUrls(before: ExternalUrl[], added: ExternalUrl[] = [], removed: string[] = []): ExternalUrl[] {
   const urls = new Map(before.filter(({ url }) => !removed.includes(url)).map((link) => [link.url, link]))
   for (const link of added) urls.set(link.url, link)

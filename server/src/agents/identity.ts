@@ -1,9 +1,9 @@
 import type { AppScope } from '@baton/protocol'
+import type { Claimed } from '../agent-sessions/work-queue.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
-import type { Claimed } from './claim.ts'
 
 export type InsideAgentKind = 'deployment' | 'personal'
 

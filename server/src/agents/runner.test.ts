@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { done } from '../../test/delegation.ts'
 import { test } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
-import { workBell } from '../agent-sessions/hand-over.ts'
+import { workWakeup } from '../agent-sessions/work-queue.ts'
 import { sql } from '../db/sql.ts'
 import { Wakeups } from '../relay/wakeups.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
@@ -133,7 +133,7 @@ test.skipIf(!onPostgres)(
     const woken = new Promise<void>((resolve) => {
       wake = resolve
     })
-    wakeups.on(workBell, () => wake())
+    wakeups.on(workWakeup, () => wake())
     const { strategy, working } = endless()
     const gone = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'), strategy)
     const issue = await createIssue({ delegate_id: builtIn, type: 'bug' })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { workBell } from '../agent-sessions/hand-over.ts'
+import { type Claimed, claim, finish, release, releaseAll, renew, workWakeup } from '../agent-sessions/work-queue.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
@@ -10,7 +10,6 @@ import { WakeableSleep } from '../wakeable-sleep.ts'
 import { AccessLost, AgentSessionApi } from './agent-session-api.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
 import { chooseStrategy } from './choose-strategy.ts'
-import { type Claimed, claim, finish, release, releaseAll, renew } from './claim.ts'
 import { type CurrentWork, readWork } from './work.ts'
 
 /** Concurrent pieces of work in one process; more with a model, because most of them wait for its answers. */
@@ -51,7 +50,7 @@ export class AgentRunner {
   }
 
   start() {
-    this.#off = this.#wakeups.on(workBell, () => this.#sleep.wake())
+    this.#off = this.#wakeups.on(workWakeup, () => this.#sleep.wake())
     this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }

@@ -1,9 +1,9 @@
 import type { AgentActivity } from '@baton/protocol'
 import { activitiesAfter } from '../agent-sessions/activities.ts'
 import { type SessionRow, sessionColumns, sessionOf } from '../agent-sessions/session.ts'
+import type { Claimed } from '../agent-sessions/work-queue.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
-import type { Claimed } from './claim.ts'
 import { findSessionAgent, type InsideAgentKind } from './identity.ts'
 
 /** Work for an agent inside the service: a session was opened for it, or a person wrote in one. */
@@ -38,8 +38,8 @@ export async function readWork(
   const row = await db.row<SessionRow & { comment_id: string | null }>(sql`
     select ${sessionColumns}, s.comment_id from agent_sessions s where s.id = ${sessionId}`)
   if (!found || !row) return null
-  const { workspaceId, issueId, projectId, threadId, standing } = sessionOf(row, clock.now(), config)
-  if (standing.endedAt) return null
+  const { workspaceId, issueId, projectId, threadId, lifecycle } = sessionOf(row, clock.now(), config)
+  if (lifecycle.endedAt) return null
   const [message] = causeSeq > 0 ? await activitiesAfter(ctx, sessionId, causeSeq - 1, 1) : []
   return {
     id,
@@ -52,8 +52,8 @@ export async function readWork(
     cause: message ? { kind: 'message', message } : { kind: threadId ? 'mention' : 'delegation' },
     attempt,
     stopping:
-      standing.state === 'stopping'
-        ? stopAnswers[standing.endReason === 'undelegated' ? 'undelegated' : 'stopped']
+      lifecycle.state === 'stopping'
+        ? stopAnswers[lifecycle.endReason === 'undelegated' ? 'undelegated' : 'stopped']
         : null,
   }
 }

@@ -1,8 +1,8 @@
 import { mentionPattern } from '@baton/protocol/mentions'
-import { message } from '../agent-sessions/message.ts'
+import { postMessage } from '../agent-sessions/message.ts'
 import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
-import { hears } from '../agent-sessions/session.ts'
-import { takesMessages } from '../agent-sessions/state.ts'
+import { canMessage } from '../agent-sessions/session.ts'
+import { acceptsMessages } from '../agent-sessions/state.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { PlacedComment } from '../events/placed-comments.ts'
@@ -62,16 +62,16 @@ export async function promptAgents(
   const sessions = await sessionsInThread(unit, threadId)
   for (const session of sessions) {
     const isAddressed = isNew || mentioned.some(({ id }) => id === session.agentId)
-    if (!isAddressed || !hears(session, caller) || !takesMessages(session.standing)) continue
-    await message(byPerson, session, comment.text)
+    if (!isAddressed || !canMessage(session, caller) || !acceptsMessages(session.lifecycle)) continue
+    await postMessage(byPerson, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }
   for (const agent of mentioned) {
     if (sessions.some(({ agentId }) => agentId === agent.id)) continue
-    if (unavailableReason(agent.standing, place, caller.id, 'app:mentionable')) continue
+    if (unavailableReason(agent.access, place, caller.id, 'app:mentionable')) continue
     await openForPerson(byPerson, {
       agent,
-      place: comment.target_type === 'issue' ? { issueId: comment.target_id } : { projectId: comment.target_id },
+      subject: comment.target_type === 'issue' ? { issueId: comment.target_id } : { projectId: comment.target_id },
       personalOf: comment.personal ? comment.personalOf : null,
       comment: { id: comment.id, threadId },
     })

@@ -8,7 +8,7 @@ export interface Agent {
   /** Null for an agent inside the service. */
   installationId: string | null
   /** Decides its availability; null after the app was uninstalled. */
-  standing: InstalledApp | InsideAgent | null
+  access: InstalledApp | InsideAgent | null
 }
 
 /**
@@ -40,7 +40,7 @@ async function findApps(db: Queryable, workspaceId: string, userIds: readonly st
   return rows.map(({ id, installationId, revoked, ...installed }) => ({
     id,
     installationId,
-    standing: revoked ? null : installed,
+    access: revoked ? null : installed,
   }))
 }
 
@@ -50,12 +50,12 @@ async function findInside(db: Queryable, workspaceId: string, userIds: readonly 
     select i.user_id as id, i.owner_id as "ownerId" from inside_agents i
     where i.workspace_id = ${workspaceId} and i.user_id = any(${userIds}) and i.deleted_at is null
     order by i.user_id ${hold}`)
-  return rows.map(({ id, ownerId }) => ({ id, installationId: null, standing: { ownerId } }))
+  return rows.map(({ id, ownerId }) => ({ id, installationId: null, access: { ownerId } }))
 }
 
 /** The owner of a personal agent; null for other agents. */
-export const ownerOf = ({ standing }: Pick<Agent, 'standing'>): string | null =>
-  standing && 'ownerId' in standing ? standing.ownerId : null
+export const ownerOf = ({ access }: Pick<Agent, 'access'>): string | null =>
+  access && 'ownerId' in access ? access.ownerId : null
 
 /**
  * Locks the coverage of all apps of the workspace until the transaction ends. Needed to move an item between teams,

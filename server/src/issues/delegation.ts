@@ -49,7 +49,7 @@ export async function applyDelegation(unit: UnitOfWork<Actor>, delegation: Deleg
   if (after.delegate_id === null) return
   if (!newDelegate) throw invalid({ delegate_id: 'is not an agent of this workspace' })
   const place = { personal: after.personal, teamIds: teamsOf(after) }
-  const reason = unavailableReason(newDelegate.standing, place, unit.caller.id)
+  const reason = unavailableReason(newDelegate.access, place, unit.caller.id)
   if (reason) throw new ApiError('DELEGATE_UNAVAILABLE', { reason })
   after.assignee_id = await chooseAssignee(unit, delegation)
 }
@@ -58,7 +58,7 @@ async function losesDelegate({ tx, caller }: UnitOfWork<Actor>, before: Issue, a
   if (after.personal && !before.personal) return true
   if (after.team_id === before.team_id) return false
   const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string])
-  return !agent?.standing || !coversPlace(agent.standing, { personal: after.personal, teamIds: teamsOf(after) })
+  return !agent?.access || !coversPlace(agent.access, { personal: after.personal, teamIds: teamsOf(after) })
 }
 
 /**
@@ -104,7 +104,7 @@ export async function switchSessions(
   if (after.delegate_id && newDelegate) {
     await openForPerson(byPerson, {
       agent: newDelegate,
-      place: { issueId: after.id },
+      subject: { issueId: after.id },
       personalOf: after.personal ? after.reporter_id : null,
       revision: after.delegation_revision,
     })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { settleDue } from '../../src/agent-sessions/timers.ts'
+import { storeDueTransitions } from '../../src/agent-sessions/timers.ts'
 import { command, inSession, issueOf, pick, type Step } from './command.ts'
 import type { SessionModel } from './model.ts'
 import type { Person, Robot } from './types.ts'
@@ -33,7 +33,7 @@ export const approachDeadline = inSession(
 export const tick = command('tick', fc.constant(null), () => ({
   model: () => null,
   real: async ({ app }) => {
-    await settleDue(app.ctx)
+    await storeDueTransitions(app.ctx)
     return undefined
   },
 }))

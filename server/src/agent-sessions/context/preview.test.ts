@@ -5,31 +5,31 @@ import { done, say, teamwork } from '../../../test/delegation.ts'
 import { test } from '../../../test/harness.ts'
 import { readPromptContext } from '../../../test/prompt-context.ts'
 
-test('a preview is what the next delegation tells, to the letter', async ({ app, receiver }) => {
+test('a preview is identical to the context of the next delegation', async ({ app, receiver }) => {
   const { owner, member, team, issueIn, delegated, heard } = await teamwork(app, receiver)
   await done(owner.patch('/workspaces/me', { guidance: 'Be <kind>.' }))
   const repositories = [{ repository: 'acme/web', url: 'https://git.example.com/web' }]
   await done(owner.patch(`/teams/${team.id}`, { guidance: 'Test first.', repositories }))
   await issueIn(team.id)
   const arrived = await heard(() => delegated(member, { title: 'Newest & best', description: 'Since <Monday>' }))
-  const told = arrived[0]?.body.data
-  const { id, identifier } = told.agent_session.issue
+  const delivered = arrived[0]?.body.data
+  const { id, identifier } = delivered.agent_session.issue
   const preview = (draft = {}) =>
     app.unchanged(async () => done(owner.post(`/teams/${team.id}/guidance-preview`, draft)))
 
   expect(await preview()).toEqual({
-    guidance: told.guidance,
-    prompt_context: told.prompt_context,
+    guidance: delivered.guidance,
+    prompt_context: delivered.prompt_context,
     example: { identifier, title: 'Newest & best' },
   })
 
-  // Drafts take the place of what is stored; what is left out is as stored.
+  // Drafts replace the stored texts; texts that are left out are as stored.
   const drafted = await preview({ team_guidance: 'Ship <fast>.' })
   expect(drafted.guidance).toEqual([
     { origin: 'workspace', body: 'Be <kind>.' },
     { origin: 'team', team_id: team.id, body: 'Ship <fast>.' },
   ])
-  expect(drafted.prompt_context).toBe(told.prompt_context.replace('Test first.', 'Ship &lt;fast&gt;.'))
+  expect(drafted.prompt_context).toBe(delivered.prompt_context.replace('Test first.', 'Ship &lt;fast&gt;.'))
   const bare = await preview({ workspace_guidance: ' ', team_guidance: '', repositories: [] })
   expect(bare.guidance).toEqual([])
   expect(bare.prompt_context).not.toMatch(/guidance|repository-hint/)
@@ -40,7 +40,7 @@ test('a preview is what the next delegation tells, to the letter', async ({ app,
   }
   expect(readPromptContext((await preview(all)).prompt_context).hints).toEqual(['x/y', 'z'])
 
-  // And stored, they are what the next one is told.
+  // Once stored, they are in the context of the next delegation.
   await done(owner.patch('/workspaces/me', { guidance: 'A' }))
   await done(owner.patch(`/teams/${team.id}`, { guidance: 'B', repositories: all.repositories }))
   await say(member, { id }, 'Look here')
@@ -50,12 +50,14 @@ test('a preview is what the next delegation tells, to the letter', async ({ app,
   expect(promised.prompt_context).not.toContain('Between us')
   expect(promised.prompt_context).toContain('>B<')
   await done(owner.put(`/issues/${id}`, { delegate_id: null }))
-  const again = await heard(() => done(owner.put(`/issues/${id}`, { delegate_id: told.agent_session.app_user_id })))
+  const again = await heard(() =>
+    done(owner.put(`/issues/${id}`, { delegate_id: delivered.agent_session.app_user_id })),
+  )
   const created = again.find(({ body }) => body.action === 'created')?.body.data
   expect(promised).toMatchObject({ guidance: created.guidance, prompt_context: created.prompt_context })
 })
 
-test('a team without issues sees an invented one', async ({ app }) => {
+test('a team without issues gets an example issue', async ({ app }) => {
   const { owner, admin } = await app.workspace()
   const { body: team } = await owner.post('/teams', { name: 'Design', key: 'DES' })
   const { body: other } = await owner.post('/teams', { name: 'Other', key: 'OTH' })
@@ -76,7 +78,7 @@ test('a team without issues sees an invented one', async ({ app }) => {
   expect(body.prompt_context).not.toContain('Elsewhere')
 })
 
-test('guidance is previewed up to its limit, by managers, for teams of theirs', async ({ app }) => {
+test('managers can preview guidance up to its limit, for teams of their workspace', async ({ app }) => {
   const { owner, member } = await app.workspace()
   const { owner: stranger } = await app.workspace()
   const { body: team } = await owner.post('/teams', { name: 'Design', key: 'DES' })

@@ -11,8 +11,8 @@ import { type ContextSource, contextOf } from './prompt-context.ts'
 import { readSource } from './read-context.ts'
 
 /**
- * What an agent would be told if an issue of the team were delegated to it now, with drafts in place of what is stored.
- * Made by what makes the real thing, so that it is true. Nothing is written.
+ * The guidance and prompt context that an agent would get if an issue of the team were delegated to it now, with the
+ * drafts in place of the stored texts. Uses the same code as a delegation. Writes nothing.
  */
 export const previewGuidance = (ctx: Context, caller: Member, teamId: string, draft: GuidanceDraft) =>
   transact(ctx, caller, async (unit): Promise<GuidancePreview> => {
@@ -22,7 +22,7 @@ export const previewGuidance = (ctx: Context, caller: Member, teamId: string, dr
     const issueId = await newestIssue(tx, teamId)
     const source = issueId
       ? await readSource(tx, config, { issueId, projectId: null, installationId: null, workspaceId }, null)
-      : await invented(unit, team)
+      : await exampleSource(unit, team)
     const { guidance, prompt_context } = contextOf({
       ...source,
       workspaceGuidance: draft.workspace_guidance ?? source.workspaceGuidance,
@@ -35,23 +35,23 @@ export const previewGuidance = (ctx: Context, caller: Member, teamId: string, dr
     return { guidance, prompt_context, example }
   })
 
-/** Held, so that it is still there when it is read. What is of a team is not personal. */
+/** Locked, so that it still exists when it is read. An issue of a team is never personal. */
 const newestIssue = async (tx: Tx, teamId: string) =>
   (
     await tx.row<{ id: string }>(sql`
       select id from issues where team_id = ${teamId} order by id desc limit 1 for key share`)
   )?.id
 
-/** A team without issues sees its guidance too. */
-async function invented({ tx, config, caller }: UnitOfWork<Member>, team: Team): Promise<ContextSource> {
+/** For a team without issues. */
+async function exampleSource({ tx, config, caller }: UnitOfWork<Member>, team: Team): Promise<ContextSource> {
   const { id, key, name } = team
   return {
     subject: {
       kind: 'issue',
       identifier: `${key}-1`,
       url: issueUrl(config, `${key}-1`),
-      title: 'An example',
-      description: 'What has to be done stands here.',
+      title: 'Example issue',
+      description: 'The description of the issue.',
       team: { id, key, name },
       labels: [],
       project: null,

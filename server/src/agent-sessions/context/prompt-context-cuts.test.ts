@@ -23,7 +23,7 @@ const comment = (id: string, body: string, rootId = id) => ({
   createdAt: '2026-03-02T09:00:00.000Z',
 })
 
-/** An issue with the given description and comments; the last of them triggered. */
+/** An issue with this description and these comments; the last one is the trigger. */
 const mention = (description: string, comments: ContextSource['comments']): ContextSource => ({
   subject: {
     kind: 'issue',
@@ -46,12 +46,12 @@ const mention = (description: string, comments: ContextSource['comments']): Cont
 const filled = (source: (length: number) => ContextSource, bytes: number) =>
   source(1000 + bytes - bytesOf(promptContext(source(1000))))
 
-describe('what is too long is cut', () => {
+describe('a prompt context that is too long', () => {
   const threads = [1, 2, 3].map((n) => comment(`cmt_${n}`, `${n}`.repeat(15_000)))
   const directive = comment('cmt_9', '@fixer please')
 
   test(
-    'exactly 64 KB pass whole; one byte more costs the oldest other thread, and nothing else',
+    'has up to 64 KB; one byte more removes only the oldest other thread',
     verifies('context.prompt-context-max-64kb', 'context.truncation-drops-oldest-threads-first'),
     () => {
       const source = (length: number) => mention('d'.repeat(length), [...threads, directive])
@@ -69,7 +69,7 @@ describe('what is too long is cut', () => {
     },
   )
 
-  test('an old thread goes before a newer one also when it is small', () => {
+  test('loses an old thread before a newer one, even if it is small', () => {
     const comments = [comment('cmt_0', 'small'), ...threads, comment('cmt_4', '4'.repeat(20_000)), directive]
     expect(read(mention('', comments)).others).toEqual(['cmt_2', 'cmt_3', 'cmt_4'])
     const huge = Array.from({ length: 4 }, (_, n) => comment(`cmt_huge_${n}`, 'x'.repeat(20_000), 'cmt_0'))
@@ -79,7 +79,7 @@ describe('what is too long is cut', () => {
   })
 
   test(
-    'without other threads the description loses its end, as little as is needed',
+    'loses no more of the end of the description than needed, once no other thread is left',
     verifies('context.truncation-then-description'),
     () => {
       const source = (length: number) => mention('d'.repeat(length), [directive])
@@ -92,7 +92,7 @@ describe('what is too long is cut', () => {
     },
   )
 
-  test.each(['&', '<', '\r', 'é', '…', '😀', 'a;&'])('never inside a %j', (unit) => {
+  test.each(['&', '<', '\r', 'é', '…', '😀', 'a;&'])('is never cut inside a %j', (unit) => {
     for (let shift = 0; shift < 6; shift++) {
       const text = '-'.repeat(shift) + unit.repeat(40_000)
       const { bytes, description } = read(mention(text, [directive]))
@@ -108,7 +108,7 @@ describe('what is too long is cut', () => {
     teamGuidance: ['DES', 'ENG'].map((teamKey) => ({ teamId: '', teamKey, body: teamKey.repeat(3_000) })),
   })
 
-  test('then the oldest comments of the primary thread go', verifies('context.last-cuts'), () => {
+  test('then loses the oldest comments of the primary thread', verifies('context.last-cuts'), () => {
     const bodies = [0, 1, 2, 3, 4].map((n) => `${n}`.repeat(20_000))
     const replies = bodies.map((body, n) => comment(`cmt_0${n}`, body, 'cmt_00'))
     const cut = read(mention('d'.repeat(100_000), [...threads, ...replies, comment('cmt_9', 'please', 'cmt_00')]))
@@ -117,7 +117,7 @@ describe('what is too long is cut', () => {
     expect(cut.description).toMatch(/^d+…$/)
   })
 
-  test('then guidance loses its end, that of the workspace first', verifies('context.last-cuts'), () => {
+  test('then loses the end of the guidance, the workspace’s first', verifies('context.last-cuts'), () => {
     const enough = read(advised('&'.repeat(8_000)))
     expect(enough).toMatchObject({ bytes: limit, description: '…', primary: ['&'.repeat(8_000)] })
     expect(enough.rules).toEqual([expect.stringMatching(/^w+…$/), 'DES'.repeat(3_000), 'ENG'.repeat(3_000)])
@@ -127,7 +127,7 @@ describe('what is too long is cut', () => {
     expect(more).toMatchObject({ bytes: limit, primary: ['&'.repeat(12_000)], labels: ['bug'], hints: ['acme/web'] })
   })
 
-  test('at last the end of the comment that triggered, then hints, labels and teams', () => {
+  test('then loses the end of the triggering comment, then hints, labels and teams', () => {
     const directive = '&'.repeat(limits.comment)
     const cut = read(advised(directive))
     expect(cut).toMatchObject({ rules: ['…', '…', '…'], labels: ['bug'], hints: ['acme/web'], teams: ['Engineering'] })
@@ -146,7 +146,7 @@ describe('what is too long is cut', () => {
     expect(crowded.bytes).toBeGreaterThan(limit - 5)
   })
 
-  test('what no limit would let in still fits', () => {
+  test('fits even with texts beyond the limits of the API', () => {
     const huge = '&'.repeat(200_000)
     const many = Array.from({ length: 500 }, () => huge.slice(0, 5_000))
     const subject = { ...advised('').subject, identifier: huge, url: huge, title: huge, project: huge, labels: many }
@@ -163,7 +163,7 @@ describe('what is too long is cut', () => {
     ).toMatchObject({ primary: [expect.stringMatching(/^&{3000,}…$/)] })
   })
 
-  test('the arrays are never cut', () => {
+  test('does not shorten the arrays', () => {
     const { previous_comments, guidance } = contextOf({
       ...advised('&'.repeat(20_000)),
       comments: threads,

@@ -86,7 +86,7 @@ const sources: fc.Arbitrary<ContextSource> = fc
 const allowed = (text: string) =>
   text.replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '\ufffd')
 
-/** What the string would say if nothing were cut. */
+/** The expected content if nothing were cut. */
 function whole({ subject, comments, triggerId, ...source }: ContextSource) {
   const trigger = comments.find(({ id }) => id === triggerId)
   const until = trigger ? comments.slice(0, comments.indexOf(trigger) + 1) : comments
@@ -118,17 +118,17 @@ const bytesOf = (text: string) => Buffer.byteLength(text)
 const mark = '…'
 const last = <T>(items: T[], count: number) => items.slice(items.length - count)
 
-/** The texts that can be cut, each as it is and as it was. */
+/** The texts that can be cut, each with its original. */
 const texts = (is: Kept, was: Whole) => ({
   description: [is.description, was.description] as const,
   directive: [is.primary.at(-1) ?? '', was.primary.at(-1) ?? ''] as const,
   rules: was.rules.map((rule, n) => [is.rules[n] ?? '', rule] as const),
 })
 const isCut = ([kept, text]: readonly [string, string]) => kept !== text
-/** Down to the mark, or never longer than it. */
+/** Cut to the ellipsis alone, or not longer than it in the first place. */
 const isGone = ([kept]: readonly [string, string]) => bytesOf(kept) <= bytesOf(mark)
 
-/** What is there is what was written; what is missing is missing from the right end. */
+/** The content is the original, with text missing only at the permitted end. */
 function expectSame(is: Kept, was: Whole) {
   expect([is.kind, is.title]).toEqual([was.kind, was.title])
   for (const part of ['teams', 'labels', 'hints'] as const)
@@ -143,7 +143,7 @@ function expectSame(is: Kept, was: Whole) {
   }
 }
 
-/** Each cut was made only when those before it were not enough. */
+/** Each cut was made only when the cuts before it were not enough. */
 function expectOrder(is: Kept, was: Whole) {
   const { description, directive, rules } = texts(is, was)
   const lost = (part: 'teams' | 'labels' | 'hints' | 'primary') => is[part].length < was[part].length
@@ -186,7 +186,7 @@ function expectMinimal(is: Kept, was: Whole) {
 }
 
 test(
-  'whatever is written comes as XML of at most 64 KB, cut in order and no more than is needed',
+  'any text gives valid XML of at most 64 KB, cut in the specified order and no more than needed',
   verifies('context.prompt-context-is-xml', 'context.prompt-context-max-64kb', 'context.last-cuts'),
   () => {
     fc.assert(
@@ -198,7 +198,7 @@ test(
         expectOrder(is, was)
         expectMinimal(is, was)
       }),
-      // A failure is not made smaller for longer than this.
+      // Limits the search for a smaller failing case.
       { numRuns: 200, interruptAfterTimeLimit: 30_000 },
     )
   },

@@ -1,5 +1,5 @@
 import { limits } from '@baton/protocol'
-import { type Cuttable, cuttable, Room, written } from './room.ts'
+import { ByteBudget, type Cuttable, cuttable, render } from './byte-budget.ts'
 import { closing, element, empty, escapedText, opening } from './xml.ts'
 
 interface Team {
@@ -16,7 +16,7 @@ interface IssueSubject {
   description: string
   team: Team | null
   labels: string[]
-  /** Its title. */
+  /** Title of its project. */
   project: string | null
   parent: { identifier: string; title: string } | null
 }
@@ -32,22 +32,22 @@ interface ProjectSubject {
 
 interface ContextComment {
   id: string
-  /** The first comment of its thread; its own id if it is that one. */
+  /** Id of the first comment of its thread, which can be its own. */
   rootId: string
   body: string
-  /** Null if the account is gone. */
+  /** Null if the account was deleted. */
   author: { id: string; name: string } | null
   createdAt: string
 }
 
 export interface ContextSource {
   subject: IssueSubject | ProjectSubject
-  /** Of the issue or project, internal ones left out, oldest first, with the one that triggered. */
+  /** Comments on the issue or project, oldest first, without internal ones, including the triggering one. */
   comments: ContextComment[]
   /** The comment that mentioned the app, or null for a delegation. */
   triggerId: string | null
   workspaceGuidance: string
-  /** Of the issue's team, or of each covered team of a project. */
+  /** Guidance of the issue's team, or of each covered team of a project. */
   teamGuidance: { teamId: string; teamKey: string; body: string }[]
   repositories: { repository: string }[]
 }
@@ -67,10 +67,10 @@ export interface SessionContext {
   prompt_context: string
 }
 
-/** What an app is told with a new session (2.11). */
+/** The context that an agent gets with a new session. */
 export function contextOf(source: ContextSource): SessionContext {
-  const teamGuidance = source.teamGuidance.filter(says).toSorted((a, b) => (a.teamKey < b.teamKey ? -1 : 1))
-  const workspaceGuidance = [{ body: source.workspaceGuidance }].filter(says)
+  const teamGuidance = source.teamGuidance.filter(hasText).toSorted((a, b) => (a.teamKey < b.teamKey ? -1 : 1))
+  const workspaceGuidance = [{ body: source.workspaceGuidance }].filter(hasText)
   const { earlier, trigger } = split(source)
   return {
     previous_comments: earlier.slice(-limits.previousComments).map(previousComment),
@@ -91,18 +91,18 @@ export function contextOf(source: ContextSource): SessionContext {
   }
 }
 
-const says = ({ body }: { body: string }) => body.trim() !== ''
+const hasText = ({ body }: { body: string }) => body.trim() !== ''
 
-/** What came after the comment that triggered, while the session was being opened, is no part of what led to it. */
+/** Comments after the triggering one, written while the session was being opened, are left out. */
 function split({ comments, triggerId }: ContextSource) {
   if (triggerId === null) return { earlier: comments, trigger: null }
   const index = comments.findIndex(({ id }) => id === triggerId)
   const trigger = comments[index]
-  if (!trigger) throw new Error(`The comment that triggered, ${triggerId}, is not among the comments`)
+  if (!trigger) throw new Error(`the triggering comment ${triggerId} is not among the comments`)
   return { earlier: comments.slice(0, index), trigger }
 }
 
-/** 2.11 gives every comment an author with id and name: one whose account is gone has no id any more. */
+/** context.previous-comments-shape requires an author with id and name, also for a deleted account. */
 const authorOf = ({ author }: ContextComment) => author ?? { id: '', name: 'Unknown' }
 
 const previousComment = (comment: ContextComment): PreviousComment => ({
@@ -112,7 +112,7 @@ const previousComment = (comment: ContextComment): PreviousComment => ({
   created_at: comment.createdAt,
 })
 
-/** By the id of their first comment, in the order of these. */
+/** Threads by the id of their first comment, in the order of their first occurrence. */
 function threadsOf(comments: ContextComment[]) {
   const threads = new Map<string, ContextComment[]>()
   for (const comment of comments) {
@@ -123,12 +123,12 @@ function threadsOf(comments: ContextComment[]) {
   return threads
 }
 
-/** A request cut to this is still a request, so labels, teams and hints by the hundred go before more of it does. */
-const leastTriggerBytes = 16 * 1024
+/** A request cut to this length is still useful, so hints, labels and teams are dropped before it is cut further. */
+const minTriggerBytes = 16 * 1024
 
 interface Content {
   subject: ContextSource['subject']
-  /** Without the comment that triggered. */
+  /** Without the triggering comment. */
   threads: Map<string, ContextComment[]>
   trigger: ContextComment | null
   rules: Cuttable[]
@@ -136,37 +136,37 @@ interface Content {
 }
 
 /**
- * The same context as XML, within 64 KB. When it is too long, it loses in this order: the oldest other threads, the end
- * of the description (2.11), the oldest comments of the primary thread, the end of the guidance (decisions 6), the
- * workspace's first because the team's wins. Nearly always that is enough. If not, the end of the comment that
- * triggered goes, then hints, labels, teams and whole rules. Room is asked for the other way round.
+ * The same context as XML, within 64 KB (context.prompt-context-max-64kb). If it is too long, these are cut in order: the
+ * oldest other threads, the end of the description, the oldest comments of the primary thread, the end of the guidance
+ * (context.last-cuts), the workspace's first because the team's takes precedence. That is nearly always enough. If not:
+ * the end of the triggering comment, then hints, labels, teams and whole rules. Parts are added in the reverse order.
  */
 function promptContext({ subject, threads, trigger, rules, repositories }: Content): string {
-  const room = new Room(limits.promptContextBytes)
+  const budget = new ByteBudget(limits.promptContextBytes)
   const { head, description, tail } = subjectTags(subject)
   const primary = trigger && primaryTags(trigger)
   const guidance = rules.length > 0 ? { opening: opening('guidance'), closing: closing('guidance') } : null
-  room.frame([...head, written(description), ...tail])
-  if (primary) room.frame([primary.opening, written(primary.directive), primary.closing])
-  if (guidance) room.frame([guidance.opening, guidance.closing])
+  budget.addRequired([...head, render(description), ...tail])
+  if (primary) budget.addRequired([primary.opening, render(primary.directive), primary.closing])
+  if (guidance) budget.addRequired([guidance.opening, guidance.closing])
 
-  const keptRules = rules.slice(rules.length - room.blocks(rules.toReversed(), written).length)
-  const teams = room.blocks(teamsOf(subject), ({ name }) => element('team', name))
-  const labels = room.blocks(subject.labels, (label) => element('label', label))
-  const hints = room.blocks(repositories, ({ repository }) => empty('repository-hint', { repository }))
-  if (primary) room.stretch(primary.directive)
-  for (const rule of keptRules.toReversed()) room.stretch(rule)
+  const keptRules = rules.slice(rules.length - budget.addBlocks(rules.toReversed(), render).length)
+  const teams = budget.addBlocks(teamsOf(subject), ({ name }) => element('team', name))
+  const labels = budget.addBlocks(subject.labels, (label) => element('label', label))
+  const hints = budget.addBlocks(repositories, ({ repository }) => empty('repository-hint', { repository }))
+  if (primary) budget.extend(primary.directive)
+  for (const rule of keptRules.toReversed()) budget.extend(rule)
   const before = trigger ? (threads.get(trigger.rootId) ?? []) : []
-  const primaryComments = room.blocks(before.toReversed(), commentTag).toReversed()
-  room.stretch(description)
+  const primaryComments = budget.addBlocks(before.toReversed(), commentTag).toReversed()
+  budget.extend(description)
   const others = [...threads].filter(([rootId]) => rootId !== trigger?.rootId)
-  const otherThreads = room.blocks(others.toReversed(), threadTag).toReversed()
+  const otherThreads = budget.addBlocks(others.toReversed(), threadTag).toReversed()
 
   return [
-    ...[...head, written(description), ...teams, ...labels, ...tail],
-    ...(primary ? [primary.opening, ...primaryComments, written(primary.directive), primary.closing] : []),
+    ...[...head, render(description), ...teams, ...labels, ...tail],
+    ...(primary ? [primary.opening, ...primaryComments, render(primary.directive), primary.closing] : []),
     ...otherThreads,
-    ...(guidance ? [guidance.opening, ...keptRules.map(written), guidance.closing] : []),
+    ...(guidance ? [guidance.opening, ...keptRules.map(render), guidance.closing] : []),
     ...hints,
   ].join('\n')
 }
@@ -174,7 +174,7 @@ function promptContext({ subject, threads, trigger, rules, repositories }: Conte
 const teamsOf = (subject: ContextSource['subject']) =>
   subject.kind === 'project' ? subject.teams : subject.team ? [subject.team] : []
 
-/** Teams and labels stand between description and tail. */
+/** Teams and labels go between description and tail. */
 function subjectTags(subject: ContextSource['subject']) {
   const { kind, url, title } = subject
   const description = cuttable(opening('description'), escapedText(subject.description), closing('description'))
@@ -196,13 +196,13 @@ const commentTag = (comment: ContextComment) => commentOpening(comment) + escape
 
 const primaryTags = (trigger: ContextComment) => ({
   opening: opening('primary-directive-thread', { 'comment-id': trigger.rootId }),
-  directive: cuttable(commentOpening(trigger), escapedText(trigger.body), closing('comment'), leastTriggerBytes),
+  directive: cuttable(commentOpening(trigger), escapedText(trigger.body), closing('comment'), minTriggerBytes),
   closing: closing('primary-directive-thread'),
 })
 
-function threadTag([rootId, comments]: [string, ContextComment[]], roomBytes: number): string | null {
-  // Escaping makes nothing shorter, so a thread that is too long as it stands need not be written to be left out.
-  if (comments.reduce((sum, { body }) => sum + body.length, 0) > roomBytes) return null
+function threadTag([rootId, comments]: [string, ContextComment[]], bytesLeft: number): string | null {
+  // Escaping never shortens a text, so a thread that is too long unescaped does not fit.
+  if (comments.reduce((sum, { body }) => sum + body.length, 0) > bytesLeft) return null
   return [opening('other-thread', { 'comment-id': rootId }), ...comments.map(commentTag), closing('other-thread')].join(
     '\n',
   )

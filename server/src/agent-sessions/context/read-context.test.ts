@@ -7,9 +7,9 @@ import { sql } from '../../db/sql.ts'
 
 const shape = ({ tags, ...tag }: Tag) => ({ ...tag, inside: tags.map(({ name }) => name) })
 
-describe('what an app is told with a new session', () => {
+describe('the context of a new session', () => {
   test(
-    'is the issue, with all that belongs to it',
+    'has the issue with its labels, project and parent',
     verifies(
       'context.issue-tag',
       'context.issue-label-tags',
@@ -57,7 +57,7 @@ describe('what an app is told with a new session', () => {
   )
 
   test(
-    'is what was said before, by thread; what is internal was never said',
+    'has the earlier comments by thread, without internal ones',
     verifies(
       'context.previous-comments-shape',
       'context.previous-comments-oldest-first',
@@ -70,11 +70,11 @@ describe('what an app is told with a new session', () => {
     async ({ app, receiver }) => {
       const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
-      const said: { id: string; text: string; created_at: string }[] = []
+      const visible: { id: string; text: string; created_at: string }[] = []
       const talk = async (by: typeof owner, text: string, more = {}) => {
         app.clock.advance({ seconds: 1 })
         const comment = await say(by, issue, text, more)
-        if (!comment.internal) said.push(comment)
+        if (!comment.internal) visible.push(comment)
         return comment
       }
       const first = await talk(member, 'It is <slow>')
@@ -88,15 +88,15 @@ describe('what an app is told with a new session', () => {
       const authors = [member, owner, owner].map(({ user }) => ({ id: user.id, name: user.display_name }))
       authors.push({ id: robot.userId, name: robot.app.name })
       expect(previous_comments).toEqual(
-        said
+        visible
           .slice(0, 4)
           .map(({ id, text, created_at }, index) => ({ id, body: text, author: authors[index], created_at })),
       )
       const tags = parseXml(prompt_context)
       const comment = (index: number, name: string) => ({
         name: 'comment',
-        attributes: { author: name, 'created-at': said[index]?.created_at },
-        text: said[index]?.text,
+        attributes: { author: name, 'created-at': visible[index]?.created_at },
+        text: visible[index]?.text,
         inside: [],
       })
       const [primary, ...more] = named(tags, 'primary-directive-thread')
@@ -112,10 +112,10 @@ describe('what an app is told with a new session', () => {
       expect(others[0]?.tags.map(shape)).toEqual([comment(1, owner.user.display_name), comment(3, robot.app.name)])
       expect(arrived[0]?.raw.toString()).not.toContain('soon')
 
-      // To a delegation every thread is another.
+      // For a delegation, all threads are other threads.
       const delegation = await heard(() => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
       const context = delegation[0]?.body.data
-      expect(context.previous_comments.map(({ id }: { id: string }) => id)).toEqual(said.map(({ id }) => id))
+      expect(context.previous_comments.map(({ id }: { id: string }) => id)).toEqual(visible.map(({ id }) => id))
       const threads = parseXml(context.prompt_context)
       expect(named(threads, 'primary-directive-thread')).toEqual([])
       expect(readPromptContext(context.prompt_context).others).toEqual([first.id, second.id])
@@ -125,7 +125,7 @@ describe('what an app is told with a new session', () => {
   )
 
   test(
-    'is what came before a mention that was added later',
+    'has the comments before a mention that an edit added',
     verifies('context.previous-comments-cap'),
     async ({ app, receiver }) => {
       const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
@@ -141,7 +141,7 @@ describe('what an app is told with a new session', () => {
   )
 
   test(
-    'is the latest hundred comments before the one that triggered',
+    'has the latest hundred comments before the triggering one',
     verifies('context.previous-comments-cap', 'context.previous-comments-oldest-first'),
     async ({ app, receiver }) => {
       const { id, owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
@@ -160,7 +160,7 @@ describe('what an app is told with a new session', () => {
       expected.push(`${at(robot)} two`)
       const delegate = () => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId })
       expect(await bodies(delegate)).toEqual(expected.slice(1))
-      // Those who are gone said what they said.
+      // Comments of deleted accounts stay.
       await app.ctx.db.run(sql`update comments set author_id = null where workspace_id = ${id}`)
       const [arrived] = await heard(() => say(member, issue, `${at(robot)} three`))
       expect(arrived?.body.data.previous_comments[0].author).toEqual({ id: '', name: expect.any(String) })
@@ -170,27 +170,27 @@ describe('what an app is told with a new session', () => {
 
 describe('guidance', () => {
   test(
-    'is the workspace’s, then the team’s, and nobody else’s',
+    'is the workspace’s, then the team’s, and no other',
     verifies('context.guidance-shape-and-order', 'context.guidance-tags', 'context.guidance-sources-only'),
     async ({ app, receiver }) => {
       const { owner, team, outside, delegated, heard } = await teamwork(app, receiver)
       await done(owner.patch(`/teams/${outside.id}`, { guidance: 'Not for you.' }))
-      const told = async () => {
+      const readGuidance = async () => {
         const [arrived] = await heard(() => delegated())
         const { guidance, prompt_context } = arrived?.body.data ?? {}
         const rules = inside(parseXml(prompt_context), 'guidance', 'guidance-rule')
         return { guidance, rules: rules.map(({ attributes, text }) => ({ ...attributes, text })), prompt_context }
       }
-      const silent = await told()
+      const silent = await readGuidance()
       expect(silent).toMatchObject({ guidance: [], rules: [] })
       expect(silent.prompt_context).not.toContain('guidance')
       await done(owner.patch('/workspaces/me', { guidance: 'Be brief.' }))
-      expect(await told()).toMatchObject({
+      expect(await readGuidance()).toMatchObject({
         guidance: [{ origin: 'workspace', body: 'Be brief.' }],
         rules: [{ origin: 'workspace', text: 'Be brief.' }],
       })
       await done(owner.patch(`/teams/${team.id}`, { guidance: 'Write tests.' }))
-      const { guidance, rules } = await told()
+      const { guidance, rules } = await readGuidance()
       expect(guidance).toEqual([
         { origin: 'workspace', body: 'Be brief.' },
         { origin: 'team', team_id: team.id, body: 'Write tests.' },
@@ -203,7 +203,7 @@ describe('guidance', () => {
   )
 
   test(
-    'on a project is that of each covered team, by key; the project stands in place of the issue',
+    'on a project is that of each covered team, by key; the context has the project in place of the issue',
     verifies('context.project-comment', 'context.project-guidance-per-team', 'context.repository-hint-absent'),
     async ({ app, receiver }) => {
       const { owner, member, robot, team, outside, heard } = await teamwork(app, receiver)

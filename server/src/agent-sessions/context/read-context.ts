@@ -7,35 +7,34 @@ import { nameOfUser } from '../../login/names.ts'
 import type { Session } from '../session.ts'
 import { type ContextSource, contextOf, type SessionContext } from './prompt-context.ts'
 
-/** More than fits into a prompt, and less than would be a burden. */
+/** More than fits into a prompt, but a limited load for the database. */
 const commentsRead = 1000
 const charactersRead = 200_000
 
-type Place = Pick<Session, 'issueId' | 'projectId' | 'installationId' | 'workspaceId'>
+type ContextSession = Pick<Session, 'issueId' | 'projectId' | 'installationId' | 'workspaceId'>
 
-/** What an agent is told when its session begins (2.11). */
+/** Reads the context that an agent gets with a new session. */
 export const readContext = async (
   db: Queryable,
   config: Config,
-  place: Place,
+  session: ContextSession,
   triggerId: string | null,
-): Promise<SessionContext> => contextOf(await readSource(db, config, place, triggerId))
+): Promise<SessionContext> => contextOf(await readSource(db, config, session, triggerId))
 
-/** What that is made of. */
 export async function readSource(
   db: Queryable,
   config: Config,
-  { issueId, projectId, installationId, workspaceId }: Place,
+  { issueId, projectId, installationId, workspaceId }: ContextSession,
   triggerId: string | null,
 ): Promise<ContextSource> {
   const subject = issueId
     ? await readIssue(db, config, issueId)
     : await readProject(db, config, projectId as string, installationId)
-  const place = issueId ? sql`c.issue_id = ${issueId}` : sql`c.project_id = ${projectId}`
+  const isOnSubject = issueId ? sql`c.issue_id = ${issueId}` : sql`c.project_id = ${projectId}`
   const workspace = await db.row<{ guidance: string }>(sql`select guidance from workspaces where id = ${workspaceId}`)
   return {
     ...subject,
-    comments: await readThreads(db, place, triggerId),
+    comments: await readThreads(db, isOnSubject, triggerId),
     triggerId,
     workspaceGuidance: workspace?.guidance ?? '',
   }
@@ -64,10 +63,10 @@ async function readIssue(db: Queryable, config: Config, id: string): Promise<Sub
     left join projects p on p.id = i.project_id
     left join issues o on o.id = i.parent_id
     where i.id = ${id}`)
-  if (!issue) throw new Error(`there is no issue ${id}`)
+  if (!issue) throw new Error(`issue ${id} does not exist`)
   const { team, ...rest } = issue
   return {
-    subject: { kind: 'issue', url: issueUrl(config, issue.identifier), team: team && bare(team), ...rest },
+    subject: { kind: 'issue', url: issueUrl(config, issue.identifier), team: team && teamFields(team), ...rest },
     teamGuidance: guidanceOf(team ? [team] : []),
     repositories: team?.repositories ?? [],
   }
@@ -88,10 +87,10 @@ async function readProject(db: Queryable, config: Config, id: string, installati
         from project_teams m join teams t on t.id = m.team_id
         left join installations n on n.id = ${installationId} where m.project_id = p.id), '[]') as teams
     from projects p where p.id = ${id}`)
-  if (!project) throw new Error(`there is no project ${id}`)
+  if (!project) throw new Error(`project ${id} does not exist`)
   const { teams, ...rest } = project
   return {
-    subject: { kind: 'project', url: projectUrl(config, id), teams: teams.map(bare), ...rest },
+    subject: { kind: 'project', url: projectUrl(config, id), teams: teams.map(teamFields), ...rest },
     teamGuidance: guidanceOf(teams.filter(({ covered }) => covered)),
     repositories: [],
   }
@@ -104,19 +103,19 @@ interface TeamRow {
   guidance: string
 }
 
-const bare = ({ id, key, name }: TeamRow) => ({ id, key, name })
+const teamFields = ({ id, key, name }: TeamRow) => ({ id, key, name })
 const guidanceOf = (teams: TeamRow[]) =>
   teams.map(({ id, key, guidance }) => ({ teamId: id, teamKey: key, body: guidance }))
 
-/** The latest comments up to the one that triggered, oldest first; internal ones are nothing to agents. */
-const readThreads = (db: Queryable, place: Sql, triggerId: string | null): Promise<ContextSource['comments']> =>
+/** The latest comments up to the triggering one, oldest first, without internal ones. */
+const readThreads = (db: Queryable, isOnSubject: Sql, triggerId: string | null): Promise<ContextSource['comments']> =>
   db.rows(sql`
     select c.id, coalesce(c.parent_comment_id, c.id) as "rootId", c.text as body, c.created_at as "createdAt",
       ${nameOfUser} as author
     from (
       select c.*, row_number() over latest as number, sum(length(c.text)) over latest as characters
       from (
-        select * from comments c where ${place} and not c.internal and (${triggerId}::text is null or c.id <= ${triggerId})
+        select * from comments c where ${isOnSubject} and not c.internal and (${triggerId}::text is null or c.id <= ${triggerId})
         order by c.id desc limit ${commentsRead}
       ) c window latest as (order by c.id desc)
     ) c left join users u on u.id = c.author_id

@@ -1,6 +1,12 @@
 import { plus } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import type { Session } from './session.ts'
+
+/** Name of the wake-up that tells runners of new work. */
+export const workWakeup = 'agent work'
 
 /** Renewed every half second. After it, another process may claim the work. */
 const leaseMs = 8000
@@ -12,6 +18,14 @@ export interface Claimed {
   causeSeq: number
   attempt: number
   claimId: string
+}
+
+/** agent.no-webhook-involved: an agent inside the service gets a piece of work where an app gets an event. */
+export async function enqueueWork({ tx, now }: UnitOfWork, { id, workspaceId }: Session, causeSeq: number) {
+  await tx.run(sql`
+    insert into agent_work (id, workspace_id, session_id, cause_seq, created_at)
+    values (${newId('wrk')}, ${workspaceId}, ${id}, ${causeSeq}, ${now})`)
+  tx.afterCommit('work', [workWakeup])
 }
 
 /** Claims the oldest waiting work; of each session only the first piece, so that messages are handled in order. */

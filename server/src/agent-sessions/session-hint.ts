@@ -1,8 +1,8 @@
 import { type HintSender, sendHints } from '../live/hint.ts'
 import type { Session } from './session.ts'
 
-/** Whoever watches the session, or the workspace, looks at it again. */
-export function watched(
+/** Makes everyone who watches the session or the workspace read the session again. */
+export function sendSessionHint(
   sender: HintSender,
   { id, workspaceId, issueId, projectId, personalOf }: Session,
   action: 'create' | 'update' = 'update',
