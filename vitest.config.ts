@@ -4,7 +4,7 @@ import { ConformanceReporter } from './conformance/reporter.ts'
 
 const results = process.env.BATON_TEST_RESULTS
 
-/** What takes longest begins first, so that nobody waits for it alone at the end. */
+/** Starts the longest files first, so that none runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash|nodes|requests)\.test\.ts$/.test(moduleId)
@@ -14,7 +14,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  // Tests run on the sources; only whole processes are started from the build.
+  // Tests run on the sources; only tests of whole processes use the build.
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
@@ -23,16 +23,20 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
-    // As in web/e2e: on a machine of CI a test is tried once more, and then named as flaky.
+    // As in web/e2e: CI retries a failed test once and reports it as flaky.
     retry: process.env.CI ? 1 : 0,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
-    include: ['abuse/*.test.ts', '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts'],
+    include: [
+      'abuse/*.test.ts',
+      'scripts/*.test.mjs',
+      '{protocol,server,conformance,sdk,cli,examples,web/src}/**/*.test.ts',
+    ],
     exclude: ['**/node_modules/**', '**/dist/**'],
-    // What these import has a condition called source too, in TypeScript, which Node cannot run.
+    // Dependencies of these also have a `source` condition, with TypeScript that Node cannot run.
     server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource/] } },
     reporters: ['default', ...(results ? [new ConformanceReporter(results)] : [])],
-    // One line for each file; what fails is shown whole.
+    // One line per file; failures are shown in full.
     slowTestThreshold: 60_000,
   },
 })

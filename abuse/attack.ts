@@ -1,24 +1,24 @@
 import type { RouteName } from '@baton/protocol'
 import type { Receiver } from '../server/test/receiver.ts'
 import type { ServiceProcess } from '../server/test/service-process.ts'
+import { type Caller, readersOf } from './callers.ts'
 import { type Group, groups } from './canaries.ts'
 import { addressed, type Document, type Draft, Requests } from './requests.ts'
 import { cpuOf } from './service.ts'
 import { Watcher } from './watcher.ts'
-import { type Caller, readersOf } from './who.ts'
 import { type Answered, type Sent, Wire } from './wire.ts'
 import { World } from './world.ts'
 
-const atOnce = 8
+const concurrency = 8
 
 interface Count {
   sent: number
   accepted: number
-  /** How often by which code. */
+  /** Number of refusals by code. */
   refusals: Map<string, number>
 }
 
-/** Sends requests, looks at everything that comes of them, and keeps what ought not to be. */
+/** Sends requests, checks all responses and side effects, and collects the problems. */
 export class Attack {
   readonly problems: string[] = []
   readonly #service: ServiceProcess
@@ -31,7 +31,7 @@ export class Attack {
   readonly #statuses = new Map<number, number>()
   #delivered = 0
   #took = { seconds: 0, service: 0, own: 0 }
-  /** How much of the log was there before. */
+  /** Length of the log before the run. */
   #logged = 0
 
   private constructor(
@@ -48,13 +48,13 @@ export class Attack {
     this.#watchers = watchers
     this.#wire = new Wire(service.url)
     for (const name of requests.names) this.#counts.set(name, { sent: 0, accepted: 0, refusals: new Map() })
-    this.#hear()
+    this.#checkWebhooks()
   }
 
   static async prepare(service: ServiceProcess, receiver: Receiver): Promise<Attack> {
     const document = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as Document
     const world = await World.create(service.url, document, receiver.url)
-    const app = world.nobody.with(world.caller('app everywhere').headers)
+    const app = world.anonymous.with(world.caller('app everywhere').headers)
     const { body } = await app.postRoot('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
     const requests = new Requests(document, body.result.tools, receiver.url, world.spare.email)
     const watchers = ['owner', 'member', 'scribe', 'owner of the other workspace at home'].map(
@@ -71,7 +71,7 @@ export class Attack {
     const work = async () => {
       for (let index = next++; index < drafts.length; index = next++) await this.#play(drafts[index] as Draft, index)
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: concurrency }, work))
     this.#took = {
       seconds: Math.round((Date.now() - started) / 1000),
       service: Math.round(cpuOf(this.#service) - before),
@@ -79,21 +79,23 @@ export class Attack {
     }
   }
 
-  /** What can be said only when all is over. */
-  async aftermath(): Promise<string[]> {
+  /** Checks that are possible only at the end. */
+  async finalProblems(): Promise<string[]> {
     this.#wire.close()
     const problems = [...(await this.#world.changed())]
     for (const watcher of this.#watchers) {
-      problems.push(...this.#leaks(`the live stream of ${watcher.caller.name}`, watcher.heard, watcher.caller.mayRead))
+      problems.push(
+        ...this.#leaks(`the live stream of ${watcher.caller.name}`, watcher.received, watcher.caller.mayRead),
+      )
       watcher.close()
     }
     return [...problems, ...this.#problemsOfLog(this.#service.output.slice(this.#logged))]
   }
 
   #problemsOfLog(log: string): string[] {
-    const problems = this.#world.canaries.leaksToOperator(log).map((found) => `the log tells of ${found}`)
+    const problems = this.#world.canaries.leaksToOperator(log).map((found) => `the log contains ${found}`)
     for (const line of log.split('\n').filter(Boolean)) {
-      if (!line.startsWith('{')) problems.push(`a line of the log is no JSON: ${line}`)
+      if (!line.startsWith('{')) problems.push(`a line of the log is not JSON: ${line}`)
       else if (Number(JSON.parse(line).level) >= 50) problems.push(`logged as an error: ${line}`)
     }
     return problems
@@ -104,14 +106,14 @@ export class Attack {
     return all.reduce((sum, { accepted }) => sum + accepted, 0) / all.reduce((sum, { sent }) => sum + sent, 0)
   }
 
-  /** Groups whose canaries nobody met with. */
-  neverRead = () => groups.filter((group) => group !== 'nobody' && !this.#world.canaries.readRightly.has(group))
+  /** Groups whose canaries were never read. */
+  neverRead = () => groups.filter((group) => group !== 'secret' && !this.#world.canaries.permittedReads.has(group))
 
   neverAccepted = () => [...this.#counts].filter(([, { accepted }]) => accepted === 0).map(([name]) => name)
 
   report(whole: boolean): string {
     const statuses = [...this.#statuses].sort(([a], [b]) => a - b).map(([status, times]) => `${status}: ${times}`)
-    const read = [...this.#world.canaries.readRightly].map(([group, times]) => `${group} ${times}`)
+    const read = [...this.#world.canaries.permittedReads].map(([group, times]) => `${group} ${times}`)
     const rows = [...this.#counts]
       .sort(([, a], [, b]) => a.accepted / a.sent - b.accepted / b.sent)
       .map(([name, { sent, accepted, refusals }]) => {
@@ -122,9 +124,9 @@ export class Attack {
     return [
       `answers    ${statuses.join('  ')}`,
       `accepted   ${Math.round(this.acceptedShare * 100)} % of all`,
-      `heard      ${this.#delivered} webhooks, ${this.#watchers.map(({ heard }) => heard.length).join('/')} characters of live streams`,
-      `canaries   ${this.#world.canaries.planted}, read by those who may: ${read.join('  ')}`,
-      `took       ${this.#took.seconds} s; processor time ${this.#took.service} s of the service, ${this.#took.own} s of the attacker`,
+      `received   ${this.#delivered} webhooks, ${this.#watchers.map(({ received }) => received.length).join('/')} characters of live streams`,
+      `canaries   ${this.#world.canaries.planted}, permitted reads: ${read.join('  ')}`,
+      `took       ${this.#took.seconds} s; CPU time ${this.#took.service} s of the service, ${this.#took.own} s of the attacker`,
       ...(whole ? ['accepted by operation:', ...rows] : []),
     ].join('\n')
   }
@@ -132,18 +134,18 @@ export class Attack {
   async #play(draft: Draft, index: number) {
     const caller = this.#callerOf(draft)
     const { sent, about } = addressed(draft, caller, this.#world)
-    const say = (problem: string) =>
+    const report = (problem: string) =>
       this.problems.push(`request ${index} (${draft.name}), ${caller.name}: ${problem}\n${shown(sent)}`)
     let answer: Answered
     try {
       answer = await this.#wire.send(sent)
     } catch (error) {
-      return void say(`was not answered: ${error instanceof Error ? error.message : error}`)
+      return void report(`was not answered: ${error instanceof Error ? error.message : error}`)
     }
     this.#count(draft, answer)
-    for (const problem of this.#problemsOf(sent, answer, caller)) say(problem)
+    for (const problem of this.#problemsOf(sent, answer, caller)) report(problem)
     if (answer.status < 400) this.#learn(draft, caller, answer, about)
-    if (answer.status < 400 && sent.method === 'DELETE' && about) this.#world.things.forget(about)
+    if (answer.status < 400 && sent.method === 'DELETE' && about) this.#world.knownIds.forget(about)
   }
 
   #callerOf(draft: Draft): Caller {
@@ -152,14 +154,14 @@ export class Attack {
       const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
       return { ...this.#world.caller('member'), headers: { authorization } }
     }
-    // For anybody else it would change who they are, or end what they call with.
+    // For other callers it would change their membership or end their login.
     if (['acceptInvitation', 'changePassword'].includes(draft.name)) return this.#world.caller('newcomer')
-    // There a login is no help.
-    if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('nobody')
-    // Who began it has to end it.
+    // Token endpoints ignore logins.
+    if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('anonymous')
+    // Consent must be completed by the user who started it.
     if (draft.fitting && /^authorize$|Consent/.test(draft.name)) return this.#world.caller('owner')
     const fitting = draft.fitting ? callers.filter(({ fits }) => fits(draft.route)) : callers
-    // Two of them have most of what can be asked for.
+    // These two have access to most items.
     const rich = fitting.find(({ name }) => name === ['owner', 'app everywhere'][draft.callerIndex % 4])
     if (draft.fitting && rich) return rich
     return fitting[draft.callerIndex % fitting.length] as Caller
@@ -170,7 +172,7 @@ export class Attack {
     const counts = this.#counts.get(name)
     if (!counts) return
     counts.sent++
-    // A refused tool call is an answer with 200.
+    // A refused tool call is answered with 200.
     const isRefusal = name === 'callMcp' && /"isError":true|"error":\{/.test(text)
     if (status < 400 && method === route.method && !isRefusal) counts.accepted++
     const code = /"code": ?"([A-Z_]+)"|"error":"(\w+)"/.exec(text)?.slice(1).find(Boolean)
@@ -186,7 +188,7 @@ export class Attack {
     if (sent.method !== 'HEAD' && !isPage) {
       try {
         const body = text === '' ? undefined : type.includes('json') ? JSON.parse(text) : text
-        // What cannot be decoded is no path of ours.
+        // A path that cannot be decoded is not a known route.
         const path = isDecodable(sent.path) ? sent.path : '/no/path'
         this.#world.contract.check({
           ...sent,
@@ -214,28 +216,28 @@ export class Attack {
   #leaks(where: string, text: string, mayRead: ReadonlySet<Group>, sent = ''): string[] {
     const found = this.#world.canaries.leaks(text, mayRead, sent)
     return found.length > 0
-      ? [`${where} tells of ${[...new Set(found)].slice(0, 5).join(', ')}: ${text.slice(0, 1500)}`]
+      ? [`${where} contains ${[...new Set(found)].slice(0, 5).join(', ')}: ${text.slice(0, 1500)}`]
       : []
   }
 
-  /** Later requests are made with what earlier ones brought. */
+  /** Keeps ids and tokens for later requests. */
   #learn({ name }: Draft, { mayRead }: Caller, { headers, text }: Answered, about: string | undefined) {
     if (!mayRead.has('here') && !isTokenEndpoint(name)) return
-    const { things } = this.#world
-    things.learn(text, about)
+    const { knownIds } = this.#world
+    knownIds.learn(text, about)
     const location = headers.get('location') ?? ''
-    things.learn(location, undefined)
-    for (const [, code] of text.matchAll(/"code":"([A-Z][A-Z0-9]*-\d+)"/g)) things.add('code', code as string)
-    for (const [, cursor] of text.matchAll(/"next_cursor":"([^"]+)"/g)) things.add('cursor', cursor as string)
-    for (const [, code] of text.matchAll(/[?&]code=([\w-]+)/g)) things.add('code of a grant', code as string)
-    for (const [, token] of text.matchAll(/"refresh_token":"([^"]+)"/g)) things.add('refresh', token as string)
+    knownIds.learn(location, undefined)
+    for (const [, code] of text.matchAll(/"code":"([A-Z][A-Z0-9]*-\d+)"/g)) knownIds.add('code', code as string)
+    for (const [, cursor] of text.matchAll(/"next_cursor":"([^"]+)"/g)) knownIds.add('cursor', cursor as string)
+    for (const [, code] of text.matchAll(/[?&]code=([\w-]+)/g)) knownIds.add('code of a grant', code as string)
+    for (const [, token] of text.matchAll(/"refresh_token":"([^"]+)"/g)) knownIds.add('refresh', token as string)
     if (name === 'createInvitation') {
-      for (const [, token] of text.matchAll(/"token":"([^"]+)"/g)) things.add('invitation', token as string)
+      for (const [, token] of text.matchAll(/"token":"([^"]+)"/g)) knownIds.add('invitation', token as string)
     }
   }
 
-  /** Every webhook that arrives is read as its receiver would. */
-  #hear() {
+  /** Checks every webhook that arrives for leaks. */
+  #checkWebhooks() {
     this.#receiver.answer = (response, { path, raw, headers }) => {
       this.#delivered++
       this.problems.push(

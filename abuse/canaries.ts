@@ -1,60 +1,60 @@
-/** Who may read what: a canary of a group in the hands of somebody outside of it is a leak. */
+/** Groups of readers: a canary of a group that reaches a caller outside of it is a leak. */
 export const groups = [
-  /** Everybody in the workspace under attack, apps of one team included. */
+  /** All members and apps of the attacked workspace. */
   'here',
-  /** Its people, and apps that cover all teams. */
+  /** Its members, and apps that cover all teams. */
   'ops',
-  /** Its people, but no app: internal comments. */
+  /** Its members, but no app: internal comments. */
   'people',
   /** Its owners and admins: webhooks, invitations. */
   'managers',
-  /** Its owner alone: what is personal. */
+  /** Only its owner: personal items. */
   'owner',
-  /** One member alone: what is personal, a personal agent with its instructions. */
+  /** Only one member: personal items, a personal agent with its instructions. */
   'scribe',
   /** The other workspace. */
   'there',
-  /** Whoever got it once, and no answer again: passwords, tokens, client secrets. */
-  'nobody',
+  /** Shown once and in no later response: passwords, tokens, client secrets. */
+  'secret',
 ] as const
 export type Group = (typeof groups)[number]
 
 const secret = /\b(?:psn|svc_at|prt|svc_sk|pwhsec)_[\w-]{20,}/g
 const id = /\b[a-z]{3,4}_[0-9a-hjkmnp-tv-z]{26}\b/g
 
-/** Strings that are planted where only a group may read them, and looked for everywhere else. */
+/** Strings that are planted where only a group may read them, and searched for everywhere else. */
 export class Canaries {
   planted = 0
-  /** How often one was read by somebody who may: those that nobody meets with would prove nothing. */
-  readonly readRightly = new Map<Group, number>()
+  /** Number of permitted reads by group: a canary that is never read proves nothing. */
+  readonly permittedReads = new Map<Group, number>()
   readonly #secrets = new Map<string, Group>()
   readonly #ids = new Map<string, Group>()
 
-  /** A new one, to be made part of a title, a name, an address … */
+  /** A new canary, to put into a title, a name, a URL … */
   new(group: Group): string {
     return `canary-${group}-${++this.planted}`
   }
 
-  /** The id of something that nobody outside the group has a reason to meet with. */
+  /** Registers an id that callers outside the group must not see. */
   id(text: string, group: Group) {
     this.#ids.set(text, group)
   }
 
-  /** The secrets in an answer to those who may have them. */
+  /** Registers the secrets in a response. */
   secretsIn(answer: unknown, group: Group) {
     for (const [found] of JSON.stringify(answer ?? null).matchAll(secret)) this.#secrets.set(found, group)
   }
 
-  /** What is found in a text that is for the members of these groups; what they sent themselves tells nothing. */
+  /** Canaries in a text for readers of these groups, except those they sent themselves. */
   leaks(text: string, mayRead: ReadonlySet<Group>, sent = ''): string[] {
     const ids = [...text.matchAll(id)].map(([found]): Found => [found, this.#ids.get(found)])
     return [...this.#words(text), ...ids].flatMap(([found, group]) => {
-      if (group && mayRead.has(group)) this.readRightly.set(group, (this.readRightly.get(group) ?? 0) + 1)
+      if (group && mayRead.has(group)) this.permittedReads.set(group, (this.permittedReads.get(group) ?? 0) + 1)
       return group && !mayRead.has(group) && !sent.includes(found) ? `${found} (${group})` : []
     })
   }
 
-  /** What is found in a text that is for nobody who is a member of anything; there ids may be. */
+  /** Canaries in a text for the operator, who may see ids. */
   leaksToOperator = (text: string): string[] => this.#words(text).flatMap(([found, group]) => (group ? found : []))
 
   #words(text: string): Found[] {

@@ -1,4 +1,4 @@
-/** What people and programs have tried on others, as one line of text each. All of it may be stored. */
+/** Known injection attempts, one line of text each. All of them may be stored. */
 export const hostileTexts = [
   '<script>window.ran="script"</script>',
   '"><img src=x onerror=window.ran="attribute">',
@@ -30,7 +30,7 @@ export const hostileTexts = [
   '\u0085\u2028\u2029',
 ]
 
-/** Of every type, for a place that wants another one or another shape. */
+/** Values of every type, to replace a value of another type or shape. */
 export const hostileValues: unknown[] = [
   null,
   true,
@@ -91,7 +91,7 @@ function nested(levels: number): unknown {
   return levels === 0 ? 1 : { a: [nested(levels - 1)] }
 }
 
-/** Bodies that are no JSON, or not as we take it. */
+/** Bodies that are not JSON, or not in an accepted form. */
 export const hostileBodies: Buffer[] = [
   '',
   'null',
@@ -139,7 +139,7 @@ export const contentTypes = [
   'application/json;'.repeat(50),
 ]
 
-/** Where an id should stand in a path, as it is put on the wire. */
+/** Path segments in place of an id, as sent. */
 export const hostileSegments = [
   '%00',
   '%2e%2e',
@@ -190,7 +190,7 @@ export const hostileQueries = [
   '#fragment',
 ]
 
-/** Names and values by turns. */
+/** Names and values alternate. */
 export const hostileHeaders: string[][] = [
   ['authorization', 'Bearer'],
   ['authorization', 'Bearer '],

@@ -1,4 +1,4 @@
-// npm run abuse: attacks a whole service of its own, and looks at what the neighbours notice.
+// npm run abuse: attacks a service and measures the effect on its other users.
 //   --count 20000  --seed 1  --postgres
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 const { count, seed } = values
 
 await main(async () => {
-  if (![count, seed].map(Number).every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
+  if (![count, seed].map(Number).every(Number.isSafeInteger)) throw new StepFailed('Options must be whole numbers')
   await install()
   await build('Building', 'server')
   if (values.postgres) await withPostgres(attack)
@@ -25,24 +25,24 @@ await main(async () => {
 
 function attack(databaseUrl) {
   const args = ['run', '--config', 'abuse/vitest.config.ts', '--disableConsoleIntercept=true']
-  return step(`${count} requests from seed ${seed}, and the rest`, bin('vitest'), args, {
+  return step(`${count} requests from seed ${seed}, and the other tests`, bin('vitest'), args, {
     env: { DATABASE_URL: databaseUrl, BATON_ABUSE_COUNT: count, BATON_ABUSE_SEED: seed },
     show: true,
   })
 }
 
-/** Known holes in what we ship. It needs a registry that answers such questions. */
+/** Known vulnerabilities of our dependencies. Needs a registry that supports npm audit. */
 async function audit() {
   const { code, output } = await run('npm', ['audit', '--omit=dev', '--json'], { timeoutMs: 60_000 })
   const found = parsed(output)?.metadata?.vulnerabilities
   if (!found) {
     console.log(
-      '▸ SKIPPED: npm audit, because the registry does not answer it here; checksums, scripts and licences were looked at',
+      '▸ SKIPPED: npm audit, because the registry does not support it; checksums, scripts and licences were checked',
     )
   } else if (code === 0) {
-    console.log('▸ npm audit: nothing known against what is installed')
+    console.log('▸ npm audit: no known vulnerabilities')
   } else {
-    throw new StepFailed(`npm audit found ${found.total} known holes; npm audit --omit=dev names them`)
+    throw new StepFailed(`npm audit found ${found.total} vulnerabilities; run npm audit --omit=dev to list them`)
   }
 }
 

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Somebody who uses the service as it is meant to be used, while others do not. */
+/** A well-behaved user, whose response times are measured during an attack. */
 export class Neighbour {
-  readonly #ask: () => Promise<boolean>
+  readonly #call: () => Promise<boolean>
   #tookMs: number[] = []
   #failed = 0
   #stopped = false
   readonly #done: Promise<void>
 
-  constructor(ask: () => Promise<boolean>) {
-    this.#ask = ask
+  constructor(call: () => Promise<boolean>) {
+    this.#call = call
     this.#done = this.#work()
   }
 
-  /** How it went since this was asked last. */
+  /** Prints and returns the figures since the last call. */
   take(what: string) {
     const sorted = this.#tookMs.sort((a, b) => a - b)
     const at = (part: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0)
@@ -34,7 +34,7 @@ export class Neighbour {
   async #work() {
     while (!this.#stopped) {
       const started = performance.now()
-      const isAnswered = await this.#ask().catch(() => false)
+      const isAnswered = await this.#call().catch(() => false)
       this.#tookMs.push(performance.now() - started)
       if (!isAnswered) this.#failed++
       await sleep(20)

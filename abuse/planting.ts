@@ -1,9 +1,9 @@
 import { appScopes } from '@baton/protocol'
 import type { Client } from '../server/test/client.ts'
 import type { Canaries, Group } from './canaries.ts'
-import type { Things } from './things.ts'
+import type { KnownIds } from './known-ids.ts'
 
-interface Watched {
+interface GuardedItem {
   client: Client
   path: string
   before: string
@@ -11,39 +11,39 @@ interface Watched {
 
 export const redirectUri = 'https://robots.example.com/callback'
 
-/** Fills workspaces: with what is free for all, and with what bears canaries. */
+/** Fills workspaces with items that requests may change, and with guarded items that contain canaries. */
 export class Planting {
   readonly #canaries: Canaries
-  readonly #things: Things
+  readonly #knownIds: KnownIds
   readonly #hookUrl: string
-  readonly #watched: Watched[] = []
+  readonly #guarded: GuardedItem[] = []
 
-  constructor(canaries: Canaries, things: Things, hookUrl: string) {
+  constructor(canaries: Canaries, knownIds: KnownIds, hookUrl: string) {
     this.#canaries = canaries
-    this.#things = things
+    this.#knownIds = knownIds
     this.#hookUrl = hookUrl
   }
 
-  /** From here on it has to stay as it is. */
+  /** Remembers the guarded items, which must not change from now on. */
   async remember() {
-    for (const watched of this.#watched) watched.before = await seen(watched)
+    for (const item of this.#guarded) item.before = await read(item)
   }
 
-  /** What is no longer as it was. */
+  /** Guarded items that have changed. */
   async changed(): Promise<string[]> {
     const changed: string[] = []
-    for (const watched of this.#watched) {
-      const now = await seen(watched)
-      if (now !== watched.before) changed.push(`${watched.path} was ${watched.before} and is ${now}`)
+    for (const item of this.#guarded) {
+      const now = await read(item)
+      if (now !== item.before) changed.push(`${item.path} was ${item.before} and is ${now}`)
     }
     return changed
   }
 
-  /** One of everything that may be changed, for requests to begin with. */
+  /** One item of each kind that requests may change. */
   async seed(owner: Client, ownerId: string) {
     const make = async (path: string, body: object) => {
       const { body: made } = await owner.post(path, body)
-      this.#things.learn(JSON.stringify(made), undefined)
+      this.#knownIds.learn(JSON.stringify(made), undefined)
       return made
     }
     const team = await make('/teams', { name: 'Engineering', key: 'ENG' })
@@ -54,23 +54,23 @@ export class Planting {
     await make('/initiatives', { name: 'Growth' })
     await make('/views', { name: 'Todo', query: 'status=todo', shared: true })
     const issue = await make('/issues', { title: 'A bug', team_id: team.id, assignee_id: ownerId })
-    this.#things.add('code', issue.code)
+    this.#knownIds.add('code', issue.code)
     await make('/comments', { target_type: 'issue', target_id: issue.id, text: 'Hm' })
     await make('/agents/personal', { name: 'Helper', instructions: 'Help.' })
     await make('/webhooks', { label: 'Chat', url: this.#hookUrl, all_teams: true, resource_types: ['Issue'] })
   }
 
-  /** Work that an agent has been given, for it and for people to go on with. */
+  /** Agent sessions that requests may continue. */
   async sessions(owner: Client, agentId: string) {
     const { data: teams } = (await owner.get('/teams')).body as { data: { id: string; key: string }[] }
     const team_id = teams.find(({ key }) => key === 'ENG')?.id
     for (let issues = 0; issues < 4; issues++) {
       const { body: issue } = await owner.post('/issues', { title: 'For you', team_id, delegate_id: agentId })
-      this.#things.learn(JSON.stringify((await owner.get(`/agent-sessions?issue_id=${issue.id}`)).body), issue.id)
+      this.#knownIds.learn(JSON.stringify((await owner.get(`/agent-sessions?issue_id=${issue.id}`)).body), issue.id)
     }
   }
 
-  /** What everybody in a workspace may read. */
+  /** Items that all members may read. */
   async shared(client: Client, group: 'here' | 'there') {
     const plant = (path: string, body: object) => this.#plant(client, group, path, body)
     const text = () => `Text ${this.#canaries.new(group)}`
@@ -89,7 +89,7 @@ export class Planting {
     return issue.id as string
   }
 
-  /** What its owner alone may read. */
+  /** Items that only their owner may read. */
   async personal(client: Client, group: Group) {
     const plant = (path: string, body: object) => this.#plant(client, group, path, body)
     const text = () => `Mine ${this.#canaries.new(group)}`
@@ -97,11 +97,11 @@ export class Planting {
     await plant('/comments', { target_type: 'issue', target_id: issue.id, text: text() })
     await plant('/projects', { title: text(), description: text(), personal: true })
     await plant('/views', { name: text(), query: 'q=mine', shared: false })
-    // Managers read in the audit log what it is called.
+    // Without a canary in the name: managers can read it in the audit log.
     await plant('/agents/personal', { name: 'Quill', instructions: text() })
   }
 
-  /** What is for managers, and in a comment for people; elsewhere it is all of one group. */
+  /** Items for managers, and internal comments for members. With `group`, all of it is of that group. */
   async internal(client: Client, issueId: string, group?: Group) {
     const [people, managers] = [group ?? 'people', group ?? 'managers']
     const onIssue = { target_type: 'issue', target_id: issueId, internal: true }
@@ -118,7 +118,7 @@ export class Planting {
     })
   }
 
-  /** What apps of another team must not read. */
+  /** Items that apps of another team must not read. */
   async ofAnotherTeam(owner: Client) {
     const plant = (path: string, body: object) => this.#plant(owner, 'ops', path, body)
     const text = () => `Hidden ${this.#canaries.new('ops')}`
@@ -150,21 +150,21 @@ export class Planting {
     }
   }
 
-  /** Makes something that nobody changes who may. */
+  /** Creates a guarded item. */
   async #plant(client: Client, group: Group, path: string, body: object) {
     const { body: made } = await client.post(path, body)
     this.#canaries.secretsIn(made, group)
     const id: string = (made.app ?? made.invitation ?? made).id
-    this.#things.guard(id, group)
-    // Elsewhere the same code is something else.
-    if (made.code && group !== 'there') this.#things.guard(made.code, group, 'code')
-    // Within a workspace an id can be met with in a reference, and tells little.
+    this.#knownIds.guard(id, group)
+    // The same code may exist in the other workspace.
+    if (made.code && group !== 'there') this.#knownIds.guard(made.code, group, 'code')
+    // Within a workspace an id may appear in a reference.
     if (group === 'there') this.#canaries.id(id, 'there')
     if (/^\/(issues|projects|comments|webhooks|agent-apps)$/.test(path)) {
-      this.#watched.push({ client, path: `${path}/${id}`, before: '' })
+      this.#guarded.push({ client, path: `${path}/${id}`, before: '' })
     }
     return made
   }
 }
 
-const seen = async ({ client, path }: Watched) => JSON.stringify((await client.get(path)).body)
+const read = async ({ client, path }: GuardedItem) => JSON.stringify((await client.get(path)).body)

@@ -1,5 +1,6 @@
 import { type Route, type RouteName, routes } from '@baton/protocol'
 import fc, { type Arbitrary } from 'fast-check'
+import type { Caller } from './callers.ts'
 import {
   contentTypes,
   hostileBodies,
@@ -8,10 +9,9 @@ import {
   hostileSegments,
   otherMethods,
 } from './hostile.ts'
+import { Ref } from './known-ids.ts'
 import { redirectUri } from './planting.ts'
-import { Ref } from './things.ts'
 import { pathValue, ref, type Schema, Values } from './values.ts'
-import type { Caller } from './who.ts'
 import type { Sent } from './wire.ts'
 import { challenge, password, programUri, type World } from './world.ts'
 
@@ -28,19 +28,19 @@ export interface Document {
 
 type Body = { json: unknown } | { form: Record<string, unknown> } | { raw: Buffer } | null
 
-/** A request before it is known who and what there will be. */
+/** A request whose caller and ids are resolved when it is sent. */
 export interface Draft {
   name: RouteName
   route: Route
   method: string
-  /** Fixed words and what stands for parameters. */
+  /** Fixed parts and parameters. */
   path: unknown[]
   query: Record<string, unknown>
   rawQuery: string
   headers: string[]
   body: Body
   contentType: string | undefined
-  /** Whether somebody is chosen whom the door lets in. */
+  /** Whether to choose a caller that the route accepts. */
   fitting: boolean
   callerIndex: number
   workspace: 'own' | 'none' | Ref
@@ -50,7 +50,7 @@ export interface Draft {
 const sometimes = <T>(percent: number, arbitrary: Arbitrary<T>, otherwise: T): Arbitrary<T> =>
   fc.oneof({ weight: 100 - percent, arbitrary: fc.constant(otherwise) }, { weight: percent, arbitrary })
 
-/** Makes requests from the description that the service gives of itself. */
+/** Generates requests from the service's OpenAPI document. */
 export class Requests {
   readonly names: RouteName[]
   readonly #values: Values
@@ -139,14 +139,14 @@ export class Requests {
     )
   }
 
-  /** Where a schema does not tell what would be accepted. */
+  /** Bodies for operations whose schema does not say what is accepted. */
   #bodyOf(name: RouteName): Arbitrary<Body> | undefined {
     const json = (arbitrary: Arbitrary<unknown>) => arbitrary.map((value): Body => ({ json: value }))
     switch (name) {
       case 'signIn':
         return json(
           fc.record({
-            email: fc.constantFrom(this.#spareEmail, this.#spareEmail, 'somebody-1@example.com'),
+            email: fc.constantFrom(this.#spareEmail, this.#spareEmail, 'unknown-1@example.com'),
             password: fc.constantFrom(password, 'a guess'),
           }),
         )
@@ -212,13 +212,13 @@ export class Requests {
   }
 }
 
-/** What another method does as well has the same name with that method after it. */
+/** An operation with a second method has the same id followed by that method. */
 const asNamed = (described: Described): Described => ({
   ...described,
   operationId: described.operationId.replace(/By[A-Z]+$/, '') as RouteName,
 })
 
-/** What makes things comes more often than what ends them, and each tool as often as an operation. */
+/** Creating is more frequent than deleting, and each tool is as frequent as an operation. */
 function weightOf(name: RouteName) {
   const { method, path }: Route = routes[name]
   if (name === 'callMcp') return 40
@@ -227,54 +227,59 @@ function weightOf(name: RouteName) {
     : 3
 }
 
-// Never those of the callers' own apps and programs: approving one anew would end the tokens they call with.
-const mine = (kind: string) => fc.nat(1000).map((index) => new Ref(kind, 'own', index))
-const asApp = { client_id: mine('client'), redirect_uri: fc.constant(redirectUri) }
-const asProgram = { client_id: mine('program'), redirect_uri: fc.constant(programUri) }
+// Never the callers' own apps and programs: approving one again would end their tokens.
+const ownRef = (kind: string) => fc.nat(1000).map((index) => new Ref(kind, 'own', index))
+const asApp = { client_id: ownRef('client'), redirect_uri: fc.constant(redirectUri) }
+const asProgram = { client_id: ownRef('program'), redirect_uri: fc.constant(programUri) }
 
-const whoAsks = {
+const authorizeFields = {
   response_type: sometimes<string>(5, fc.constantFrom('token', '<b>'), 'code'),
   state: fc.constantFrom('a state', '"\r\nx: y', '<script>'),
   code_challenge: fc.constant(challenge.challenge),
   code_challenge_method: sometimes<string>(5, fc.constant('plain'), 'S256'),
 }
 const authorizeQuery: Arbitrary<Record<string, unknown>> = fc.oneof(
-  fc.record({ ...asApp, ...whoAsks, actor: fc.constant('app'), scope: fc.constantFrom('read', 'app:assignable', '') }),
-  fc.record({ ...asProgram, ...whoAsks, scope: fc.constantFrom('read', 'read write') }),
   fc.record({
-    ...whoAsks,
-    client_id: fc.oneof(mine('client'), fc.constantFrom('nobody', '<script>')),
+    ...asApp,
+    ...authorizeFields,
+    actor: fc.constant('app'),
+    scope: fc.constantFrom('read', 'app:assignable', ''),
+  }),
+  fc.record({ ...asProgram, ...authorizeFields, scope: fc.constantFrom('read', 'read write') }),
+  fc.record({
+    ...authorizeFields,
+    client_id: fc.oneof(ownRef('client'), fc.constantFrom('unknown', '<script>')),
     redirect_uri: fc.constantFrom(redirectUri, 'https://evil.invalid/', '"><script>', 'x'),
     scope: fc.constantFrom('admin', '<i>', 'read'),
     actor: fc.constantFrom('app', 'user', '', undefined),
   }),
 )
 
-const proof = { code: mine('code of a grant'), code_verifier: fc.constant(challenge.verifier) }
+const proof = { code: ownRef('code of a grant'), code_verifier: fc.constant(challenge.verifier) }
 const tokenForm: Arbitrary<Body> = fc
   .oneof(
     fc.record({
       ...asApp,
       ...proof,
       grant_type: fc.constant('authorization_code'),
-      client_secret: mine('client_secret'),
+      client_secret: ownRef('client_secret'),
     }),
     fc.record({ ...asProgram, ...proof, grant_type: fc.constant('authorization_code') }),
-    fc.record({ ...asProgram, grant_type: fc.constant('refresh_token'), refresh_token: mine('refresh') }),
-    fc.record({ ...asProgram, token: mine('refresh') }),
+    fc.record({ ...asProgram, grant_type: fc.constant('refresh_token'), refresh_token: ownRef('refresh') }),
+    fc.record({ ...asProgram, token: ownRef('refresh') }),
     fc.record({
       ...asApp,
       grant_type: fc.constantFrom('password', '__proto__', 'refresh_token', 'authorization_code'),
       client_secret: fc.constantFrom('svc_sk_guess', 'x', '%'),
-      refresh_token: mine('refresh'),
+      refresh_token: ownRef('refresh'),
     }),
   )
   .map((form) => ({ form }))
 
-/** Turns a draft into what is sent by this caller now. */
+/** Resolves a draft for a caller. */
 export function addressed(draft: Draft, caller: Caller, world: World): { sent: Sent; about: string | undefined } {
   const writes = draft.route.method !== 'GET'
-  const find = (value: Ref, about?: string) => world.things.find(value, caller.mayRead, writes, about)
+  const find = (value: Ref, about?: string) => world.knownIds.find(value, caller.mayRead, writes, about)
   let about: string | undefined
   const path = draft.path.map((part) => {
     if (typeof part === 'string') return part
@@ -283,14 +288,14 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
     about ??= id
     return encodeURIComponent(id)
   })
-  // Naming somebody changes nothing about them.
-  const named = (value: Ref) => (value.kind === 'usr' ? world.things.find(value, caller.mayRead, false) : find(value))
+  // Naming a user does not change them.
+  const named = (value: Ref) => (value.kind === 'usr' ? world.knownIds.find(value, caller.mayRead, false) : find(value))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(draft.query)) {
     if (value !== undefined)
       query.append(name, String(value instanceof Ref ? named(value) : value).replaceAll(/\p{Surrogate}/gu, '?'))
   }
-  const body = toTheirOwn(bytesOf(draft.body, named), caller)
+  const body = withOwnHookPath(bytesOf(draft.body, named), caller)
   const workspaceId =
     draft.workspace === 'own' ? caller.workspaceId : draft.workspace === 'none' ? '' : find(draft.workspace)
   const type =
@@ -305,7 +310,7 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
         ...Object.entries(caller.headers).flat(),
         ...(workspaceId ? ['x-workspace-id', workspaceId] : []),
         ...(body ? ['content-type', type] : []),
-        // The limits by address are not what is attacked here.
+        // A new address each time, because limits per address are not tested here.
         ...['x-forwarded-for', `10.${draft.address >> 16}.${(draft.address >> 8) & 255}.${draft.address & 255}`],
         ...draft.headers,
       ],
@@ -314,8 +319,8 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
   }
 }
 
-/** A webhook that the other workspace makes tells of what is there: it goes where that may be read. */
-const toTheirOwn = (body: Buffer | undefined, { mayRead }: Caller) =>
+/** Webhooks of the other workspace go to the path whose readers may read them. */
+const withOwnHookPath = (body: Buffer | undefined, { mayRead }: Caller) =>
   body && mayRead.has('there')
     ? Buffer.from(body.toString('latin1').replaceAll('/hook/free', '/hook/there'), 'latin1')
     : body

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { filledDataDir, withEmptyDatabase } from '../server/test/empty-databases.ts'
 import { ServiceProcess } from '../server/test/service-process.ts'
 
-/** The service as its users run it, on a database of its own, for as long as `work` takes. */
+/** Runs `work` with a service process on its own database. */
 export async function withService<T>(env: Record<string, string>, work: (service: ServiceProcess) => Promise<T>) {
   if (process.env.DATABASE_URL) {
     const key = randomBytes(32).toString('base64')
@@ -30,11 +30,11 @@ async function running<T>(env: Record<string, string>, work: (service: ServicePr
   }
 }
 
-/** Memory of its process, in MB. */
+/** Resident memory of the process in MB. */
 export const memoryOf = ({ child }: ServiceProcess) =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
 
-/** Connections that its process holds. Who does not read does not notice that theirs was closed. */
+/** Number of sockets of the process. Clients that do not read do not notice that theirs was closed. */
 export function socketsOf({ child }: ServiceProcess) {
   const folder = `/proc/${child.pid}/fd`
   const isSocket = (fd: string) => {
@@ -47,7 +47,7 @@ export function socketsOf({ child }: ServiceProcess) {
   return readdirSync(folder).filter(isSocket).length
 }
 
-/** Time that its process has had of the processors, in seconds; 100 ticks are one. */
+/** CPU time of the process in seconds; 100 ticks are one second. */
 export function cpuOf({ child }: ServiceProcess) {
   const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(' ')
   return (Number(fields[13]) + Number(fields[14])) / 100

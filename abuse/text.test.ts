@@ -4,12 +4,12 @@ import { test } from '../server/test/harness.ts'
 import { asked, oauthScene } from '../server/test/oauth.ts'
 import { hostileTexts } from './hostile.ts'
 
-/** Everything that a hostile text would have turned into, were it not only text. */
+/** What unescaped hostile texts would produce. */
 const marks = /<script>window|<img src=x|<svg onload|<html>|<b>/i
 const cut = (text: string, length: number) => [...text].slice(0, length).join('')
 const named = hostileTexts.map((text) => cut(`x${text}`, limits.name))
 
-test('pages show what was asked for as text, or not at all', async ({ app }) => {
+test('pages escape request input or leave it out', async ({ app }) => {
   const { client, owner } = await oauthScene(app)
   for (const text of hostileTexts) {
     const escaped = encodeURIComponent(text)
@@ -31,14 +31,14 @@ test('pages show what was asked for as text, or not at all', async ({ app }) => 
       expect(response.status).toBe(location ? 302 : 400)
       expect(String(response.body ?? '')).not.toMatch(marks)
       expect([...response.headers.keys()]).not.toContain('set-cookie')
-      // Back to the app, with what it sent, and nothing that ends the address.
+      // Redirects to the app with its state, and without characters that would end the URL.
       if (location) expect(new URL(location).searchParams.get('state')).toBe(text)
       if (location) expect(location).not.toMatch(/[\s<>"]/)
     }
   }
 })
 
-test('webhooks carry text in their bodies and nowhere else', async ({ app, receiver }) => {
+test('webhooks contain user text only in their bodies', async ({ app, receiver }) => {
   const { owner } = await app.workspace('=cmd|"/C calc"!A0\r\nX: y')
   const { body: team } = await owner.post('/teams', { name: named[9], key: 'ENG' })
   await owner.post('/webhooks', {
@@ -71,7 +71,7 @@ test('webhooks carry text in their bodies and nowhere else', async ({ app, recei
   }
 })
 
-test('every answer that is not a page says what it is', async ({ app }) => {
+test('every response that is not a page has a content type', async ({ app }) => {
   const { owner } = await app.workspace()
   for (const name of named.slice(0, 6)) {
     const manifest = {
@@ -87,7 +87,7 @@ test('every answer that is not a page says what it is', async ({ app }) => {
     expect(String(icon.body)).not.toMatch(/<script|onload|onerror/i)
   }
   const pages = Object.values(api).flatMap((operation) => ('produces' in operation ? [operation.produces] : []))
-  // Whoever adds one looks at what it escapes.
+  // Before adding one, check what it escapes.
   expect([...new Set(pages)].sort()).toMatchInlineSnapshot(`
     [
       "image/*",

@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { hostileKeys, hostileTexts, hostileValues } from './hostile.ts'
-import { Ref } from './things.ts'
+import { Ref } from './known-ids.ts'
 
-/** As much of JSON Schema as the description of the API uses. */
+/** The subset of JSON Schema that the OpenAPI document uses. */
 export interface Schema {
   $ref?: string
   type?: string
@@ -25,7 +25,7 @@ export interface Schema {
   format?: string
 }
 
-/** What kind of thing a field or parameter names. */
+/** The kind of id that a field or parameter contains. */
 const kinds: Record<string, string> = {
   team_id: 'team',
   team_ids: 'team',
@@ -86,7 +86,7 @@ export const pathValue = (name: string) =>
       ? fc.oneof({ weight: 3, arbitrary: ref('iss') }, { weight: 1, arbitrary: ref('code') })
       : ref(kinds[name] ?? name)
 
-/** Makes values that fit schemas, as far as schemas can tell, and values that nearly do. */
+/** Generates values that match a schema, and values that nearly do. */
 export class Values {
   readonly #components: Record<string, Schema>
   readonly #hookUrl: string
@@ -107,7 +107,7 @@ export class Values {
     return made
   }
 
-  /** One thing of it is wrong. */
+  /** A value with one error. */
   nearlyFitting(schema: Schema): Arbitrary<unknown> {
     return fc
       .tuple(
@@ -156,7 +156,7 @@ export class Values {
     const entries = Object.entries(properties).map(([name, property]) => {
       const value = this.fitting(property, name)
       if (required.includes(name)) return value
-      // Each of them can make a request fail for a good reason, the more so if it refers to something.
+      // Each optional field can make a request fail, especially a reference.
       return fc.oneof({ weight: kinds[name] ? 15 : 5, arbitrary: absent }, { weight: 1, arbitrary: value })
     })
     return fc
@@ -173,13 +173,13 @@ export class Values {
   #text({ minLength = 0, maxLength = 1000, pattern = '', format }: Schema, name: string): Arbitrary<unknown> {
     const kind = kinds[name]
     if (kind) return name === 'target_id' ? fc.oneof(ref('iss'), ref('prj')) : ref(kind)
-    if (name === 'email') return fc.nat(1_000_000).map((n) => `somebody-${n}@example.com`)
+    if (name === 'email') return fc.nat(1_000_000).map((n) => `user-${n}@example.com`)
     if (format === 'date-time')
       return fc.constantFrom('2026-03-02T09:00:00Z', '1900-01-01T00:00:00.000Z', '2999-12-31T23:59:59.999999999+14:00')
     if (pattern.startsWith('^#')) return fc.constantFrom('#000000', '#ffffff')
     if (pattern.startsWith('^[A-Z]')) return fc.stringMatching(/^[A-Z][A-Z0-9]{3,5}$/)
     if (name === 'redirect_uris') return fc.constant('https://robots.example.com/callback')
-    // Only there may anything be sent to.
+    // The only allowed destination.
     if (name === 'url' || name.endsWith('_url')) {
       return pattern.startsWith('^http')
         ? fc.nat(20).map((n) => `https://code.example.com/${n}`)
@@ -202,7 +202,7 @@ const number = ({ minimum = 0, maximum = 1000 }: Schema) =>
     fc.integer({ min: Math.ceil(minimum), max: Math.floor(Math.min(maximum, 2 ** 31 - 1)) }),
   )
 
-/** Lengths count Unicode characters, as the limits do. */
+/** Lengths are in Unicode characters, like the limits. */
 function text(min: number, max: number): Arbitrary<string> {
   const cut = (value: string) => [...value.padEnd(min, 'x')].slice(0, max).join('')
   return fc.oneof(
@@ -216,7 +216,7 @@ function text(min: number, max: number): Arbitrary<string> {
   )
 }
 
-/** Puts a bad value in the place of a good one, takes a key away, or adds one. */
+/** Replaces a value by a bad one, removes a key, or adds one. */
 function spoil(value: unknown, place: number, bad: unknown, key: string, how: number): unknown {
   if (value === null || typeof value !== 'object' || value instanceof Ref) return bad
   const copy: unknown[] | Record<string, unknown> = Array.isArray(value) ? [...value] : { ...value }
@@ -224,7 +224,7 @@ function spoil(value: unknown, place: number, bad: unknown, key: string, how: nu
   const name = names[place % (names.length + 1)]
   if (name === undefined) {
     if (Array.isArray(copy)) copy.push(bad)
-    // defineProperty, because __proto__ is to be a name like others.
+    // defineProperty, so that __proto__ is an ordinary key.
     else Object.defineProperty(copy, key, { value: bad, enumerable: true, configurable: true, writable: true })
     return copy
   }

@@ -1,9 +1,9 @@
-import type { Caller } from './who.ts'
+import type { Caller } from './callers.ts'
 
-/** Somebody who watches a workspace from beginning to end. */
+/** Reads the live stream of a workspace during the whole run. */
 export class Watcher {
   readonly caller: Caller
-  heard = ''
+  received = ''
   readonly #over = new AbortController()
 
   constructor(rootUrl: string, caller: Caller) {
@@ -22,7 +22,7 @@ export class Watcher {
         headers: this.caller.headers,
         signal: this.#over.signal,
       })
-      for await (const chunk of body ?? []) this.heard += decoder.decode(chunk, { stream: true })
+      for await (const chunk of body ?? []) this.received += decoder.decode(chunk, { stream: true })
     } catch (error) {
       if (!this.#over.signal.aborted) throw error
     }

@@ -2,9 +2,9 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 
 export interface Sent {
   method: string
-  /** Below {root_url}, as it is put on the wire. */
+  /** Path below {root_url}, as sent. */
   path: string
-  /** Names and values by turns, so that a name can stand twice. */
+  /** Names and values alternate, so that a name can occur twice. */
   headers: string[]
   body: Buffer | undefined
 }
@@ -15,11 +15,11 @@ export interface Answered {
   text: string
 }
 
-const patienceMs = 20_000
-/** Of a stream, which has no end. */
-const streamedFor = 50
+const timeoutMs = 20_000
+/** How long a stream is read. */
+const streamReadMs = 50
 
-/** Sends exactly what it is told to; `fetch` would refuse or mend much of it. */
+/** Sends requests unchanged; `fetch` would refuse or correct many of them. */
 export class Wire {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 })
   readonly #root: URL
@@ -30,14 +30,14 @@ export class Wire {
 
   send({ method, path, headers, body }: Sent): Promise<Answered> {
     return new Promise((resolve, reject) => {
-      const asked = request({
+      const outgoing = request({
         agent: this.#agent,
         host: this.#root.hostname,
         port: this.#root.port,
         method,
         path,
-        timeout: patienceMs,
-        // Without a length Node would send an empty body in chunks.
+        timeout: timeoutMs,
+        // Without a length Node would send an empty chunked body.
         headers: [
           'host',
           this.#root.host,
@@ -45,10 +45,10 @@ export class Wire {
           ...headers,
         ] as never,
       })
-      asked.on('timeout', () => asked.destroy(new Error(`no answer within ${patienceMs / 1000} s`)))
-      asked.on('error', reject)
-      asked.on('response', (response) => read(response).then(resolve, reject))
-      asked.end(body)
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
+      outgoing.on('error', reject)
+      outgoing.on('response', (response) => read(response).then(resolve, reject))
+      outgoing.end(body)
     })
   }
 
@@ -65,7 +65,7 @@ async function read(response: IncomingMessage): Promise<Answered> {
   const status = response.statusCode ?? 0
   const chunks: Buffer[] = []
   const isStream = headers.get('content-type')?.startsWith('text/event-stream')
-  const over = isStream ? setTimeout(() => response.destroy(), streamedFor) : undefined
+  const over = isStream ? setTimeout(() => response.destroy(), streamReadMs) : undefined
   try {
     for await (const chunk of response) chunks.push(chunk)
   } catch (error) {

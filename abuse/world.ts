@@ -3,10 +3,10 @@ import { appScopes } from '@baton/protocol'
 import { Client } from '../server/test/client.ts'
 import { Contract } from '../server/test/contract.ts'
 import { pkce } from '../server/test/oauth.ts'
+import { type Caller, forApps, forManagers, forMembers, forPrograms, mayRead, open } from './callers.ts'
 import { Canaries, type Group } from './canaries.ts'
+import { KnownIds } from './known-ids.ts'
 import { Planting, redirectUri } from './planting.ts'
-import { Things } from './things.ts'
-import { type Caller, forApps, forManagers, forMembers, forPrograms, mayRead, open } from './who.ts'
 
 interface Account {
   id: string
@@ -16,7 +16,7 @@ interface Account {
 
 const roles = { admin: 'admin', member: 'member', scribe: 'member', removed: 'admin', spare: 'member' } as const
 
-/** A workspace and its people. */
+/** A workspace and its members. */
 interface Home {
   id: string
   people: Record<'owner' | keyof typeof roles, Account>
@@ -25,28 +25,28 @@ interface Home {
 
 export const password = 'correct horse battery staple'
 export const programUri = 'http://127.0.0.1:4000/callback'
-/** One for all, so that a code that is found can be exchanged. */
+/** The same for all grants, so that any code found can be exchanged. */
 export const challenge = pkce()
 
-/** Two workspaces with everybody who could be calling, and canaries in every field that somebody must not read. */
+/** Two workspaces with every kind of caller, and canaries in every field that some callers must not read. */
 export class World {
   readonly canaries = new Canaries()
-  readonly things = new Things()
+  readonly knownIds = new KnownIds()
   readonly callers: Caller[] = []
-  /** Somebody whose logins may be ended. */
+  /** An account whose logins may be ended. */
   readonly spare = { email: '', tokens: [] as string[] }
-  readonly nobody: Client
+  readonly anonymous: Client
   readonly contract: Contract
   readonly #planting: Planting
   #accounts = 0
 
   private constructor(rootUrl: string, contract: Contract, hookUrl: string) {
     this.contract = contract
-    this.nobody = new Client(rootUrl, contract)
-    this.#planting = new Planting(this.canaries, this.things, hookUrl)
+    this.anonymous = new Client(rootUrl, contract)
+    this.#planting = new Planting(this.canaries, this.knownIds, hookUrl)
   }
 
-  /** `hookUrl` is where webhooks may go. */
+  /** `hookUrl`: the only allowed destination of webhooks. */
   static async create(rootUrl: string, document: object, hookUrl: string): Promise<World> {
     const world = new World(rootUrl, new Contract(document as never), hookUrl)
     await world.#fill()
@@ -55,11 +55,11 @@ export class World {
 
   caller(name: string): Caller {
     const found = this.callers.find((caller) => caller.name === name)
-    if (!found) throw new Error(`there is no caller called ${name}`)
+    if (!found) throw new Error(`unknown caller ${name}`)
     return found
   }
 
-  /** What bears canaries and is no longer as it was. */
+  /** Items with canaries that have changed. */
   changed = () => this.#planting.changed()
 
   async #fill() {
@@ -82,20 +82,20 @@ export class World {
 
   async #account(name: string): Promise<Account> {
     const email = `person-${++this.#accounts}-${randomBytes(4).toString('hex')}@example.com`
-    const { body } = await this.nobody.post('/auth/sign-up', { email, password, name })
-    this.canaries.secretsIn(body, 'nobody')
+    const { body } = await this.anonymous.post('/auth/sign-up', { email, password, name })
+    this.canaries.secretsIn(body, 'secret')
     return { id: body.user.id, email, token: body.token }
   }
 
   async #workspace(group: 'here' | 'there'): Promise<Home> {
     const owner = await this.#account(`Owner ${this.canaries.new(group)}`)
-    const login = this.nobody.with({ authorization: `Bearer ${owner.token}` })
+    const login = this.anonymous.with({ authorization: `Bearer ${owner.token}` })
     const { body: workspace } = await login.post('/workspaces', { name: `Acme ${this.canaries.new(group)}` })
     const id: string = workspace.id
-    const as = ({ token }: Account) => this.nobody.with({ authorization: `Bearer ${token}`, 'x-workspace-id': id })
+    const as = ({ token }: Account) => this.anonymous.with({ authorization: `Bearer ${token}`, 'x-workspace-id': id })
     const people = { owner } as Home['people']
     for (const [name, role] of Object.entries(roles) as [keyof typeof roles, string][]) {
-      // Those who will not belong here read their own name all the same.
+      // They leave the workspace, but can still read their own name.
       const isOutside = name === 'removed' || name === 'spare'
       people[name] = await this.#account(isOutside ? name : `${name} ${this.canaries.new(group)}`)
       const { body } = await as(owner).post('/workspaces/me/invitations', { email: people[name].email, role })
@@ -103,7 +103,7 @@ export class World {
     }
     await as(owner).patch('/workspaces/me', { guidance: `Be kind, ${this.canaries.new(group)}` })
     for (const guarded of [id, ...Object.values(people).map((person) => person.id)]) {
-      this.things.guard(guarded, group)
+      this.knownIds.guard(guarded, group)
       if (group === 'there') this.canaries.id(guarded, 'there')
     }
     return { id, people, as }
@@ -118,12 +118,12 @@ export class World {
       workspaceId = id,
     ) => this.callers.push({ name, headers, workspaceId, mayRead: reads, fits })
     const bearer = ({ token }: Account) => ({ authorization: `Bearer ${token}` })
-    add('nobody', {}, mayRead.nothing, open)
+    add('anonymous', {}, mayRead.nothing, open)
     add('owner', bearer(people.owner), mayRead.owner, forManagers)
     add('admin', bearer(people.admin), mayRead.admin, forManagers)
     add('member', bearer(people.member), mayRead.member, forMembers)
     add('scribe', bearer(people.scribe), mayRead.scribe, forMembers)
-    // Whoever comes by an invitation, and may then be anything.
+    // Joins by invitation, with any role.
     add('newcomer', bearer(await this.#account('Newcomer')), mayRead.admin, ({ caller }) => caller === 'person')
     add('owner of the other workspace', bearer(there.people.owner), mayRead.elsewhere, open)
     add('owner of the other workspace at home', bearer(there.people.owner), mayRead.elsewhere, () => false, there.id)
@@ -132,16 +132,16 @@ export class World {
     const cookie = { cookie: `baton_session=${people.owner.token}` }
     add('owner by cookie', { ...cookie, 'sec-fetch-site': 'same-origin' }, mayRead.owner, forManagers)
     add('owner by cookie from elsewhere', { ...cookie, origin: 'https://evil.invalid' }, mayRead.owner, open)
-    // Members who may become anything, or go.
+    // Members whose role may change, or who may be removed.
     for (let others = 0; others < 4; others++) {
       const other = await this.#account('Other')
       const { body } = await as(people.owner).post('/workspaces/me/invitations', { email: other.email, role: 'member' })
       await as(other).post('/invitations/accept', { token: body.token })
-      this.things.add('usr', other.id)
+      this.knownIds.add('usr', other.id)
     }
     this.spare.email = people.spare.email
     for (let logins = 0; logins < 8; logins++) {
-      const { body } = await this.nobody.post('/auth/sign-in', { email: people.spare.email, password })
+      const { body } = await this.anonymous.post('/auth/sign-in', { email: people.spare.email, password })
       this.spare.tokens.push(body.token)
     }
   }
@@ -154,12 +154,12 @@ export class World {
       const { access_token } = await this.#program(as(who), id)
       const headers = { authorization: `Bearer ${access_token}` }
       this.callers.push({ name, headers, workspaceId: id, mayRead: reads, fits: forPrograms })
-      this.things.guard((await as(who).get('/auth/programs')).body.data[0].id, 'here')
+      this.knownIds.guard((await as(who).get('/auth/programs')).body.data[0].id, 'here')
     }
-    // One that may be ended.
+    // One whose access may be revoked.
     const { client_id, refresh_token } = await this.#program(as(people.owner), id)
-    this.things.add('program', client_id)
-    this.things.add('refresh', refresh_token)
+    this.knownIds.add('program', client_id)
+    this.knownIds.add('refresh', refresh_token)
   }
 
   async #apps({ id, people, as }: Home, there: Home) {
@@ -183,33 +183,36 @@ export class World {
     const foreign = await this.#installed(there.as(there.people.owner), 'there', appScopes, everywhere)
     add('app of the other workspace', foreign.access_token, mayRead.elsewhere, open)
 
-    // One that may be changed, installed anew and deleted.
+    // One that may be changed, reinstalled and deleted.
     const { body } = await owner.post('/agent-apps', this.#planting.manifest('Free', appScopes, 'free'))
-    this.things.add('app', body.app.id)
-    this.things.add('client', body.client_id)
-    this.things.add('client_secret', body.client_secret)
+    this.knownIds.add('app', body.app.id)
+    this.knownIds.add('client', body.client_id)
+    this.knownIds.add('client_secret', body.client_secret)
     const query = { client_id: body.client_id, redirect_uri: redirectUri, actor: 'app', scope: 'read' }
-    this.things.add('code of a grant', await this.#approved(owner, query, everywhere))
-    this.things.learn(JSON.stringify((await owner.get('/installations')).body), undefined)
+    this.knownIds.add('code of a grant', await this.#approved(owner, query, everywhere))
+    this.knownIds.learn(JSON.stringify((await owner.get('/installations')).body), undefined)
     await this.#planting.sessions(owner, whole.app_user_id)
   }
 
-  /** What was registered is guarded; its webhooks go to this path. */
+  /** The app is guarded; its webhooks go to this path. */
   async #installed(owner: Client, path: string, scopes: readonly string[], coverage: object) {
     const { body: registered } = await owner.post('/agent-apps', this.#planting.manifest('Robot', scopes, path))
-    this.canaries.secretsIn(registered, 'nobody')
+    this.canaries.secretsIn(registered, 'secret')
     const { client_id, client_secret } = registered
     const query = { client_id, redirect_uri: redirectUri, actor: 'app', scope: scopes.join(' ') }
     const code = await this.#approved(owner, query, coverage)
     const tokens = await this.#tokens({ code, client_id, client_secret, redirect_uri: redirectUri })
     for (const id of [registered.app.id, tokens.installation_id, tokens.app_user_id]) {
-      this.things.guard(id, path === 'there' ? 'there' : 'here')
+      this.knownIds.guard(id, path === 'there' ? 'there' : 'here')
     }
     return tokens
   }
 
   async #program(person: Client, workspaceId: string) {
-    const { body } = await this.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [programUri] })
+    const { body } = await this.anonymous.post('/oauth/register', {
+      client_name: 'Editor',
+      redirect_uris: [programUri],
+    })
     const client = { client_id: body.client_id, redirect_uri: programUri }
     const code = await this.#approved(person, { ...client, scope: 'read write' }, { workspace_id: workspaceId })
     return { ...(await this.#tokens({ ...client, code })), client_id: body.client_id as string }
@@ -217,19 +220,19 @@ export class World {
 
   async #approved(person: Client, query: Record<string, string>, decision: object): Promise<string> {
     const proof = { response_type: 'code', code_challenge: challenge.challenge, code_challenge_method: 'S256' }
-    const asked = await person.get(`/oauth/authorize?${new URLSearchParams({ ...query, ...proof })}`)
-    const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+    const redirected = await person.get(`/oauth/authorize?${new URLSearchParams({ ...query, ...proof })}`)
+    const request = new URL(redirected.headers.get('location') ?? '').searchParams.get('request')
     const { body } = await person.post(`/oauth/requests/${request}/approve`, decision)
     return new URL(body.redirect_to).searchParams.get('code') ?? ''
   }
 
   async #tokens(form: Record<string, string>) {
     const fields = { grant_type: 'authorization_code', code_verifier: challenge.verifier, ...form }
-    const { body } = await this.nobody.post('/oauth/token', undefined, {
+    const { body } = await this.anonymous.post('/oauth/token', undefined, {
       raw: new URLSearchParams(fields).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
-    this.canaries.secretsIn(body, 'nobody')
+    this.canaries.secretsIn(body, 'secret')
     return body as Record<'access_token' | 'refresh_token' | 'installation_id' | 'app_user_id', string>
   }
 }

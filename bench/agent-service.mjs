@@ -1,7 +1,7 @@
-// A process of its own: the service, or bare routes, on the database it is told of. Seeds what the rows need.
+// Runs the service, or bare routes, in a separate process on the given database, with seeded data.
 //   node agent-service.mjs ours|floor URL-or-directory
 import { createHash, randomBytes } from 'node:crypto'
-import { grow, timeClaims } from './pour.mjs'
+import { grow, timeClaims } from './fill.mjs'
 import { openSetting } from './setting.mjs'
 
 const [, , kind, where] = process.argv
@@ -24,7 +24,7 @@ process.on('message', async ({ what, detail }) => {
   process.send(await { grow, timeClaims }[what](setting, seeded, detail))
 })
 
-/** A person who manages a workspace, and apps that are installed there, each with tokens and sessions. */
+/** A workspace with an owner and installed apps, each with tokens and sessions. */
 async function seedAgents() {
   const now = ctx.clock.now()
   const later = new Date(now.getTime() + 3_600_000)
@@ -32,17 +32,17 @@ async function seedAgents() {
   const id = (prefix, text) => `${prefix}_${createHash('md5').update(`${run} ${text}`).digest('hex').slice(0, 26)}`
   const workspaceId = id('wsp', 'workspace')
   const issueId = id('iss', 'issue')
-  const people = id('usr', 'person')
+  const personId = id('usr', 'person')
   const login = `psn_${randomBytes(32).toString('base64url')}`
   await db.run(sql`
     insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
   await db.run(sql`
     insert into users (id, user_kind, display_name, email, password_hash, created_at)
-    values (${people}, 'human', 'Somebody', ${`${people}@example.com`}, '', ${now})`)
+    values (${personId}, 'human', 'Ann', ${`${personId}@example.com`}, '', ${now})`)
   await db.run(sql`
-    insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${people}, 'owner', ${now})`)
+    insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${personId}, 'owner', ${now})`)
   await db.run(sql`
-    insert into logins (token_hash, user_id, created_at, last_used_at) values (${sha256(login)}, ${people}, ${now}, ${now})`)
+    insert into logins (token_hash, user_id, created_at, last_used_at) values (${sha256(login)}, ${personId}, ${now}, ${now})`)
   await db.run(sql`
     insert into issues (id, workspace_id, code, title, description, status, priority, type, delegation_revision, personal,
       sort_order, created_at, updated_at)
@@ -87,12 +87,12 @@ async function seedAgents() {
     await db.run(sql`
       insert into agent_sessions (id, workspace_id, agent_id, installation_id, issue_id, creator_id, opened_by_agent, state,
         quiet_since, due_at, created_at, updated_at)
-      select s, ${workspaceId}, ${user}, ${installation}, ${issueId}, ${people}, false, 'pending', ${now},
+      select s, ${workspaceId}, ${user}, ${installation}, ${issueId}, ${personId}, false, 'pending', ${now},
         ${new Date(now.getTime() + 1_800_000)}, ${now}, ${now}
       from unnest(${sessionIds}::text[]) s`)
     agents.push({ token, workspaceId, sessionIds, clientId: app, clientSecret, refreshTokens })
   }
-  return { agents, person: { id: people, token: login, workspaceId } }
+  return { agents, person: { id: personId, token: login, workspaceId } }
 }
 
 async function service() {
@@ -100,7 +100,7 @@ async function service() {
   return (await createApp(ctx, { stopping: false })).http
 }
 
-/** What anybody would write who had to be quick: find the token, then one transaction with an update and an insert. */
+/** The minimal implementation: look up the token, then one transaction with an update and an insert. */
 async function bareRoutes() {
   const { default: fastify } = await import('fastify')
   const app = fastify()
@@ -130,7 +130,7 @@ async function bareRoutes() {
   )
   app.post('/api/v1/oauth/token', async ({ body: form }) => {
     const client = await db.row(sql`select client_secret_hash from agent_apps where client_id = ${form.client_id}`)
-    if (!sha256(form.client_secret).equals(client.client_secret_hash)) throw new Error('who are you?')
+    if (!sha256(form.client_secret).equals(client.client_secret_hash)) throw new Error('wrong client secret')
     const [access, refresh] = ['svc_at_', 'prt_'].map((prefix) => prefix + randomBytes(32).toString('base64url'))
     const later = new Date(Date.now() + 3_600_000)
     await db.tx(async (tx) => {

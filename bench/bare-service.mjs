@@ -1,4 +1,4 @@
-// The least that answers: Fastify on the database that the environment names, and streams that repeat what is said.
+// The floor: Fastify on the database of the environment, and streams that repeat what is posted.
 import { join } from 'node:path'
 import fastify from 'fastify'
 
@@ -16,9 +16,9 @@ app.get('/live', (request, reply) => {
   streams.add(reply.raw)
   request.raw.on('close', () => streams.delete(reply.raw))
 })
-await query('create table if not exists bench_said (id bigserial primary key, body json)')
-app.post('/say', async ({ body }) => {
-  await query('insert into bench_said (body) values ($1)', [JSON.stringify(body)])
+await query('create table if not exists bench_posts (id bigserial primary key, body json)')
+app.post('/posts', async ({ body }) => {
+  await query('insert into bench_posts (body) values ($1)', [JSON.stringify(body)])
   const event = `event: change\ndata: ${JSON.stringify(body)}\n\n`
   for (const stream of streams) stream.write(event)
   return {}

@@ -1,4 +1,4 @@
-// How ours compares with its floor, a bar for each database, and the mark that PostgreSQL has to reach.
+// Draws the ratio to the floor, a bar for each database, and a mark at the target for PostgreSQL.
 const [width, barHeight, gap, left, right, top] = [760, 9, 14, 430, 50, 34]
 
 export function chartOf(measured) {
@@ -31,7 +31,7 @@ ${rows.join('\n')}
 
 function bar({ name, database, ratio }, y, scale, look, mark = 0) {
   const length = ratio * scale
-  // Beyond the mark if it would stand in the way.
+  // Moved behind the mark if they would overlap.
   const hidden = length < mark * scale && mark * scale < length + 30
   const labelAt = left + (hidden ? mark * scale : length) + 5
   return [

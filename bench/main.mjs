@@ -1,5 +1,5 @@
-// npm run bench: every row against its floor, in one run. Takes the names of files in rows/ and of databases to choose
-// some; --record writes what was measured into docs/.
+// npm run bench: measures every row and its floor in one run. Arguments: names of files in rows/ and of databases, to
+// run only these; --record, to write the results into docs/.
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -7,22 +7,22 @@ import { build, install, main, StepFailed } from '../scripts/setup.mjs'
 import { record } from './record.mjs'
 
 const databases = ['postgres', 'embedded']
-/** The floors are for PostgreSQL; the embedded database is shown beside it. */
+/** Targets apply to PostgreSQL only; the embedded database is shown for comparison. */
 const rounds = { postgres: 3, embedded: 1 }
-const asked = process.argv.slice(2)
+const args = process.argv.slice(2)
 const rowFiles = readdirSync(new URL('rows', import.meta.url)).map((name) => name.replace('.mjs', ''))
-const chosen = (names) => (names.some((name) => asked.includes(name)) ? names.filter((n) => asked.includes(n)) : names)
+const chosen = (names) => (names.some((name) => args.includes(name)) ? names.filter((n) => args.includes(n)) : names)
 
 await main(async () => {
-  const unknown = asked.filter((name) => ![...databases, ...rowFiles, '--record'].includes(name))
-  if (unknown.length > 0) throw new StepFailed(`There is no ${unknown.join(', ')}. There are: ${rowFiles.join(', ')}`)
+  const unknown = args.filter((name) => ![...databases, ...rowFiles, '--record'].includes(name))
+  if (unknown.length > 0) throw new StepFailed(`Unknown row: ${unknown.join(', ')}. Rows: ${rowFiles.join(', ')}`)
   await install()
   await build('Building', 'server')
   const measured = []
   for (const file of chosen(rowFiles)) {
     const row = await import(`./rows/${file}.mjs`)
     const missing = await row.missing?.()
-    if (missing) console.log(`▸ ${file} is left out: ${missing}`)
+    if (missing) console.log(`▸ ${file} is skipped: ${missing}`)
     else for (const database of chosen(databases)) measured.push(...(await bestOf(row, database)))
   }
   console.table(
@@ -41,17 +41,17 @@ await main(async () => {
   const cache = new URL('../node_modules/.cache/', import.meta.url)
   mkdirSync(cache, { recursive: true })
   writeFileSync(new URL('bench.json', cache), `${JSON.stringify(figures, null, 2)}\n`)
-  if (asked.includes('--record')) record(figures)
+  if (args.includes('--record')) record(figures)
   const missed = measured.filter(({ met }) => met === false)
   if (missed.length > 0) throw new StepFailed(`missed: ${missed.map(({ name }) => name).join('; ')}`)
 })
 
-/** The machine is noisy: of each row the best round counts, ours and the floor from the same one. */
+/** The machine is noisy, so the best round of each row counts, with ours and floor of the same round. */
 async function bestOf({ rows, run, ownDatabase, once }, database) {
-  const { withDatabase, withPlace } = await import('./setting.mjs')
+  const { withDatabase, withStorage } = await import('./setting.mjs')
   const best = []
   for (let round = 1; round <= (once ? 1 : rounds[database]); round++) {
-    const results = await (ownDatabase ? withPlace : withDatabase)(database, run)
+    const results = await (ownDatabase ? withStorage : withDatabase)(database, run)
     for (const [index, { ours, floor }] of results.entries()) {
       const { name, unit, better } = rows[index]
       const ratio = ours / floor

@@ -1,4 +1,4 @@
-// Answers every POST at once, and counts them.
+// Answers every POST immediately, and counts them.
 import { createServer } from 'node:http'
 
 let count = 0

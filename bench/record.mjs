@@ -1,11 +1,11 @@
-// Writes what was measured where people read it: docs/figures, and the tables of README and growing.md.
+// Writes the results to docs/figures and into the tables of README and growing.md.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { chartOf } from './chart.mjs'
 
 const root = new URL('../', import.meta.url)
 const file = new URL('docs/figures/bench.json', root)
 
-/** Rows that were not measured this time stay as they were. */
+/** Keeps earlier results of rows that were not measured this time. */
 export function record({ measured, ...about }) {
   const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).measured : []
   const isNew = ({ name, database }) => measured.some((row) => row.name === name && row.database === database)
@@ -14,27 +14,27 @@ export function record({ measured, ...about }) {
   writeFileSync(file, `${JSON.stringify({ ...about, measured: all }, null, 2)}\n`)
   writeFileSync(new URL('bench.svg', file), chartOf(all))
   const isGrowth = ({ name }) => name.endsWith(' rows')
-  fill(
+  replaceTable(
     'README.md',
     speedTable(
       all.filter((row) => !isGrowth(row)),
       about,
     ),
   )
-  fill('docs/guides/growing.md', growthTable(all.filter(isGrowth), about))
+  replaceTable('docs/guides/growing.md', growthTable(all.filter(isGrowth), about))
 }
 
-/** Between the two comments that say where. */
-function fill(name, table) {
+/** Replaces the table between the two marker comments. */
+function replaceTable(name, table) {
   const page = new URL(name, root)
   const [begin, end] = ['<!-- measured: npm run bench -- --record -->', '<!-- /measured -->']
   const text = readFileSync(page, 'utf8')
   const [before, after] = [text.indexOf(begin), text.indexOf(end)]
-  if (before < 0 || after < before) throw new Error(`${name} has no place for what was measured`)
+  if (before < 0 || after < before) throw new Error(`${name} has no markers for the measured table`)
   writeFileSync(page, `${text.slice(0, before)}${begin}\n\n${table}\n\n${text.slice(after)}`)
 }
 
-/** The names of the rows, each with what was measured on either database. */
+/** Each row's name with its results on both databases. */
 const byName = (rows) =>
   [...new Set(rows.map(({ name }) => name))].map((name) => [
     name,

@@ -1,4 +1,4 @@
-// A service's inside on a database of the bench's own: what the rows measure, and how they fill it.
+// Opens the parts of the service that the rows measure, on a database made for the bench.
 import { execFileSync, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { freePort } from '../scripts/setup.mjs'
 const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
 
 /** Runs `work` with the address of a PostgreSQL with fsync on, or with a directory for the embedded database. */
-export async function withPlace(kind, work) {
+export async function withStorage(kind, work) {
   if (kind === 'postgres') return withPostgres(work, { fsync: true })
   const dir = mkdtempSync(join(tmpdir(), 'baton-bench-'))
   try {
@@ -25,7 +25,7 @@ export async function withPlace(kind, work) {
 
 /** Runs `work` on a database of either kind, in this process. */
 export const withDatabase = (kind, work) =>
-  withPlace(kind, async (where) => {
+  withStorage(kind, async (where) => {
     const setting = await openSetting(where)
     try {
       return await work(setting)
@@ -34,7 +34,7 @@ export const withDatabase = (kind, work) =>
     }
   })
 
-/** The inside of a service on the database that is there, migrated. */
+/** The parts of a service on this database, which is migrated first. */
 export async function openSetting(where, env = {}) {
   const { Db } = await dist('db/database.js')
   const { migrate } = await dist('db/migrate.js')
@@ -56,7 +56,7 @@ async function settingOf(db, env) {
     { readConfig },
     outbound,
     relays,
-    doorbells,
+    wakers,
     workers,
     events,
   ] = await Promise.all(
@@ -68,7 +68,7 @@ async function settingOf(db, env) {
       'config.js',
       'outbound/client.js',
       'relay/relay.js',
-      'delivery/doorbell.js',
+      'delivery/endpoint-waker.js',
       'delivery/worker.js',
       'events/record.js',
     ].map(dist),
@@ -79,31 +79,31 @@ async function settingOf(db, env) {
   const clock = systemClock
   const client = new outbound.GuardedClient({ allow: config.webhookAllow, clock })
   const ctx = { config, clock, keys, log, db, outbound: client, relay: new relays.Relay(db, clock, log) }
-  const doorbell = new doorbells.Doorbell(db, clock, log)
+  const waker = new wakers.EndpointWaker(db, clock, log)
   return {
     ctx,
     db,
     sql,
     record: events.record,
     startWorker() {
-      const worker = new workers.DeliveryWorker(ctx, doorbell)
+      const worker = new workers.DeliveryWorker(ctx, waker)
       worker.start()
       return worker
     },
   }
 }
 
-let made = 0
+let lastId = 0
 
-/** A workspace with endpoints at these addresses. Returns their ids. */
+/** Adds a workspace with endpoints at these URLs. Returns the ids. */
 export async function addEndpoints({ db, sql, ctx }, urls) {
-  const workspaceId = `wsp_bench${++made}`
+  const workspaceId = `wsp_bench${++lastId}`
   const now = ctx.clock.now()
   await db.run(sql`
     insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
   const endpointIds = []
   for (const url of urls) {
-    const id = `whk_bench${++made}`
+    const id = `whk_bench${++lastId}`
     await db.run(sql`
       insert into endpoints (id, workspace_id, label, url, secret, state, state_since, all_teams, team_ids,
         resource_types, created_at, updated_at)
@@ -114,17 +114,17 @@ export async function addEndpoints({ db, sql, ctx }, urls) {
   return { workspaceId, endpointIds }
 }
 
-/** About the size of a real one. */
-export const happening = (title = 'An issue') => ({
+/** About the size of a real event. */
+export const sampleEvent = (title = 'An issue') => ({
   type: 'Issue',
   action: 'create',
-  actor: { id: 'usr_bench', type: 'user', name: 'Somebody' },
+  actor: { id: 'usr_bench', type: 'user', name: 'Ann' },
   data: { id: 'iss_bench', title, description: 'x'.repeat(600), updated_at: '2026-01-01T00:00:00.000Z' },
   url: 'http://localhost:3000/issue/ENG-1',
   teamIds: [],
 })
 
-/** A receiver in a process of its own, as a real one would be. */
+/** A receiver in a separate process, as in production. */
 export async function startReceiver() {
   const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
   const [{ port }] = await once(child, 'message')
@@ -135,7 +135,7 @@ export async function startReceiver() {
   return { url: `http://127.0.0.1:${port}`, ask, stop: () => child.kill() }
 }
 
-/** The service, or the floor, in a process of its own, with agents that have sessions. */
+/** The service, or the floor, in a separate process, with agents that have sessions. */
 export async function startAgentService(kind, where) {
   const child = fork(fileURLToPath(new URL('agent-service.mjs', import.meta.url)), [kind, where])
   const [{ port, ...seeded }] = await once(child, 'message')
@@ -146,15 +146,15 @@ export async function startAgentService(kind, where) {
     async ask(what, detail) {
       child.send({ what, detail })
       const died = once(child, 'exit').then(([code]) => {
-        throw new Error(`the service of the bench ended with ${code}`)
+        throw new Error(`the benchmarked service exited with ${code}`)
       })
       return (await Promise.race([once(child, 'message'), died]))[0]
     },
-    stop: () => ended(child),
+    stop: () => end(child),
   }
 }
 
-/** A program that listens on PORT, from its start until it is ready. */
+/** Starts a program that listens on PORT, and waits until it is ready. */
 export async function startProgram(file, env) {
   const port = await freePort()
   const { DATABASE_URL: _, ...inherited } = process.env
@@ -163,21 +163,21 @@ export async function startProgram(file, env) {
     env: { ...inherited, PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  // A bench that is killed never gets to stop it.
+  // If the bench is killed, it cannot stop the program in the normal way.
   const abandon = () => child.kill('SIGKILL')
   process.once('exit', abandon)
   child.once('exit', () => process.off('exit', abandon))
   const url = `http://127.0.0.1:${port}`
   while (!(await fetch(`${url}/readyz`).catch(() => undefined))?.ok) {
-    if (child.exitCode !== null) throw new Error(`${file} ended with ${child.exitCode}`)
+    if (child.exitCode !== null) throw new Error(`${file} exited with ${child.exitCode}`)
     await sleep(5)
   }
-  return { url, readyMs: performance.now() - started, memory: () => memoryOf(child), stop: () => ended(child) }
+  return { url, readyMs: performance.now() - started, memory: () => memoryOf(child), stop: () => end(child) }
 }
 
 export const serviceProgram = new URL('../server/dist/main.js', import.meta.url)
 
-/** What tells the service, and the bare programs, where the database is. */
+/** Environment of the service and the bare programs for this database. */
 export const environmentOf = (where) => ({
   ...(where.startsWith('postgres')
     ? { DATABASE_URL: where, BATON_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
@@ -186,14 +186,14 @@ export const environmentOf = (where) => ({
   BATON_API_RATE: '1000000',
 })
 
-/** Megabytes that the process holds. */
+/** Resident memory in MB. */
 const memoryOf = ({ pid }) => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1024
 
-async function ended(child) {
+async function end(child) {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const end = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill()
-  await end
+  await exited
 }
 
 export function percentile(values, share) {

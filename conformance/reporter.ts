@@ -1,7 +1,7 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 import { writeResults } from './results.ts'
 
-/** Writes what a run of vitest has shown. The browser tests have one of their own in web/e2e. */
+/** Writes the results of a vitest run. The browser tests have their own reporter in web/e2e. */
 export class ConformanceReporter implements Reporter {
   readonly #file: string
 
@@ -23,7 +23,7 @@ export class ConformanceReporter implements Reporter {
     const broken = modules.flatMap((module) =>
       module.errors().map(({ message }) => `${module.relativeModuleId}: ${message}`),
     )
-    // Such as a promise that failed and nobody waited for; vitest knows during which test.
+    // Such as an unhandled rejection; vitest knows during which test it happened.
     const unhandled = errors.map(({ message, VITEST_TEST_PATH: file, VITEST_TEST_NAME: name }) =>
       [file, name, message].filter(Boolean).join(': '),
     )

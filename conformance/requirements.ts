@@ -9,10 +9,10 @@ declare module 'vitest' {
   }
 }
 
-/** test('…', verifies('http.list-shape'), …): the test shows these requirements to hold. */
+/** test('…', verifies('http.list-shape'), …): the test verifies these requirements. */
 export const verifies = (...ids: RequirementId[]) => ({ meta: { verifies: ids } })
 
-/** The same for what only PostgreSQL can show, such as races between connections. Skipped on the embedded database. */
+/** The same for tests that need PostgreSQL, such as races between connections. Skipped on the embedded database. */
 export const verifiesOnPostgres = (...ids: RequirementId[]) => ({
   skip: !process.env.DATABASE_URL,
   meta: { verifies: ids, needs: 'postgres' as const },

@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-export interface Shown {
+export interface TestResult {
   name: string
-  /** Passed, but not the first time. */
+  /** Passed only when retried. */
   flaky: boolean
-  /** What was wrong, if something was. */
+  /** The first error, if any. */
   message: string | undefined
   state: 'passed' | 'failed' | 'skipped'
   verifies: readonly string[]
@@ -15,13 +15,12 @@ export interface Shown {
 }
 
 /**
- * Writes what a run has shown: how many tests passed, which did not or not at once, which requirements those that passed
- * cite, and which are left to another suite.
- * What failed outside any test is told in words.
+ * Writes the results of a run: counts, remarks on failed and flaky tests, the requirements that passed tests cite, and
+ * those of tests that another suite runs. `otherFailures` are messages of failures outside any test.
  */
-export function writeResults(file: string, tests: readonly Shown[], otherFailures: readonly string[]) {
-  const count = (state: Shown['state']) => tests.filter((test) => test.state === state).length
-  const citedBy = (some: readonly Shown[]) => [...new Set(some.flatMap((test) => test.verifies))].sort()
+export function writeResults(file: string, tests: readonly TestResult[], otherFailures: readonly string[]) {
+  const count = (state: TestResult['state']) => tests.filter((test) => test.state === state).length
+  const citedBy = (some: readonly TestResult[]) => [...new Set(some.flatMap((test) => test.verifies))].sort()
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(
     file,
@@ -41,7 +40,7 @@ export function writeResults(file: string, tests: readonly Shown[], otherFailure
   )
 }
 
-/** What fits on one line of a summary. */
+/** Shortened to one line of the summary. */
 function firstLines(message: string) {
   return stripVTControlCharacters(message).split('\n').slice(0, 6).join(' ').slice(0, 500)
 }

@@ -14,7 +14,7 @@ const cache = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
 
 type Call = (method: string, path: string, body?: unknown) => ReturnType<ServiceProcess['call']>
 
-/** The service, a person and a team in it, and one example beside it, run as its README says. */
+/** A service with a user and a team, and one example, run as its README describes. */
 export class Scene {
   readonly ada: Call
   readonly teamId: string
@@ -38,12 +38,12 @@ export class Scene {
     await promisify(execFile)('npm', ['run', 'setup'], this.#options())
   }
 
-  /** What is said when it cannot be set up. */
-  async setUpRefused(env: Record<string, string> = {}): Promise<string> {
+  /** Runs a setup that fails and returns its error message. */
+  async setUpFailure(env: Record<string, string> = {}): Promise<string> {
     const { cwd, env: usual } = this.#options()
     const tried = promisify(execFile)('npm', ['run', '--silent', 'setup'], { cwd, env: { ...usual, ...env } })
     const { code, stderr } = await tried.catch((error) => error)
-    if (code !== 1) throw new Error(`it ended with ${code ?? 0}`)
+    if (code !== 1) throw new Error(`it exited with ${code ?? 0}`)
     return stderr
   }
 
@@ -56,7 +56,7 @@ export class Scene {
       })
     }
     this.#running = child
-    await this.says('Listening on')
+    await this.prints('Listening on')
   }
 
   async stop() {
@@ -68,9 +68,9 @@ export class Scene {
   }
 
   /** Waits until the example has printed this. */
-  says = (text: string) => until(() => this.output.includes(text), `${text} in ${this.output}`)
+  prints = (text: string) => until(() => this.output.includes(text), `${text} in ${this.output}`)
 
-  /** Delegates a new issue to the agent that was set up, and answers with its session. */
+  /** Delegates a new issue to the agent and returns its session. */
   async delegate(title: string) {
     const [{ app_user_id }] = (await this.ada('GET', '/installations')).data
     const issue = await this.ada('POST', '/issues', { title, team_id: this.teamId, delegate_id: app_user_id })
@@ -83,7 +83,7 @@ export class Scene {
   }
 }
 
-/** A session as Ada sees it. */
+/** A session, read and written as the user. */
 export class Conversation {
   readonly issueId: string
   readonly #scene: Scene
@@ -95,7 +95,7 @@ export class Conversation {
     this.#path = `/agent-sessions/${id}`
   }
 
-  say = (body: string, signal_metadata?: object) =>
+  prompt = (body: string, signal_metadata?: object) =>
     this.#scene.ada('POST', `${this.#path}/activities`, {
       content: { type: 'prompt', body },
       ...(signal_metadata && { signal_metadata }),
@@ -105,22 +105,22 @@ export class Conversation {
   session = () => this.#scene.ada('GET', this.#path)
   stop = () => this.#scene.ada('POST', `${this.#path}/stop`)
 
-  /** Waits until the session is in this state, and answers with all that was said. */
+  /** Waits until the session is in this state and returns its activities. */
   async reaches(state: string) {
     await until(async () => (await this.session()).state === state, `${state}; it printed ${this.#scene.output}`)
     return this.activities()
   }
 }
 
-async function until(holds: () => boolean | Promise<boolean>, what: string) {
+async function until(condition: () => boolean | Promise<boolean>, what: string) {
   for (let tries = 0; tries < 600; tries++) {
-    if (await holds()) return
+    if (await condition()) return
     await sleep(50)
   }
-  throw new Error(`waited in vain for ${what}`)
+  throw new Error(`timed out waiting for ${what}`)
 }
 
-/** A copy, so that nothing of a test stays in the directory and nothing of its owner's is lost. */
+/** Copies the example, so that tests neither leave files in its directory nor overwrite a user's. */
 function copyOf(example: string) {
   mkdirSync(cache, { recursive: true })
   const copy = mkdtempSync(join(cache, 'example-'))
@@ -129,10 +129,10 @@ function copyOf(example: string) {
   return copy
 }
 
-let people = 0
+let users = 0
 
-async function begin(example: string, service: ServiceProcess, copy: string) {
-  const account = { email: `ada-${++people}@example.com`, password: 'a password' }
+async function createScene(example: string, service: ServiceProcess, copy: string) {
+  const account = { email: `ada-${++users}@example.com`, password: 'a password' }
   const { token } = await service.call('POST', '/auth/sign-up', { ...account, name: 'Ada' })
   const authorization = `Bearer ${token}`
   const workspace = await service.call('POST', '/workspaces', { name: 'Acme' }, { authorization })
@@ -147,7 +147,7 @@ async function begin(example: string, service: ServiceProcess, copy: string) {
   })
 }
 
-/** One service does for every example that a worker tries; each has people and a workspace of its own there. */
+/** Each worker has one service for all examples; each example has its own user and workspace. */
 const withService = base.extend<{ service: ServiceProcess }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
@@ -166,7 +166,7 @@ export const testOf = (example: string) =>
   withService.extend<{ scene: Scene }>({
     scene: async ({ service }, use) => {
       const copy = copyOf(example)
-      const scene = await begin(example, service, copy)
+      const scene = await createScene(example, service, copy)
       await use(scene)
       await scene.stop()
       rmSync(copy, { recursive: true, force: true })

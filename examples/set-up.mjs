@@ -1,6 +1,6 @@
-// Makes the example in this directory known to an instance, with your login, and writes what it needs to run:
-// `.env`, and for an agent the tokens of its installation. An agent in production has managers do this in their
-// browsers; see docs/guides/building-agents.md.
+// Registers the example in this directory with your login and writes what it needs to run: `.env`, and for an agent
+// the tokens of its installation. In production, managers install an agent in their browsers; see
+// docs/guides/building-agents.md.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { BatonClient, createInstaller, fileTokens, isBatonError } from '@baton/sdk'
@@ -8,13 +8,13 @@ import { BatonClient, createInstaller, fileTokens, isBatonError } from '@baton/s
 const { BATON_URL = 'http://localhost:3000', PORT = '4000' } = process.env
 const { BATON_EMAIL = 'ada@demo.example', BATON_PASSWORD = 'baton-demo' } = process.env
 
-/** Signed in, in `setUp`. */
+/** Set by `setUp`. */
 let me
 try {
   await setUp()
 } catch (error) {
   if (!isBatonError(error)) throw error
-  console.error(explained(error))
+  console.error(explain(error))
   process.exitCode = 1
 }
 
@@ -24,18 +24,18 @@ async function setUp() {
   else await setUpWebhook(read('webhook.json'))
 }
 
-/** What was refused, and what to do about it. */
-function explained({ code, message, details }) {
+/** The error in one line, with advice. */
+function explain({ code, message, details }) {
   const isAgent = existsSync('manifest.json')
   const problem = details[isAgent ? 'webhook.url' : 'url']
   if (problem) {
     const { url } = isAgent ? read('manifest.json').webhook : read('webhook.json')
-    const instead = isAgent ? ' `npx baton dev` in a project made by `npx baton init` does without.' : ''
-    return `The webhook address ${url} ${problem}. To allow your own machine, start Baton with BATON_WEBHOOK_ALLOW=localhost npm start.${instead}`
+    const alternative = isAgent ? ' `npx baton dev`, in a project created by `npx baton init`, does not need this.' : ''
+    return `The webhook URL ${url} ${problem}. To allow your own machine, start Baton with BATON_WEBHOOK_ALLOW=localhost npm start.${alternative}`
   }
-  if (code === 'NETWORK_ERROR') return `Nothing answers at ${BATON_URL}. Start Baton, or name another in BATON_URL.`
+  if (code === 'NETWORK_ERROR') return `No service responds at ${BATON_URL}. Start Baton, or set BATON_URL to another.`
   if (code === 'INVALID_CREDENTIALS') {
-    return `${BATON_EMAIL} cannot sign in at ${BATON_URL}. Name a login of yours in BATON_EMAIL and BATON_PASSWORD.`
+    return `${BATON_EMAIL} cannot sign in at ${BATON_URL}. Set BATON_EMAIL and BATON_PASSWORD to your login.`
   }
   return [message, ...Object.entries(details).map(([name, value]) => `${name} ${value}`)].join(' ')
 }
@@ -68,31 +68,31 @@ async function setUpAgent(manifest) {
     installSecret,
     store: fileTokens('./tokens'),
   })
-  // What a manager's browser does: ask, agree, and come back with the code and the cookie.
+  // Does what a manager's browser does: start, approve, and return with the code and the cookie.
   const started = await installer.start(new Request(`http://localhost/install?secret=${installSecret}`))
   const cookie = started.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const answer = await installer.callback(new Request(await agree(started), { headers: { cookie } }))
+  const answer = await installer.callback(new Request(await approve(started), { headers: { cookie } }))
   if (!answer.ok) throw new Error(await answer.text())
   save({ BATON_URL, CLIENT_ID: client_id, CLIENT_SECRET: client_secret, WEBHOOK_SECRET: webhook_secret, PORT })
   console.log(`${manifest.name} is installed. Start it with: npm start`)
 }
 
-/** Approves with our own login for all teams, and answers where the browser would be sent. */
-async function agree(started) {
+/** Approves for all teams with your login, and returns the redirect URL. */
+async function approve(started) {
   const headers = { authorization: `Bearer ${me.token}`, 'x-workspace-id': me.workspaceId }
-  const asked = await fetch(started.headers.get('location') ?? '', { headers, redirect: 'manual' })
-  const request_id = new URL(asked.headers.get('location') ?? '').searchParams.get('request') ?? ''
+  const consentPage = await fetch(started.headers.get('location') ?? '', { headers, redirect: 'manual' })
+  const request_id = new URL(consentPage.headers.get('location') ?? '').searchParams.get('request') ?? ''
   const { redirect_to } = await me.client.approveConsent({ request_id, all_teams: true })
   return redirect_to
 }
 
-async function setUpWebhook(wanted) {
-  const { secret } = await me.client.createWebhook(wanted)
+async function setUpWebhook(webhook) {
+  const { secret } = await me.client.createWebhook(webhook)
   save({ WEBHOOK_SECRET: secret, PORT })
-  console.log(`${wanted.label} will be told. Start it with: npm start`)
+  console.log(`The webhook ${webhook.label} is created. Start the receiver with: npm start`)
 }
 
-/** A file of the example, for the port that it is to run on. */
+/** Reads a file of the example and replaces the port. */
 function read(file) {
   return JSON.parse(readFileSync(file, 'utf8').replaceAll('localhost:4000', `localhost:${PORT}`))
 }

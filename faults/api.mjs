@@ -1,15 +1,15 @@
-// Calls of the API, as those who use the service make them.
+// API client.
 import { StepFailed } from '../scripts/setup.mjs'
 
-const givenUpAfterMs = 60_000
+const timeoutMs = 60_000
 
-/** Throws what was not answered with success; its `status` is the answer's, if there was one. */
+/** Throws on failure; the error's `status` is that of the response, if there was one. */
 export async function send({ url }, method, path, body, headers) {
   const response = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     redirect: 'manual',
-    signal: AbortSignal.timeout(givenUpAfterMs),
+    signal: AbortSignal.timeout(timeoutMs),
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
   const { ok, status } = response
@@ -18,10 +18,10 @@ export async function send({ url }, method, path, body, headers) {
   return status === 204 ? undefined : response.json()
 }
 
-/** In a word, why something was not answered. */
+/** A short reason for a failed request. */
 export const reasonOf = (error) => (error.status ? `answered ${error.status}` : (error.cause?.code ?? error.name))
 
-/** A list from its first page to its last. */
+/** Reads all pages of a list. */
 export async function listAll(call, path) {
   const all = []
   const glue = path.includes('?') ? '&' : '?'

@@ -1,19 +1,17 @@
-// What must hold when the dust has settled: of the deliveries on record, of what arrived at the receiver, and between them.
+// Checks the recorded deliveries against the requests that arrived at the receiver.
 
-/** One line for each thing that does not hold. */
+/** Returns one line for each problem. */
 export function problemsOf(evidence) {
   const arrived = groupBy(evidence.requests, ({ deliveryId }) => deliveryId)
   return [
-    ...nothingIsLost(evidence),
-    ...recordsAndRequestsAgree(evidence, arrived),
-    ...evidence.deliveries.flatMap((delivery) => attemptsAreInOrder(delivery, evidence.retryDelaysMs)),
-    ...evidence.requests
-      .filter(({ signed }) => !signed)
-      .map(({ deliveryId }) => `${deliveryId} came with a bad signature`),
+    ...lossesOf(evidence),
+    ...mismatchesOf(evidence, arrived),
+    ...evidence.deliveries.flatMap((delivery) => attemptProblemsOf(delivery, evidence.retryDelaysMs)),
+    ...evidence.requests.filter(({ signed }) => !signed).map(({ deliveryId }) => `${deliveryId} has a bad signature`),
   ]
 }
 
-/** Requests that nothing on record accounts for: they were sent, and sent again because nobody had written it down. */
+/** Number of requests without a recorded attempt: their worker died before it wrote the attempt. */
 export function duplicatesOf({ deliveries, requests }) {
   const arrived = groupBy(requests, ({ deliveryId }) => deliveryId)
   return deliveries.reduce(
@@ -22,18 +20,18 @@ export function duplicatesOf({ deliveries, requests }) {
   )
 }
 
-function nothingIsLost({ acknowledged, issueIds, webhookIds, deliveries, requests }) {
+function lossesOf({ acknowledged, issueIds, webhookIds, deliveries, requests }) {
   const problems = []
   const kept = new Set(issueIds)
-  for (const id of acknowledged) if (!kept.has(id)) problems.push(`${id} was acknowledged and is gone`)
+  for (const id of acknowledged) if (!kept.has(id)) problems.push(`${id} was acknowledged and is lost`)
 
   const pair = (webhookId, issueId) => `${issueId} at ${webhookId}`
-  const told = groupBy(requests, ({ webhookId, issueId }) => pair(webhookId, issueId))
+  const byPair = groupBy(requests, ({ webhookId, issueId }) => pair(webhookId, issueId))
   for (const webhookId of webhookIds) {
     const recorded = deliveries.filter((delivery) => delivery.webhookId === webhookId).length
     if (recorded !== kept.size) problems.push(`${webhookId} has ${recorded} deliveries for ${kept.size} issues`)
     for (const issueId of kept) {
-      const ids = new Set(told.get(pair(webhookId, issueId))?.map(({ deliveryId }) => deliveryId))
+      const ids = new Set(byPair.get(pair(webhookId, issueId))?.map(({ deliveryId }) => deliveryId))
       if (ids.size === 0) problems.push(`${pair(webhookId, issueId)} never arrived`)
       if (ids.size > 1) problems.push(`${pair(webhookId, issueId)} arrived as ${[...ids].join(' and ')}`)
     }
@@ -42,35 +40,35 @@ function nothingIsLost({ acknowledged, issueIds, webhookIds, deliveries, request
   return problems
 }
 
-function recordsAndRequestsAgree({ deliveries, requests }, arrived) {
+function mismatchesOf({ deliveries, requests }, arrived) {
   const problems = []
   const known = new Set(deliveries.map(({ id }) => id))
   for (const { deliveryId } of requests) {
-    if (!known.has(deliveryId)) problems.push(`${deliveryId} arrived and is not on record`)
+    if (!known.has(deliveryId)) problems.push(`${deliveryId} arrived and is not recorded`)
   }
   for (const { id, status, attempts } of deliveries) {
     const requestsOfIt = arrived.get(id) ?? []
     const answered = attempts.filter(({ http_status }) => http_status !== null).length
     if (requestsOfIt.length === 0) problems.push(`${id} never arrived`)
     if (requestsOfIt.length < answered)
-      problems.push(`${id} arrived ${requestsOfIt.length} times, with ${answered} answers on record`)
+      problems.push(`${id} arrived ${requestsOfIt.length} times, with ${answered} recorded answers`)
     const accepted = requestsOfIt.some(({ answer }) => answer === 200)
     if (status === 'succeeded' && !accepted) problems.push(`${id} is succeeded and was never accepted`)
-    // An answer that came too late is on record as none.
+    // An answer that came too late is recorded as none.
     if (status === 'failed' && accepted && answered === attempts.length)
       problems.push(`${id} is failed and was accepted`)
   }
   return problems
 }
 
-function attemptsAreInOrder({ id, status, attempts }, retryDelaysMs) {
+function attemptProblemsOf({ id, status, attempts }, retryDelaysMs) {
   const problems = []
-  const most = retryDelaysMs.length + 1
+  const maxAttempts = retryDelaysMs.length + 1
   if (status !== 'succeeded' && status !== 'failed') problems.push(`${id} is ${status}`)
   const numbers = attempts.map(({ number }) => number).join(', ')
   const expected = attempts.map((_, index) => index + 1).join(', ')
   if (numbers !== expected) problems.push(`${id} has attempts ${numbers}`)
-  if (attempts.length > most || (status === 'failed' && attempts.length !== most))
+  if (attempts.length > maxAttempts || (status === 'failed' && attempts.length !== maxAttempts))
     problems.push(`${id} is ${status} after ${attempts.length} attempts`)
   const successes = attempts.flatMap(({ reason }, index) => (reason === null ? [index + 1] : []))
   if (successes.join() !== (status === 'succeeded' ? String(attempts.length) : ''))
@@ -78,7 +76,7 @@ function attemptsAreInOrder({ id, status, attempts }, retryDelaysMs) {
   for (const [index, next] of attempts.slice(1).entries()) {
     const { started_at, duration_ms } = attempts[index]
     const pauseMs = Date.parse(next.started_at) - Date.parse(started_at) - duration_ms
-    if (pauseMs < retryDelaysMs[index]) problems.push(`${id} was tried again after ${pauseMs} ms`)
+    if (pauseMs < retryDelaysMs[index]) problems.push(`${id} was retried after ${pauseMs} ms`)
   }
   return problems
 }

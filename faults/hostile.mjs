@@ -1,11 +1,11 @@
-// Receivers that mean no good, each on a port of its own.
+// Hostile receivers, each on its own port.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** What each does with a connection once a request has begun to arrive. */
-const manners = {
+/** Called with the connection when the first bytes of a request arrive. */
+const behaviours = {
   'never answers': () => {},
   'a byte a second': (socket) => {
     socket.write(`${ok}content-length: 1000000\r\n\r\n`)
@@ -14,13 +14,13 @@ const manners = {
   'headers by the byte': (socket) => every(socket, 1000, () => socket.write('H')),
   'endless body': (socket) => {
     socket.write(`${ok}transfer-encoding: chunked\r\n\r\n`)
-    pour(socket, `10000\r\n${'x'.repeat(0x10000)}\r\n`)
+    writeEndlessly(socket, `10000\r\n${'x'.repeat(0x10000)}\r\n`)
   },
   'redirects to itself': (socket, port) =>
     socket.write(`HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:${port}/\r\ncontent-length: 0\r\n\r\n`),
   'endless headers': (socket) => {
     socket.write(ok)
-    pour(socket, `x-more: ${'x'.repeat(8000)}\r\n`)
+    writeEndlessly(socket, `x-more: ${'x'.repeat(8000)}\r\n`)
   },
   'resets half-way': (socket) => {
     socket.write(`${ok}content-length: 1000\r\n\r\nhalf`)
@@ -28,10 +28,10 @@ const manners = {
   },
   'resets at once': (socket) => socket.resetAndDestroy(),
   garbage: (socket) => socket.end('\x16\x03\x01 what is this\r\n\r\n'),
-  'a thousand interim answers': (socket) => pour(socket, 'HTTP/1.1 102 Processing\r\n\r\n'),
+  'a thousand interim answers': (socket) => writeEndlessly(socket, 'HTTP/1.1 102 Processing\r\n\r\n'),
 }
-/** Reached by https, and no TLS is spoken. */
-const overTls = { 'garbage for TLS': (socket) => socket.write('SSH-2.0-nothing\r\n'), 'silence for TLS': () => {} }
+/** Registered as https, but they do not speak TLS. */
+const withoutTls = { 'garbage for TLS': (socket) => socket.write('SSH-2.0-nothing\r\n'), 'silence for TLS': () => {} }
 
 export class Hostiles {
   connections = 0
@@ -40,8 +40,8 @@ export class Hostiles {
   async start() {
     const urls = []
     for (const [scheme, list] of [
-      ['http', manners],
-      ['https', overTls],
+      ['http', behaviours],
+      ['https', withoutTls],
     ]) {
       for (const behave of Object.values(list)) urls.push(`${scheme}://127.0.0.1:${await this.#listen(behave)}/`)
     }
@@ -73,7 +73,7 @@ function every(socket, ms, work) {
 }
 
 /** As fast as it is taken. */
-function pour(socket, bytes) {
+function writeEndlessly(socket, bytes) {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));
   }

@@ -1,19 +1,19 @@
-// A receiver that accepts everything at once and remembers all that arrived.
+// A receiver that accepts everything immediately and records it.
 import { createHmac } from 'node:crypto'
 import { Receiver } from './receiver.mjs'
 
 export class Ledger extends Receiver {
   forged = []
   #arrivals = []
-  #seen = new Map()
-  #told = new Map()
+  #received = new Map()
+  #issueIds = new Map()
 
-  /** False if the address is somebody else's. */
+  /** Returns false if the URL is not of this receiver. */
   expect(url, webhook) {
     if (!url.startsWith(this.urlOf('/'))) return false
     this.webhooks.set(new URL(url).pathname, webhook)
-    this.#told.set(webhook.id, new Set())
-    this.#seen.set(webhook.id, new Map())
+    this.#issueIds.set(webhook.id, new Set())
+    this.#received.set(webhook.id, new Map())
     return true
   }
 
@@ -22,9 +22,9 @@ export class Ledger extends Receiver {
     const delivery = headers['svc-delivery']
     if (headers['svc-signature'] !== createHmac('sha256', secret).update(raw).digest('hex')) this.forged.push(delivery)
     this.#arrivals.push(performance.now())
-    const seen = this.#seen.get(id)
-    seen.set(delivery, (seen.get(delivery) ?? 0) + 1)
-    this.#told.get(id).add(JSON.parse(raw).data.id)
+    const counts = this.#received.get(id)
+    counts.set(delivery, (counts.get(delivery) ?? 0) + 1)
+    this.#issueIds.get(id).add(JSON.parse(raw).data.id)
     response.writeHead(200).end()
   }
 
@@ -43,19 +43,19 @@ export class Ledger extends Receiver {
   /** Arrivals beyond the first of each delivery. */
   get repeats() {
     let count = 0
-    for (const seen of this.#seen.values()) for (const times of seen.values()) count += times - 1
+    for (const counts of this.#received.values()) for (const times of counts.values()) count += times - 1
     return count
   }
 
-  hasSeen(delivery) {
-    return [...this.#seen.values()].some((seen) => seen.has(delivery))
+  hasReceived(delivery) {
+    return [...this.#received.values()].some((counts) => counts.has(delivery))
   }
 
-  seenAt(webhookId) {
-    return this.#seen.get(webhookId).keys()
+  receivedAt(webhookId) {
+    return this.#received.get(webhookId).keys()
   }
 
-  issuesToldAt(webhookId) {
-    return this.#told.get(webhookId)
+  issuesReceivedAt(webhookId) {
+    return this.#issueIds.get(webhookId)
   }
 }

@@ -1,6 +1,6 @@
-// npm run faults: breaks one thing after another under a running service, and accounts for everything afterwards.
-// npm run faults -- restart links: only these.  --pace 40: writes a second.  --patience 3: as much more time for
-// each, on a busy machine.  --kills 100 --deliveries 20000 --seed 1: of the storm.
+// npm run faults: injects faults into a running service one after another, and checks afterwards that nothing was lost.
+// npm run faults -- restart links: only these scenarios.  --pace 40: writes per second.  --patience 3: multiplies the
+// time limits, for a busy machine.  --kills 100 --deliveries 20000 --seed 1: for the storm.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -35,8 +35,8 @@ await main(async () => {
   const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
   const names = scenarios.map(({ name }) => name)
   const unknown = positionals.find((name) => !names.includes(name))
-  if (unknown) throw new StepFailed(`There is no ${unknown}; there are: ${names.join(', ')}`)
-  if (!Object.values(options).every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
+  if (unknown) throw new StepFailed(`Unknown scenario ${unknown}. Scenarios: ${names.join(', ')}`)
+  if (!Object.values(options).every(Number.isSafeInteger)) throw new StepFailed('Options must be whole numbers')
   await install()
   await build('Building', 'server')
   const results = []
@@ -50,17 +50,17 @@ await main(async () => {
   if (results.some(({ problems }) => problems.length > 0)) process.exitCode = 1
 })
 
-/** A scenario that fails, or never comes to an end, does not keep the others from being played. */
+/** A scenario that fails or does not end does not stop the others. */
 async function play(scenario, database) {
-  const { name, says } = scenario
+  const { name, summary } = scenario
   const withinMs = scenario.withinMs * options.patience
-  console.log(`\n▸ ${name}: ${says}`)
+  console.log(`\n▸ ${name}: ${summary}`)
   const began = Date.now()
   const url = await database.create(`faults_${name.replaceAll('-', '_')}`)
-  const late = sleep(withinMs, undefined, { ref: false }).then(() => ({
+  const timeout = sleep(withinMs, undefined, { ref: false }).then(() => ({
     problems: [`did not end within ${withinMs / 1000} s`],
   }))
-  const result = await Promise.race([scenario.run({ url, database, options }), late]).catch((error) => ({
+  const result = await Promise.race([scenario.run({ url, database, options }), timeout]).catch((error) => ({
     problems: [error.stack ?? String(error)],
   }))
   stopAll()
@@ -74,11 +74,11 @@ function show(results) {
   console.log()
   const line = (cells) =>
     console.log(cells.map((cell, index) => String(cell).padEnd([17, 9, 5, 11, 0][index])).join(''))
-  line(['scenario', 'result', 's', 'recovered', 'what was seen'])
+  line(['scenario', 'result', 's', 'recovered', 'observations'])
   for (const { name, problems, seconds, skipped, recovery, notes } of results) {
     const result = problems.length > 0 ? 'FAILED' : skipped ? 'skipped' : 'ok'
     line([name, result, seconds, recovery ?? '', skipped ?? notes ?? problems[0]?.split('\n')[0] ?? ''])
   }
   const total = results.reduce((sum, { seconds }) => sum + seconds, 0)
-  console.log(`\n${total} s in all`)
+  console.log(`\n${total} s in total`)
 }

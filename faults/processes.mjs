@@ -1,4 +1,4 @@
-// Processes that are started again whenever they end, by a kill or by themselves.
+// Processes that are restarted whenever they exit.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { freePort, StepFailed } from '../scripts/setup.mjs'
 
 const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url))
 const stagedWorker = fileURLToPath(new URL('worker.mjs', import.meta.url))
-/** Of which most is the making of an embedded database on a busy machine. */
+/** Creating an embedded database takes most of it on a busy machine. */
 const readyWithinMs = 240_000
 const stdio = ['ignore', 'pipe', 'pipe']
 const all = new Set()
 
-/** For good. Also done when this process ends in the midst of it all. */
+/** Stops all processes without a restart. Also called when this process exits early. */
 export function stopAll() {
   for (const one of all) one.stop()
 }
 process.once('exit', stopAll)
 
-/** What all processes logged as errors, with how often; and each end that nobody brought about. */
+/** Counts the errors that all processes logged, and records unexpected exits. */
 export class Journal {
   errors = new Map()
   unexpectedEnds = []
@@ -55,7 +55,7 @@ class Process {
     this.#lastLines = []
     const child = this.spawn()
     this.#child = child
-    this.#ended = once(child, 'exit').then(() => this.#again())
+    this.#ended = once(child, 'exit').then(() => this.#restart())
     for (const input of [child.stdout, child.stderr]) {
       createInterface({ input }).on('line', (line) => {
         this.#lastLines = [...this.#lastLines.slice(-2), line]
@@ -63,17 +63,17 @@ class Process {
       })
     }
     void this.untilUp(child).then(() => {
-      // The next one listens on the same port, and may have answered in place of this one.
+      // The restarted process uses the same port, and may have answered instead of this one.
       if (child === this.#child) this.ready = isAlive(child)
     })
   }
 
-  #again() {
+  #restart() {
     if (this.#stopped) return
     if (!this.#killed) {
       const { exitCode, signalCode } = this.#child
-      const text = `${this.#name} ended with ${exitCode ?? signalCode}: ${this.#lastLines.join(' | ')}`
-      this.#journal.unexpectedEnds.push({ atWork: this.ready, text })
+      const text = `${this.#name} exited with ${exitCode ?? signalCode}: ${this.#lastLines.join(' | ')}`
+      this.#journal.unexpectedEnds.push({ wasReady: this.ready, text })
     }
     this.start()
   }
@@ -81,12 +81,13 @@ class Process {
   async untilReady() {
     const deadline = Date.now() + readyWithinMs
     while (!this.ready) {
-      if (Date.now() > deadline) throw new StepFailed(`${this.#name} does not come up: ${this.#lastLines.join('\n')}`)
+      if (Date.now() > deadline)
+        throw new StepFailed(`${this.#name} does not become ready: ${this.#lastLines.join('\n')}`)
       await sleep(10)
     }
   }
 
-  /** Resolves when it is dead; by then it is being started again. */
+  /** Resolves when the process is dead and its restart has begun. */
   async kill() {
     this.#killed = true
     const ended = this.#ended
@@ -94,7 +95,7 @@ class Process {
     await ended
   }
 
-  /** Resolves when it has killed itself there; false when it ended in another way. */
+  /** Resolves when the process exits. Returns whether it killed itself at that point. */
   async endAt(point) {
     this.#killed = true
     const [child, ended] = [this.#child, this.#ended]
@@ -103,13 +104,13 @@ class Process {
     return child.signalCode === 'SIGKILL'
   }
 
-  /** Of memory in use. */
+  /** Resident memory. */
   get megabytes() {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
     return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
   }
 
-  /** Its exit code, once it has ended as it was asked to. */
+  /** Sends SIGTERM. Returns the exit code. */
   async end() {
     this.#stopped = true
     this.#child.kill('SIGTERM')
@@ -124,7 +125,7 @@ class Process {
   }
 }
 
-/** The service as its users run it, in one of its roles. */
+/** The service in one of its roles, as in production. */
 export class Service extends Process {
   #env
   #port
@@ -165,7 +166,7 @@ export class Service extends Process {
   }
 }
 
-/** A worker that can be told to end itself at a chosen point. */
+/** A worker that can kill itself at a chosen point. */
 export class StagedWorker extends Process {
   #env
 

@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed (mulberry32), so that a run's choices can be repeated. */
+/** Seeded random numbers (mulberry32), so that a run can be repeated. */
 export class Random {
   #state
 

@@ -1,23 +1,23 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
-/** Listens for deliveries. What each of them does and is answered with is for who extends it to say. */
+/** Listens for deliveries. Subclasses implement `receive`. */
 export class Receiver {
-  /** By the path that it is told on. */
+  /** By path. */
   webhooks = new Map()
   #server = createServer(async (request, response) => {
     const chunks = []
     try {
       for await (const chunk of request) chunks.push(chunk)
     } catch {
-      return // The worker died while it sent: nothing has arrived.
+      return // The worker died while sending.
     }
     await this.receive(request, Buffer.concat(chunks), response)
   })
 
   static async start() {
     const receiver = new this()
-    // A worker's connection must not be closed under the request that it is about to send.
+    // A connection must not be closed while a worker is about to use it.
     receiver.#server.keepAliveTimeout = 600_000
     await once(receiver.#server.listen(0, '127.0.0.1'), 'listening')
     return receiver

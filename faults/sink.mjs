@@ -1,10 +1,10 @@
-// The receiver of all webhooks. It keeps a ledger of what arrived, and answers each delivery after a fate of its own.
+// The receiver of the storm. It records every request, and answers each delivery according to a plan derived from its id.
 import { createHash, createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Receiver } from './receiver.mjs'
 
-/** In a thousand deliveries. The rest are accepted at once. */
-const fates = [
+/** Shares of a thousand deliveries. The rest are accepted immediately. */
+const answerPlans = [
   { share: 30, refusals: Number.POSITIVE_INFINITY },
   { share: 50, refusals: 1 },
   { share: 30, refusals: 2 },
@@ -17,11 +17,11 @@ const accepted = { refusals: 0 }
 /** Longer than a worker waits for an answer. */
 const lateMs = 6000
 
-function fateOf(deliveryId) {
+function answerPlanOf(deliveryId) {
   let left = createHash('sha256').update(deliveryId).digest().readUInt32BE() % 1000
-  for (const fate of fates) {
-    left -= fate.share
-    if (left < 0) return fate
+  for (const plan of answerPlans) {
+    left -= plan.share
+    if (left < 0) return plan
   }
   return accepted
 }
@@ -44,7 +44,7 @@ export class Sink extends Receiver {
     const deliveryId = headers['svc-delivery']
     const times = (this.#timesArrived.get(deliveryId) ?? 0) + 1
     this.#timesArrived.set(deliveryId, times)
-    const { refusals, by = 500 } = fateOf(deliveryId)
+    const { refusals, by = 500 } = answerPlanOf(deliveryId)
     const request = {
       webhookId,
       deliveryId,
@@ -60,7 +60,7 @@ export class Sink extends Receiver {
 
   async #answer({ deliveryId, answer }, response) {
     if (answer === 'cut') return response.destroy()
-    const { afterMs = 0 } = fateOf(deliveryId)
+    const { afterMs = 0 } = answerPlanOf(deliveryId)
     const waitMs = answer === 'late' ? lateMs : afterMs
     if (waitMs > 0) await sleep(waitMs)
     response.writeHead(answer === 'late' ? 200 : answer).end()

@@ -1,4 +1,4 @@
-// The people who use the service: they set up webhooks, and create issues for as long as they are asked to.
+// Users of the service in the storm: set up webhooks and create issues on request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listAll, reasonOf, send } from './api.mjs'
 
@@ -6,23 +6,23 @@ const posters = 8
 
 export class Tracker {
   acknowledged = []
-  /** Why posts were not acknowledged. The issues may exist all the same. */
+  /** Reasons why posts were not acknowledged. Their issues may exist anyway. */
   unacknowledged = []
   webhookIds = []
   #apis
   #headers
   #teamIds = []
-  #wanted = 0
+  #requested = 0
   #posted = 0
-  #underWay = new Map()
+  #inFlight = new Map()
   #stopped = false
 
   constructor(apis) {
     this.#apis = apis
-    for (const api of apis) this.#underWay.set(api, 0)
+    for (const api of apis) this.#inFlight.set(api, 0)
   }
 
-  /** A workspace with a few people, two teams, and webhooks at these addresses. Returns the webhooks with their secrets. */
+  /** Creates a workspace with three members, two teams and webhooks at these URLs. Returns the webhooks with their secrets. */
   async setUp(urls) {
     const people = []
     for (const name of ['Ann', 'Ben', 'Cleo']) {
@@ -55,18 +55,18 @@ export class Tracker {
     for (let poster = 0; poster < posters; poster++) void this.#post(poster)
   }
 
-  /** Asks for so many issues more, as fast as they can be had. */
-  want(issues) {
-    this.#wanted += issues
+  /** Requests more issues, created as fast as possible. */
+  request(issues) {
+    this.#requested += issues
   }
 
-  underWayAt(api) {
-    return this.#underWay.get(api)
+  inFlightAt(api) {
+    return this.#inFlight.get(api)
   }
 
-  /** Resolves when all that were asked for have been acknowledged. */
+  /** Resolves when all requested issues are acknowledged. */
   async finishPosting() {
-    while (this.acknowledged.length < this.#wanted) await sleep(20)
+    while (this.acknowledged.length < this.#requested) await sleep(20)
     this.#stopped = true
   }
 
@@ -76,7 +76,7 @@ export class Tracker {
 
   async #post(poster) {
     for (let turn = poster; !this.#stopped; turn++) {
-      if (this.#posted >= this.#wanted) {
+      if (this.#posted >= this.#requested) {
         await sleep(5)
         continue
       }
@@ -89,9 +89,9 @@ export class Tracker {
   }
 
   async #createIssue(api, poster) {
-    const title = `What poster ${poster} found out`
+    const title = `Issue of poster ${poster}`
     const team_id = this.#teamIds[poster % this.#teamIds.length]
-    this.#underWay.set(api, this.#underWay.get(api) + 1)
+    this.#inFlight.set(api, this.#inFlight.get(api) + 1)
     try {
       const headers = this.#headers[poster % this.#headers.length]
       const { id } = await send(api, 'POST', '/issues', { title, team_id }, headers)
@@ -99,11 +99,11 @@ export class Tracker {
       return true
     } catch (error) {
       const why = reasonOf(error)
-      // Refused: nobody was there to take it, so its fate is known.
+      // Connection refused: the issue was certainly not created.
       if (why !== 'ECONNREFUSED') this.unacknowledged.push(why)
       return false
     } finally {
-      this.#underWay.set(api, this.#underWay.get(api) - 1)
+      this.#inFlight.set(api, this.#inFlight.get(api) - 1)
     }
   }
 

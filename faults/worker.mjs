@@ -1,10 +1,10 @@
-// A worker as the service runs it, but one that can be told to end itself at a chosen point.
+// A worker like the service's that kills itself at a chosen point.
 
 import { systemClock } from '../server/dist/clock.js'
 import { readConfig } from '../server/dist/config.js'
 import { Keyring } from '../server/dist/crypto.js'
 import { openPostgres } from '../server/dist/db/open-postgres.js'
-import { Doorbell } from '../server/dist/delivery/doorbell.js'
+import { EndpointWaker } from '../server/dist/delivery/endpoint-waker.js'
 import { DeliveryWorker } from '../server/dist/delivery/worker.js'
 import { createLog } from '../server/dist/log.js'
 import { GuardedClient } from '../server/dist/outbound/client.js'
@@ -15,7 +15,7 @@ const clock = systemClock
 const config = readConfig(process.env)
 const db = await openPostgres(
   config.database.url,
-  ({ message }) => log.warn({ message }, 'a connection broke'),
+  ({ message }) => log.warn({ message }, 'a connection was lost'),
   console.log,
 )
 const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
@@ -23,15 +23,15 @@ const keys = new Keyring(config.secretKey, config.previousSecretKeys)
 const relay = new Relay(db, clock, log)
 const ctx = { config, clock, keys, log, db, outbound, relay }
 
-let endAt
-/** Requests under way, and so more to come of the batch. */
+let killPoint
+/** Requests in flight; while there are any, the batch is not complete. */
 let unanswered = 0
 
 const reached = (point) => {
-  if (point === endAt) process.kill(process.pid, 'SIGKILL')
+  if (point === killPoint) process.kill(process.pid, 'SIGKILL')
 }
 
-const worker = new DeliveryWorker(ctx, new Doorbell(db, clock, log), {
+const worker = new DeliveryWorker(ctx, new EndpointWaker(db, clock, log), {
   claimed(deliveries) {
     reached('after claim')
     unanswered += deliveries.length
@@ -47,7 +47,7 @@ const worker = new DeliveryWorker(ctx, new Doorbell(db, clock, log), {
 worker.start()
 
 process.on('message', (point) => {
-  endAt = point
+  killPoint = point
 })
 process.on('disconnect', () => process.exit())
 process.send('ready')

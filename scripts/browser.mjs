@@ -1,4 +1,4 @@
-// A Chromium for the browser tests: the one that is there, or Debian's, which root can install.
+// Finds a Chromium for the browser tests, or installs Debian's when run as root.
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { run, StepFailed, step } from './setup.mjs'
@@ -13,7 +13,7 @@ const names = [
 ]
 const packages = ['chromium-headless-shell', 'chromium']
 
-/** The path of a Chromium on this machine, or null. `BATON_CHROMIUM` names one, and then no other will do. */
+/** The path of a Chromium on this machine, or null. If `BATON_CHROMIUM` is set, no other is used. */
 export function findBrowser(env = process.env) {
   if (env.BATON_CHROMIUM) return isProgram(env.BATON_CHROMIUM) ? env.BATON_CHROMIUM : null
   const folders = new Set(['/usr/bin', ...(env.PATH ?? '').split(':').filter(Boolean), '/opt/google/chrome'])
@@ -25,22 +25,22 @@ export function findBrowser(env = process.env) {
   return candidates.find(isProgram) ?? null
 }
 
-/** Finds one or installs one. A StepFailed says why there is none. */
+/** Finds a Chromium or installs one. Throws StepFailed with the reason if there is none. */
 export async function browser() {
   const found = findBrowser()
   if (found) return found
   if (process.env.BATON_CHROMIUM) {
-    throw new StepFailed(`BATON_CHROMIUM is ${process.env.BATON_CHROMIUM}, which is no program that can be run`)
+    throw new StepFailed(`BATON_CHROMIUM is ${process.env.BATON_CHROMIUM}, which cannot be executed`)
   }
   const isRoot = process.getuid?.() === 0
   if (!isRoot || !isProgram('/usr/bin/apt-get')) {
     throw new StepFailed(
-      'no Chromium was found; install one (on Debian as root: apt-get install chromium-headless-shell) or name yours in BATON_CHROMIUM',
+      'no Chromium found; install one (on Debian as root: apt-get install chromium-headless-shell) or set BATON_CHROMIUM',
     )
   }
   await installBrowser()
   const installed = findBrowser()
-  if (!installed) throw new StepFailed('a Chromium was installed, but is not where one is looked for')
+  if (!installed) throw new StepFailed('Chromium was installed, but not in a known folder; set BATON_CHROMIUM')
   return installed
 }
 
@@ -50,7 +50,7 @@ async function installBrowser() {
     await step('Reading package lists', 'apt-get', ['update', '-qq'])
     name = await candidate()
   }
-  if (!name) throw new StepFailed(`no package of this system is called ${packages.join(' or ')}`)
+  if (!name) throw new StepFailed(`this system has no package ${packages.join(' or ')}`)
   const install = () =>
     step(`Installing ${name}`, 'apt-get', ['install', '-y', '-qq', '--no-install-recommends', name], {
       env: { DEBIAN_FRONTEND: 'noninteractive' },
@@ -59,13 +59,13 @@ async function installBrowser() {
     await install()
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error
-    // The lists name versions that are gone from the mirror after a while.
+    // Old package lists can name versions that the mirror no longer has.
     await step('Reading package lists', 'apt-get', ['update', '-qq'])
     await install()
   }
 }
 
-/** The first of our packages that the package lists know. */
+/** The first of the packages that is available. */
 async function candidate() {
   for (const name of packages) {
     const { code, output } = await run('apt-cache', ['policy', name])

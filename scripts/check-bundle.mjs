@@ -1,15 +1,25 @@
-// What a browser loads before it can show /issues: the page's entry, the shell and the issues screen with everything
-// that they import statically, JavaScript and CSS, compressed. Fails above the limit.
-import { readFileSync } from 'node:fs'
+// Measures what a browser loads before it can show /issues: the page's entry, the shell and the issues screen with
+// everything that they import statically, JavaScript and CSS, compressed. Fails above the limit.
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
-const limitBytes = 180_000
-const begins = ['index.html', 'src/shell/shell.tsx', 'src/issues/issues-screen.tsx']
+const limitBytes = 170_000
+const screens = ['src/shell/shell.tsx', 'src/issues/issues-screen.tsx']
 
-const dist = fileURLToPath(new URL('../web/dist/', import.meta.url))
+const web = fileURLToPath(new URL('../web/', import.meta.url))
+const dist = join(web, 'dist')
 const manifest = JSON.parse(readFileSync(join(dist, '.vite', 'manifest.json'), 'utf8'))
+
+/** vite.config.ts puts both screens into the chunk `list`; a screen with a chunk of its own is named by its path. */
+function chunkOf(screen) {
+  if (!existsSync(join(web, screen))) throw new Error(`web/${screen} is gone; name its replacement here`)
+  if (manifest[screen]) return screen
+  const list = Object.keys(manifest).find((name) => manifest[name].name === 'list')
+  if (!list) throw new Error(`web/dist/.vite/manifest.json has no chunk for ${screen}; build the web app first`)
+  return list
+}
 
 const seen = new Set()
 const files = new Set()
@@ -17,13 +27,12 @@ function load(name) {
   if (seen.has(name)) return
   seen.add(name)
   const chunk = manifest[name]
-  if (!chunk)
-    throw new Error(`web/dist/.vite/manifest.json has no ${name}; build the web app, or say here what replaced it`)
+  if (!chunk) throw new Error(`web/dist/.vite/manifest.json has no ${name}; build the web app first`)
   files.add(chunk.file)
   for (const file of chunk.css ?? []) files.add(file)
   for (const imported of chunk.imports ?? []) load(imported)
 }
-for (const name of begins) load(name)
+for (const name of ['index.html', ...screens.map(chunkOf)]) load(name)
 
 const sizes = [...files]
   .map((file) => ({ file, bytes: gzipSync(readFileSync(join(dist, file)), { level: 9 }).length }))

@@ -1,62 +1,151 @@
-// Imports run one way: what stands further left never imports what stands further right.
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+// Checks the imports of each source tree: the order of its rooms, and that no files import each other in a circle.
+// A room is a folder or a file directly under the tree's source folder.
+import { join, posix } from 'node:path'
 import { root } from './setup.mjs'
+import { roomOf, runIfMain, sourceFiles } from './sources.mjs'
 
-const order = [
-  ['clock', 'nap', 'ids', 'crypto', 'log', 'config'],
-  ['outbound'],
-  ['db'],
-  ['relay'],
-  ['context', 'addresses'],
-  ['http'],
-  ['login'],
-  ['live'],
-  ['audit'],
-  ['views'],
-  ['workspaces'],
-  ['inbox'],
-  ['delivery'],
-  ['events'],
-  ['webhooks'],
-  ['installations'],
-  ['agent-sessions'],
-  ['planning'],
-  ['issues', 'projects'],
-  ['comments'],
-  ['icons'],
-  ['agent-apps'],
-  ['tools'],
-  ['agents'],
-  ['oauth'],
-  ['mcp'],
-  ['demo'],
-  ['web'],
-  ['service', 'docs', 'key-check', 'housekeeping'],
-  ['app'],
-  ['start'],
-  ['main'],
+/**
+ * folder          source folder, from the root of the repository
+ * order           rooms, lowest first: a room imports only rooms of earlier lines. Each room must be listed.
+ *                 Without `order` only circles are checked.
+ * importers       by room: the rooms that may import its files. The files of such a room do not import each other.
+ * environmentIn   rooms that may read process.env; without it, all may
+ */
+const trees = [
+  {
+    folder: 'server/src',
+    order: [
+      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'config'],
+      ['outbound'],
+      ['db'],
+      ['relay'],
+      ['context', 'addresses'],
+      ['unit-of-work'],
+      ['http'],
+      ['login'],
+      ['live'],
+      ['audit'],
+      ['views'],
+      ['workspaces'],
+      ['inbox'],
+      ['delivery'],
+      ['events'],
+      ['webhooks'],
+      ['installations'],
+      ['agent-sessions'],
+      ['planning'],
+      ['issues', 'projects'],
+      ['comments'],
+      ['icons'],
+      ['agent-apps'],
+      ['tools'],
+      ['agents'],
+      ['oauth'],
+      ['mcp'],
+      ['demo'],
+      ['web'],
+      ['service', 'docs', 'key-check', 'housekeeping'],
+      ['app'],
+      ['start'],
+      ['main'],
+    ],
+    environmentIn: ['config', 'main'],
+  },
+  { folder: 'protocol/src' },
+  { folder: 'sdk/src' },
+  { folder: 'cli/src', importers: { commands: ['main'] } },
+  {
+    folder: 'web/src',
+    order: [
+      ['ui'],
+      ['data'],
+      ['planning', 'login'],
+      ['workspaces'],
+      ['delegation'],
+      ['agent-sessions'],
+      ['inbox'],
+      ['comments'],
+      ['views'],
+      ['deliveries'],
+      ['agent-apps'],
+      ['webhooks'],
+      ['oauth'],
+      ['agents'],
+      ['issues'],
+      ['projects'],
+      ['audit', 'settings'],
+      ['shell'],
+      ['routes'],
+      ['main'],
+    ],
+  },
+  {
+    folder: 'web/src/issues',
+    order: [
+      ['fields'],
+      ['edit'],
+      ['create'],
+      ['issue'],
+      ['list'],
+      ['board'],
+      ['peek', 'filters', 'display', 'selection-bar'],
+      ['actions', 'row-commands', 'toolbar'],
+      ['issues-screen'],
+    ],
+  },
 ]
 
-const source = join(root, 'server', 'src')
-const roomOf = (file) => relative(source, file).split(/[/\\]/)[0].replace(/\.ts$/, '')
-const rank = (room) => order.findIndex((rooms) => rooms.includes(room))
+export const importProblems = () => trees.flatMap((tree) => problemsOfTree(root, tree))
 
-const problems = []
-for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
-  if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue
-  const file = join(entry.parentPath, entry.name)
-  const from = roomOf(file)
-  const text = readFileSync(file, 'utf8')
-  const say = (problem) => problems.push(`${relative(root, file)} ${problem}`)
-  if (rank(from) < 0) say(`is in ${from}, which has no place in the order yet`)
-  if (text.includes('process.env') && !['config', 'main'].includes(from))
-    say('reads the environment; config.ts does that')
-  for (const [, target] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
-    const to = roomOf(resolve(dirname(file), target))
-    if (to !== from && rank(to) >= rank(from)) say(`imports ${to}, which is not to its left`)
-  }
+export function problemsOfTree(base, tree) {
+  const files = sourceFiles(join(base, tree.folder)).map(({ path, text }) => ({
+    path,
+    text,
+    imports: importsOf(path, text),
+  }))
+  return [
+    ...files.flatMap((file) => problemsOfFile(file, tree).map((problem) => `${tree.folder}/${file.path} ${problem}`)),
+    ...circles(files).map((circle) => `${tree.folder} has a circle of imports: ${circle.join(' → ')}`),
+  ]
 }
 
-for (const problem of problems) console.error(problem)
-process.exitCode = problems.length > 0 ? 1 : 0
+/** Paths of the files that a file imports, types included; packages are left out. */
+const importsOf = (path, text) =>
+  [...text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, target]) =>
+    posix.join(posix.dirname(path), target),
+  )
+
+function problemsOfFile({ path, text, imports }, { order, importers = {}, environmentIn }) {
+  const from = roomOf(path)
+  const rank = (room) => order.findIndex((rooms) => rooms.includes(room))
+  const problems = []
+  if (order && rank(from) < 0)
+    problems.push(`is in ${from}, which is missing in the order of scripts/check-imports.mjs`)
+  if (environmentIn && !environmentIn.includes(from) && text.includes('process.env'))
+    problems.push(`reads process.env; only ${environmentIn.join(' and ')} may`)
+  for (const target of imports) {
+    const to = roomOf(target)
+    if (order && to !== from && rank(to) >= rank(from)) problems.push(`imports ${to}, which is not below ${from}`)
+    if (importers[to] && !importers[to].includes(from))
+      problems.push(`imports ${target}, which only ${importers[to].join(' and ')} may import`)
+  }
+  return problems
+}
+
+/** Circles of imports, at least one for each group of files that import each other; each ends where it begins. */
+export function circles(files) {
+  const importsByPath = new Map(files.map(({ path, imports }) => [path, imports]))
+  const finished = new Set()
+  const found = []
+  const visit = (path, chain) => {
+    if (chain.includes(path)) found.push([...chain.slice(chain.indexOf(path)), path])
+    else if (importsByPath.has(path) && !finished.has(path)) {
+      for (const target of importsByPath.get(path)) visit(target, [...chain, path])
+      finished.add(path)
+    }
+  }
+  for (const { path } of files) visit(path, [])
+  return found
+}
+
+runIfMain(import.meta.url, importProblems)

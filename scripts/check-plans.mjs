@@ -1,5 +1,5 @@
-// npm run check:plans: loads 100,000 issues into a PostgreSQL server of its own, calls every list as a browser would,
-// and reads the plan of each statement that was sent. A list that reads a big table from end to end fails.
+// npm run check:plans: loads 100,000 issues into a temporary PostgreSQL server, calls every list of the API, and reads
+// the plan of each statement sent. Fails when a list scans a big table, or sends too many statements.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { fill } from './plans/fill.mjs'
@@ -7,8 +7,8 @@ import { listsOf } from './plans/lists.mjs'
 import { withPostgres } from './postgres.mjs'
 import { build, install, main, StepFailed } from './setup.mjs'
 
-// Who is calling, whether the parent is there, the list itself, what hangs on its rows.
-const statementsAllowed = 4
+// For the caller, the parent, the list itself, and what belongs to its rows.
+const maxStatements = 4
 
 await main(async () => {
   await install()
@@ -20,13 +20,13 @@ async function check(url) {
   const sent = []
   const service = await serve(url, sent)
   const admin = new pg.Client({ connectionString: url })
-  admin.on('error', () => {}) // the server ends before a failed check does
+  admin.on('error', () => {}) // the server stops before a failed check ends
   await admin.connect()
-  const { get, ...company } = await founded(service.base)
+  const { get, ...company } = await createCompany(service.base)
   await fill(admin, company)
   const lists = listsOf({ ...company, ...(await examples(admin, get, company.workspace)) })
 
-  const problems = await leftOut(lists)
+  const problems = await uncheckedLists(lists)
   for (const list of lists) {
     const { next_cursor } = await get(list)
     const second = next_cursor ? [`${list}${list.includes('?') ? '&' : '?'}cursor=${next_cursor}`] : []
@@ -38,28 +38,28 @@ async function check(url) {
       const statements = [...sent]
       const shown = path.replace(/[a-z]+_0[0-9a-z]{25}/g, '…').replace(/cursor=.*/, 'cursor=…')
       console.log(`  ${shown.padEnd(60)} ${String(statements.length).padStart(2)} statements ${ms.padStart(8)} ms`)
-      if (statements.length > statementsAllowed) problems.push(`${shown} sends ${statements.length} statements`)
-      for (const table of await readWhole(admin, statements)) problems.push(`${shown} reads all of ${table}`)
+      if (statements.length > maxStatements) problems.push(`${shown} sends ${statements.length} statements`)
+      for (const table of await scannedTables(admin, statements)) problems.push(`${shown} scans all of ${table}`)
     }
   }
   await service.close()
   await admin.end()
   if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
-  console.log(`${lists.length} lists, each by an index`)
+  console.log(`${lists.length} lists, all by index`)
 }
 
-/** Operations that answer pages and of which no example is in the lists. */
-async function leftOut(lists) {
+/** Operations that return pages but have no example in the lists. */
+async function uncheckedLists(lists) {
   const { api } = await import('../protocol/dist/index.js')
-  const asked = lists.map((list) => list.replace(/\?.*/, ''))
+  const checked = lists.map((list) => list.replace(/\?.*/, ''))
   return Object.values(api)
     .filter(({ query }) => query?.properties?.cursor)
     .map(({ route }) => route.path)
-    .filter((path) => !asked.some((one) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(one)))
-    .map((path) => `${path} is not looked at (scripts/plans/lists.mjs)`)
+    .filter((path) => !checked.some((one) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(one)))
+    .map((path) => `${path} is not checked; add it to scripts/plans/lists.mjs`)
 }
 
-/** The service on this database; whatever statement it sends is also written down in `sent`. */
+/** Starts the service on this database; records every statement in `sent`. */
 async function serve(url, sent) {
   const part = (name) => import(`../server/dist/${name}.js`)
   const { Db } = await part('db/database')
@@ -91,8 +91,8 @@ async function serve(url, sent) {
   return { base, close }
 }
 
-/** A company with one of everything, and `get` as its owner. */
-async function founded(base) {
+/** Creates a company with one item of each kind; `get` calls the API as its owner. */
+async function createCompany(base) {
   const call = async (method, path, body, headers) => {
     const response = await fetch(base + path, {
       method,
@@ -140,18 +140,18 @@ async function examples(admin, get, workspace) {
   return { issue, parent, session }
 }
 
-/** Tables that these statements read from end to end. */
-async function readWhole(admin, statements) {
+/** Tables that these statements scan sequentially. */
+async function scannedTables(admin, statements) {
   const found = []
   for (const { text, values } of statements) {
     const { rows } = await admin.query(`explain (format json) ${text}`, [...values])
-    found.push(...scannedWhole(rows[0]['QUERY PLAN'][0].Plan))
+    found.push(...scansOf(rows[0]['QUERY PLAN'][0].Plan))
   }
   return found
 }
 
-/** Tables that a plan reads from end to end, but for those that are small whatever happens. */
-function scannedWhole(plan) {
+/** Tables that a plan scans sequentially, without those that always stay small. */
+function scansOf(plan) {
   const small = [
     'teams',
     'workspaces',
@@ -166,5 +166,5 @@ function scannedWhole(plan) {
     'listeners',
   ]
   const here = plan['Node Type'] === 'Seq Scan' && !small.includes(plan['Relation Name']) ? [plan['Relation Name']] : []
-  return [...here, ...(plan.Plans ?? []).flatMap(scannedWhole)]
+  return [...here, ...(plan.Plans ?? []).flatMap(scansOf)]
 }

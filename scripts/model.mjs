@@ -1,4 +1,4 @@
-// npm run model: holds agent sessions against a small model of the contract, for as many commands as are asked for.
+// npm run model: compares agent sessions with a small model of the contract, for a given number of commands.
 //   --commands 100000  --seed 1  --postgres
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -15,7 +15,8 @@ const { values } = parseArgs({
 const { commands, seed } = values
 
 await main(async () => {
-  if (![commands, seed].map(Number).every(Number.isSafeInteger)) throw new StepFailed('The options take whole numbers')
+  if (![commands, seed].map(Number).every(Number.isSafeInteger))
+    throw new StepFailed('--commands and --seed must be whole numbers')
   await install()
   await build('Building', 'server')
   if (values.postgres) await withPostgres(play)

@@ -1,4 +1,4 @@
-// A PostgreSQL server of our own on a free loopback port, in a temporary directory, gone when the work is done.
+// Runs a temporary PostgreSQL server on a free loopback port, and removes it afterwards.
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,11 +11,11 @@ const isRoot = process.getuid?.() === 0
 
 const signals = ['SIGTERM', 'SIGINT']
 
-/** `work` is given the server's address, and what breaks it: a crash that it recovers from, and the loss of every connection. */
+/** `work` gets the server's address and functions to stop, start and restart it, to create databases and to cut connections. */
 export async function withPostgres(work, { fsync = false } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
-  // PostgreSQL refuses to run as root, so root hands it to the user that Debian made for it.
+  // PostgreSQL refuses to run as root, so root runs it as Debian's user postgres.
   const as = isRoot ? { uid: idOf('-u'), gid: idOf('-g') } : {}
   if (isRoot) chownSync(dir, as.uid, as.gid)
   const server = new Server(bin, dir, as, await freePort(), fsync)
@@ -102,12 +102,12 @@ class Server {
     }
   }
 
-  /** At once and without a checkpoint, as in a crash. */
+  /** Immediately and without a checkpoint, as in a crash. */
   quit() {
     this.#process?.kill('SIGQUIT')
   }
 
-  /** `fast` ends its connections and writes everything down first; `smart` waits until nobody is connected any more. */
+  /** `fast` ends connections and writes a checkpoint; `smart` waits until all clients have disconnected. */
   async stop(how = 'immediate') {
     this.#process?.kill({ immediate: 'SIGQUIT', fast: 'SIGINT', smart: 'SIGTERM' }[how])
     await this.#ended
@@ -126,7 +126,7 @@ class Server {
 
   async #psql(statement) {
     const { code, output } = await run(join(this.#bin, 'psql'), ['-q', '-d', this.url, '-c', statement])
-    if (code !== 0) throw new StepFailed(`PostgreSQL would not do it: ${output}`)
+    if (code !== 0) throw new StepFailed(`psql failed: ${output}`)
   }
 }
 

@@ -1,4 +1,4 @@
-// npm run screenshots: pictures of every screen, or of those whose name has one of the words given.
+// npm run screenshots [word …]: pictures of every screen, or of those whose name contains one of the words.
 import { browser } from './browser.mjs'
 import { bin, build, buildWeb, install, main, step } from './setup.mjs'
 

@@ -1,4 +1,4 @@
-// What both commands need before anything of ours can run. Node's own modules only: nothing is installed yet.
+// Steps that scripts share: install, build, run. Uses only Node's own modules, because nothing may be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const oldestNode = [20, 19]
 
 export class StepFailed extends Error {}
 
-/** Runs a command, telling what it is for and how long it took; its output is shown when it fails. */
+/** Runs a command and prints its title and duration; prints its output if it fails. */
 export async function step(title, command, args, options = {}) {
   const { show = false } = options
   const started = Date.now()
@@ -28,7 +28,16 @@ export async function step(title, command, args, options = {}) {
   throw new StepFailed(`${title} failed: ${[command, ...args].join(' ')}`)
 }
 
-/** `as` is the user to run it as, by number. */
+/** Runs a check in this process: a function that returns a line for each problem. */
+export function checkStep(title, findProblems) {
+  const started = Date.now()
+  const problems = findProblems()
+  const took = `${((Date.now() - started) / 1000).toFixed(1)} s`
+  console.log(`▸ ${title} … ${problems.length > 0 ? `failed after ${took}` : took}`)
+  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
+}
+
+/** `as` has the uid and gid to run it with. */
 export function run(command, args, { env = {}, timeoutMs, show = false, as = {} } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -49,14 +58,14 @@ export function run(command, args, { env = {}, timeoutMs, show = false, as = {} 
     child.on('error', (error) => resolve({ code: 1, output: error.message }))
     child.on('close', (code, signal) => {
       clearTimeout(timer)
-      const overtime = signal === 'SIGKILL' && timeoutMs ? `\nstopped: it took longer than ${timeoutMs / 1000} s` : ''
+      const overtime = signal === 'SIGKILL' && timeoutMs ? `\nkilled: it took longer than ${timeoutMs / 1000} s` : ''
       if (overtime) console.error(overtime)
       resolve({ code: code ?? 1, output: output + overtime })
     })
   })
 }
 
-/** A program that came with a dependency. */
+/** The path of a dependency's program. */
 export const bin = (name) => join(root, 'node_modules', '.bin', name)
 
 export async function install() {
@@ -73,7 +82,7 @@ export async function install() {
   writeFileSync(stamp, lock)
 }
 
-/** The compiler looks for itself what is stale. */
+/** Incremental: the compiler rebuilds only what changed. */
 export const build = (title, ...projects) => step(title, bin('tsc'), ['-b', ...projects])
 
 const webSources = [
@@ -86,7 +95,7 @@ const webSources = [
   'package-lock.json',
 ]
 
-/** The web app, if anything it is made of changed since. */
+/** Builds the web app if its sources changed since the last build. */
 export async function buildWeb() {
   const stamp = join(root, 'web', 'dist', '.sources')
   const sources = createHash('sha256')
@@ -114,7 +123,7 @@ export const freePort = () =>
     })
   })
 
-/** Runs a command of ours: what fails is said in one line, not as a stack. */
+/** Runs a script; a StepFailed is printed as a message without a stack. */
 export async function main(work) {
   try {
     await work()

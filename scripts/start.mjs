@@ -3,7 +3,7 @@ import { build, buildWeb, install, main } from './setup.mjs'
 
 await main(async () => {
   await install()
-  // The examples run with the SDK, and agents begin with the command.
+  // The examples need the SDK, and new agents the CLI.
   await build('Building', 'server', 'sdk', 'cli')
   await buildWeb()
   await import('../server/dist/main.js')

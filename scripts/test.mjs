@@ -1,16 +1,19 @@
-// npm test: installs what is needed, checks the tree, runs every test, and counts.
-//   --postgres     the server's tests on a PostgreSQL server that this starts itself
-//   --differing    with it: only those of what can differ there
-//   --browser      the browser tests alone
+// npm test: installs dependencies, checks the source tree, runs all tests, and counts.
+//   --postgres     the server's tests on a temporary PostgreSQL server
+//   --differing    with --postgres: only tests that can differ there
+//   --browser      only the browser tests
 //   --checks-only  no tests
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { browser } from './browser.mjs'
+import { importProblems } from './check-imports.mjs'
+import { tableProblems } from './check-tables.mjs'
+import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
-import { bin, build, buildWeb, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const budgetSeconds = { embedded: 960, postgres: 420, browser: 480 }
-/** Rooms that stand on locks, notifications and whole processes, where PostgreSQL can differ from the embedded database. */
+/** Code that relies on locks, notifications or several processes, where PostgreSQL can differ from the embedded database. */
 const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
 const flags = new Set(process.argv.slice(2))
 const total = { passed: 0, failed: 0, skipped: 0 }
@@ -20,7 +23,7 @@ await main(async () => {
   await build('Building and checking types', '.')
   if (flags.has('--postgres')) {
     await withPostgres((url) =>
-      vitest('postgres', flags.has('--differing') ? whereItDiffers() : ['server/'], {
+      vitest('postgres', flags.has('--differing') ? testsThatDiffer() : ['server/'], {
         DATABASE_URL: url,
       }),
     )
@@ -28,7 +31,9 @@ await main(async () => {
     await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
-    await check('Import order', () => step('Import order', process.execPath, ['scripts/check-imports.mjs']))
+    await check('Imports', () => checkStep('Imports', importProblems))
+    await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
+    await check('Words', () => checkStep('Words', wordProblems))
     if (!flags.has('--checks-only')) {
       const suites = [await vitest('embedded', [], { DATABASE_URL: '' }), await browserTests()]
       await check('Requirements', () => requirements(suites))
@@ -36,13 +41,13 @@ await main(async () => {
   }
 })
 
-// What failed before the first test is a failure too.
+// A failure before the first test counts too.
 if (process.exitCode && total.failed === 0) total.failed = 1
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 if (total.failed > 0) process.exitCode = 1
 
-/** A check that fails counts as a failure and lets the rest go on. */
+/** A failed check counts as one failure; the rest still runs. */
 async function check(title, work) {
   try {
     await work()
@@ -53,8 +58,8 @@ async function check(title, work) {
   }
 }
 
-/** Those rooms, and every file with a test that only PostgreSQL can show: it would run nowhere else. */
-function whereItDiffers() {
+/** Those rooms, and every file with a test that runs only on PostgreSQL. */
+function testsThatDiffer() {
   const only = readdirSync(join(root, 'server', 'src'), { recursive: true })
     .filter((name) => name.endsWith('.test.ts'))
     .filter((name) => /verifiesOnPostgres|onPostgres/.test(readFileSync(join(root, 'server', 'src', name), 'utf8')))
@@ -65,12 +70,12 @@ function vitest(name, files, env) {
   return suite(name, `Tests on the ${name} database`, bin('vitest'), ['run', ...files], env)
 }
 
-/** In a browser that is found or installed. Without one they are only listed, which fails where CI is set. */
+/** Finds or installs a browser. Without one, the tests are only listed, which counts as a failure in CI. */
 async function browserTests() {
   const playwright = ['test', '--config', 'web/e2e']
   let executable
   await check('Building the web app', buildWeb)
-  await check('Size of the list', () => step('Size of the list', process.execPath, ['scripts/check-bundle.mjs']))
+  await check('Bundle size', () => step('Bundle size', process.execPath, ['scripts/check-bundle.mjs']))
   try {
     executable = await browser()
   } catch (error) {
@@ -84,7 +89,7 @@ async function browserTests() {
   return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, { BATON_CHROMIUM: executable })
 }
 
-/** Runs the tests and returns the requirements that they showed to hold, and those they left to another suite. */
+/** Runs the tests and returns the requirements that they verified, and those left to another suite. */
 async function suite(name, title, command, args, env) {
   const results = join(root, 'node_modules', '.cache', `tests-${name}.json`)
   rmSync(results, { force: true })
@@ -100,7 +105,7 @@ async function suite(name, title, command, args, env) {
     : { passed: 0, failed: 0, skipped: 0, remarks: [], cited: [], left: [] }
   if (code !== 0 && summary.failed === 0) {
     summary.failed = 1
-    summary.remarks.push(`✗ ${title}: ended with ${code} and named no test that failed; the reason stands above`)
+    summary.remarks.push(`✗ ${title}: ended with exit code ${code} without a failed test; see the output above`)
   }
   for (const count of ['passed', 'failed', 'skipped']) total[count] += summary[count]
   const seconds = Math.round((Date.now() - started) / 1000)
@@ -108,18 +113,18 @@ async function suite(name, title, command, args, env) {
   console.log(
     `  ${name}: ${summary.passed} passed, ${summary.failed} failed${skipped} in ${seconds} s (budget ${budgetSeconds[name]} s)`,
   )
-  // Once more and in one place: ✗ failed, ≈ passed when it was tried again.
+  // All in one place: ✗ failed, ≈ passed only when retried.
   for (const remark of summary.remarks) console.log(remark)
   return summary
 }
 
-/** Every requirement is shown by a test that passed, or is left to one that only another suite can run. */
+/** Every requirement must be cited by a passed test, or by one that only another suite can run. */
 async function requirements(suites) {
   const all = Object.keys(JSON.parse(readFileSync(join(root, 'conformance', 'requirements.json'), 'utf8')))
   const shown = new Set(suites.flatMap(({ cited }) => cited))
   const left = new Set(suites.flatMap((one) => one.left).filter((id) => !shown.has(id)))
   const problems = all.filter((id) => !shown.has(id) && !left.has(id)).map((id) => `no passing test cites ${id}`)
   if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
-  const others = left.size > 0 ? `; ${left.size} more need PostgreSQL or a browser, and were not run here` : ''
-  console.log(`▸ Requirements: ${all.length - left.size} of ${all.length} shown by tests that passed${others}`)
+  const others = left.size > 0 ? `; ${left.size} more need PostgreSQL or a browser and were not run` : ''
+  console.log(`▸ Requirements: ${all.length - left.size} of ${all.length} verified by passed tests${others}`)
 }

@@ -1,5 +1,5 @@
-// What the README promises, tried as a newcomer would: a fresh clone in a new directory, `npm start`, twice.
-// Root tries it as an ordinary user, who may do less.
+// Runs the README's quick start as a new user would: a fresh clone in a new directory, `npm start`, twice.
+// When started by root, it runs as an unprivileged user.
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import { freePort, main, root, StepFailed } from './setup.mjs'
 
 const firstStartSeconds = 180
 const secondStartSeconds = 5
-const nobody = 65_534
+const unprivilegedId = 65_534
 
 await main(async () => {
-  if (process.getuid?.() === 0) await tryAs('an ordinary user', { uid: nobody, gid: nobody })
+  if (process.getuid?.() === 0) await tryAs('an ordinary user', { uid: unprivilegedId, gid: unprivilegedId })
   else await tryAs('this user', {})
 })
 
@@ -22,7 +22,7 @@ async function tryAs(who, as) {
   try {
     const cloned = spawnSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone], { encoding: 'utf8' })
     if (cloned.status !== 0) throw new StepFailed(`git clone failed: ${cloned.stderr}`)
-    if (as.uid) giveAway(home, as)
+    if (as.uid) chownAll(home, as)
     const first = await start(who, clone, home, as, firstStartSeconds)
     const second = await start(who, clone, home, as, secondStartSeconds)
     console.log(`▸ npm start in a fresh clone as ${who}: ready after ${first} s, and after ${second} s the second time`)
@@ -31,7 +31,7 @@ async function tryAs(who, as) {
   }
 }
 
-/** Starts the service as the README says, waits until it is ready, stops it, and answers how long it took. */
+/** Starts the service as in the README, waits until it is ready, stops it, and returns the seconds it took. */
 async function start(who, clone, home, as, limitSeconds) {
   const port = await freePort()
   const { DATABASE_URL: _, ...env } = process.env
@@ -77,7 +77,7 @@ function isReady(port) {
   )
 }
 
-/** The README's call, and the one it leads to. */
+/** Signs in and reads issues, as in the README. */
 async function readDemo(base) {
   const call = async (path, options) => {
     const response = await fetch(base + path, options)
@@ -95,7 +95,7 @@ async function readDemo(base) {
   if (data.length < 60) throw new StepFailed(`the demo has ${data.length} issues`)
 }
 
-function giveAway(dir, { uid, gid }) {
+function chownAll(dir, { uid, gid }) {
   chownSync(dir, uid, gid)
   for (const entry of readdirSync(dir, { recursive: true })) chownSync(join(dir, entry), uid, gid)
 }

@@ -1,9 +1,8 @@
-// Makes dist/ stand alone: compiles, then puts plain files in the place of the two seams to the protocol.
-//   dist/routes.*         a copy of the protocol's list of routes, which imports nothing
-//   dist/operations.d.ts  every operation's types, written out from the schemas
+// Builds the package: it contains what it needs of the protocol and of the event stream parser, and depends on nothing.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { declarations } from './declarations.mjs'
 
@@ -15,7 +14,8 @@ execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 
   stdio: 'inherit',
 })
 copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
-for (const file of ['routes.js', 'routes.d.ts']) copyWithoutMap(join(protocol, file), join(dist, file))
+for (const file of ['routes.js', 'routes.d.ts']) writeWithoutMap(join(protocol, file), join(dist, file))
+includeEventSourceParser()
 const part = (name) => import(new URL(`../protocol/dist/${name}.js`, import.meta.url))
 const { api, errors } = await part('index')
 const sessions = await part('agent-sessions')
@@ -30,30 +30,41 @@ const text = declarations(api, {
   ProjectData: (await part('projects')).ProjectData,
 })
 writeFileSync(join(dist, 'operations.d.ts'), text)
-for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) namingTheBuilt(join(dist, file))
+for (const file of readdirSync(dist).filter((name) => name.endsWith('.d.ts'))) importBuiltFiles(join(dist, file))
 check(text)
 
-/** Declarations name the sources, which are not packed. */
-function namingTheBuilt(path) {
+/** Copies the library, one file without imports, with its license, and makes our import name the copy. */
+function includeEventSourceParser() {
+  const library = createRequire(import.meta.url).resolve('eventsource-parser/package.json')
+  const license = readFileSync(join(dirname(library), 'LICENSE'), 'utf8')
+  const { version } = JSON.parse(readFileSync(library, 'utf8'))
+  const heading = `/*!\neventsource-parser ${version}\n\n${license}*/\n`
+  writeWithoutMap(join(dirname(library), 'dist', 'index.js'), join(dist, 'eventsource-parser.js'), heading)
+  const importer = join(dist, 'event-stream.js')
+  const importing = readFileSync(importer, 'utf8')
+  writeFileSync(importer, importing.replace("from 'eventsource-parser'", "from './eventsource-parser.js'"))
+}
+
+/** The compiler leaves the names of source files, which are not packed, in declarations. */
+function importBuiltFiles(path) {
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, text.replace(/(from |import\()(["']\.[^"']*)\.ts(["'])/g, '$1$2.js$3'))
 }
 
-function copyWithoutMap(from, to) {
-  copyFileSync(from, to)
-  writeFileSync(to, readFileSync(to, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
+function writeWithoutMap(from, to, heading = '') {
+  writeFileSync(to, heading + readFileSync(from, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
 }
 
-/** Whatever the sources export is in the declarations, and nothing in dist needs another package. */
-function check(written) {
+/** Every exported type must have been printed, and no file may import another package. */
+function check(printed) {
   const source = readFileSync(new URL('src/operations.ts', import.meta.url), 'utf8')
   const [, list = ''] = source.match(/export type \{([^}]*)\}/) ?? []
   const names = list.split(',').map((item) => item.trim().split(' as ').at(-1))
   for (const name of [...names.filter(Boolean), 'NewAgentActivity', 'Operations']) {
-    if (!new RegExp(`export (interface|type) ${name}\\b`).test(written)) throw new Error(`${name} was not written`)
+    if (!new RegExp(`export (interface|type) ${name}\\b`).test(printed)) throw new Error(`${name} was not printed`)
   }
   for (const file of readdirSync(dist).filter((name) => /\.(js|d\.ts)$/.test(name))) {
     const foreign = readFileSync(join(dist, file), 'utf8').match(/(?:from|import\()\s*["'](?!\.|node:)[^"']+/)
-    if (foreign) throw new Error(`dist/${file} needs another package: ${foreign[0]}`)
+    if (foreign) throw new Error(`dist/${file} imports another package: ${foreign[0]}`)
   }
 }

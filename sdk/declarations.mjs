@@ -1,14 +1,14 @@
-// Operations as TypeScript: prints the JSON schemas that the protocol uses, and refuses any other.
+// Prints operations as TypeScript. Supports the JSON schemas that the protocol uses and throws for others.
 
-/** The text of a declaration file: a type for each titled or named schema, and `Operations`. */
+/** Returns the text of a declaration file: a type for each titled or named schema, and `Operations`. */
 export function declarations(api, named) {
   const types = new Types()
   for (const [name, schema] of Object.entries(named)) types.add(name, schema)
-  // An answer without an end is not for a client that reads answers whole.
+  // The client reads whole responses, so it cannot call streams.
   const calls = Object.entries(api).filter(([, { route }]) => !route.stream)
   const operations = calls.map(([name, operation]) => types.operation(name, operation))
   return `${[...types.text.values()].join('\n')}
-/** Every operation by its name, but for those that stream: what it takes and what it answers. */
+/** Input and result of every operation, by name, except those that stream. */
 export interface Operations {
 ${operations.join('\n')}
 }
@@ -17,26 +17,26 @@ ${operations.join('\n')}
 
 class Types {
   text = new Map()
-  /** What each name stands for, to notice two schemas of one name. */
+  /** The schema of each name, to detect two schemas with one name. */
   #schemas = new Map()
   #names = new Map()
 
-  /** A schema under a name of its own; wherever that very schema occurs, the name is printed. */
+  /** Prints a schema under a name, which replaces the schema wherever it occurs. */
   add(name, schema) {
     const key = JSON.stringify(schema)
     const known = this.#schemas.get(name)
     if (known !== undefined) {
-      if (known !== key) throw new Error(`two schemas are called ${name}`)
+      if (known !== key) throw new Error(`two schemas are named ${name}`)
       return
     }
     this.#schemas.set(name, key)
     this.text.set(name, '')
-    const written = this.#plain(schema)
+    const printed = this.#plain(schema)
     this.text.set(
       name,
-      written.startsWith('{') && !written.includes('\n} |')
-        ? `export interface ${name} ${written}\n`
-        : `export type ${name} = ${written}\n`,
+      printed.startsWith('{') && !printed.includes('\n} |')
+        ? `export interface ${name} ${printed}\n`
+        : `export type ${name} = ${printed}\n`,
     )
     if (!('enum' in schema)) this.#names.set(key, name)
   }
@@ -96,8 +96,8 @@ class Types {
   #object({ properties = {}, required = [], patternProperties, additionalProperties }) {
     if (patternProperties) return `Record<string, ${this.of(Object.values(patternProperties)[0])}>`
     const lines = Object.entries(properties).map(([key, schema]) => {
-      const said = schema.description ? `/** ${schema.description} */\n` : ''
-      return indent(`${said}${key}${required.includes(key) ? '' : '?'}: ${this.of(schema)}`)
+      const comment = schema.description ? `/** ${schema.description} */\n` : ''
+      return indent(`${comment}${key}${required.includes(key) ? '' : '?'}: ${this.of(schema)}`)
     })
     if (additionalProperties === true) lines.push(indent('[key: string]: unknown'))
     return lines.length > 0 ? `{\n${lines.join('\n')}\n}` : '{}'

@@ -35,6 +35,18 @@ export default defineConfig({
     // Nothing is inlined: the policy allows no data: scripts, and styles come as files.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Two chunks for the first screen, instead of one for each set of modules that some routes share: fewer requests,
+    // and better compression. Groups take the imports of their modules along.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'base', tags: ['$initial'], priority: 2 },
+            { name: 'list', test: /src[\\/](shell[\\/]shell|issues[\\/]issues-screen)\.tsx$/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': server, '/docs': server } },
 })

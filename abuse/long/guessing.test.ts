@@ -6,8 +6,8 @@ import { withService } from '../service.ts'
 
 const password = 'correct horse battery staple'
 let addresses = 0
-/** Each time from somewhere else. */
-const elsewhere = () => `10.1.${++addresses >> 8}.${addresses & 255}`
+/** A new address each time. */
+const newAddress = () => `10.1.${++addresses >> 8}.${addresses & 255}`
 
 interface Answer {
   status: number
@@ -35,14 +35,14 @@ class Guesser {
     return { status: response.status, headers: response.headers, text, ms: performance.now() - started }
   }
 
-  signIn = (email: string, typed: string, from = elsewhere()) =>
+  signIn = (email: string, typed: string, from = newAddress()) =>
     this.post('/auth/sign-in', { email, password: typed }, { 'x-forwarded-for': from })
 
   async signUp(email: string): Promise<string> {
     const { text } = await this.post(
       '/auth/sign-up',
       { email, password, name: 'A' },
-      { 'x-forwarded-for': elsewhere() },
+      { 'x-forwarded-for': newAddress() },
     )
     return JSON.parse(text).token
   }
@@ -55,7 +55,7 @@ class Guesser {
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status)
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] as number
-/** Nearly the real one, and some that are nothing like it. */
+/** Guesses that are close to the secret, and some that are not. */
 const near = (secret: string) =>
   [
     secret.slice(0, -1),
@@ -71,50 +71,50 @@ const near = (secret: string) =>
   ].filter((guess) => guess !== secret)
 
 describe('passwords', () => {
-  test('are guessed ten times at most, from wherever and however many at once', { timeout: 120_000 }, async () => {
+  test('are limited to ten guesses per account, from any address and concurrently', { timeout: 120_000 }, async () => {
     await withService({ BATON_TRUST_PROXY: '127.0.0.1' }, async (service) => {
       const guesser = new Guesser(service)
       const token = await guesser.signUp('ada@example.com')
       const guesses = await Promise.all(times(40).map((n) => guesser.signIn('ADA@example.com', `guess ${n}`)))
-      // One more is forgiven each minute.
+      // One more guess is allowed each minute.
       const reached = statuses(guesses).filter((status) => status === 401).length
       expect([0, 1]).toContain(reached - limits.signInFailuresPerEmail)
       const refused = guesses.filter(({ status }) => status !== 401)
       expect(new Set(statuses(refused))).toEqual(new Set([429]))
       expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
-      // Nor by way of changing it.
+      // Changing the password counts too.
       const body = { current_password: 'a guess', new_password: 'another one' }
       expect((await guesser.post('/auth/password', body, { authorization: `Bearer ${token}` })).status).toBe(429)
       expect(await guesser.me(token)).toBe(200)
     })
   })
 
-  test('of many accounts are guessed sixty times at most from one network', { timeout: 120_000 }, async () => {
+  test('of many accounts are limited to sixty guesses per network', { timeout: 120_000 }, async () => {
     const allowed = limits.signInFailuresPerAddress
-    const forgivenEveryMs = (limits.signInPeriodSeconds * 1000) / allowed
+    const allowedEveryMs = (limits.signInPeriodSeconds * 1000) / allowed
     const guess = async (env: Record<string, string>, from: (n: number) => string) =>
       withService(env, async (service) => {
         const guesser = new Guesser(service)
         const started = Date.now()
         const answers = await Promise.all(
-          times(allowed + 20).map((n) => guesser.signIn(`nobody-${n}@example.com`, 'a guess', from(n))),
+          times(allowed + 20).map((n) => guesser.signIn(`unknown-${n}@example.com`, 'a guess', from(n))),
         )
         const reached = statuses(answers).filter((status) => status === 401).length
         expect(reached).toBeGreaterThanOrEqual(allowed)
-        expect(reached).toBeLessThanOrEqual(allowed + Math.ceil((Date.now() - started) / forgivenEveryMs))
+        expect(reached).toBeLessThanOrEqual(allowed + Math.ceil((Date.now() - started) / allowedEveryMs))
       })
     await guess({ BATON_TRUST_PROXY: '127.0.0.1' }, (n) => `2001:db8:1:2::${n.toString(16)}`)
-    // Without a proxy nobody is believed who says that they are somebody else.
-    await guess({}, elsewhere)
+    // Without a proxy, X-Forwarded-For is ignored.
+    await guess({}, newAddress)
   })
 
-  test('take as long for somebody who does not exist', { timeout: 120_000 }, async () => {
+  test('take as long to refuse for an unknown account', { timeout: 120_000 }, async () => {
     await withService({ BATON_TRUST_PROXY: '127.0.0.1' }, async (service) => {
       const guesser = new Guesser(service)
       for (const n of times(8)) await guesser.signUp(`known-${n}@example.com`)
       const took: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
       const texts = new Set<string>()
-      // By turns, so that whatever else the machine does happens to both.
+      // Alternating, so that other load affects both.
       for (const n of times(64)) {
         for (const who of ['known', 'unknown'] as const) {
           const { ms, text } = await guesser.signIn(`${who}-${n % 8}@example.com`, 'a wrong guess')
@@ -124,7 +124,7 @@ describe('passwords', () => {
       }
       const [known, unknown] = [median(took.known), median(took.unknown)]
       console.log(
-        `sign-in, median: ${known.toFixed(1)} ms of a known account, ${unknown.toFixed(1)} ms of an unknown one`,
+        `sign-in, median: ${known.toFixed(1)} ms for a known account, ${unknown.toFixed(1)} ms for an unknown one`,
       )
       expect(texts.size).toBe(1)
       expect(known / unknown).toBeGreaterThan(0.6)
@@ -133,7 +133,7 @@ describe('passwords', () => {
   })
 })
 
-test('tokens, codes, secrets and invitations cannot be guessed, and guessing ends nothing', {
+test('refuses guessed tokens, codes, secrets and invitations without ending the real ones', {
   timeout: 120_000,
 }, async () => {
   await withService({}, async (service) => {
@@ -159,11 +159,11 @@ test('tokens, codes, secrets and invitations cannot be guessed, and guessing end
       code_challenge: challenge,
       code_challenge_method: 'S256',
     }
-    const asked = await fetch(`${service.url}/api/v1/oauth/authorize?${new URLSearchParams(query)}`, {
+    const redirected = await fetch(`${service.url}/api/v1/oauth/authorize?${new URLSearchParams(query)}`, {
       headers,
       redirect: 'manual',
     })
-    const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
+    const request = new URL(redirected.headers.get('location') ?? '').searchParams.get('request')
     const { redirect_to } = await service.call(
       'POST',
       `/oauth/requests/${request}/approve`,
@@ -185,7 +185,7 @@ test('tokens, codes, secrets and invitations cannot be guessed, and guessing end
         }),
       )
 
-    // Who is there cannot be told from who is not.
+    // Known and unknown clients get the same response.
     const wrong = await Promise.all(near(client_secret).map((guess) => token({ client_secret: guess })))
     expect(new Set(statuses(wrong))).toEqual(new Set([401]))
     const unknown = await token({ client_id: 'cli_00000000000000000000000000' })
@@ -201,7 +201,7 @@ test('tokens, codes, secrets and invitations cannot be guessed, and guessing end
     }
     expect((await token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200)
     for (const guess of [...near(login), ...near(access_token), 'svc_at_', 'psn_']) {
-      // Headers are trimmed on their way.
+      // Header values are trimmed in transit.
       if (guess.trim() !== login && guess.trim() !== access_token)
         expect([guess, await guesser.me(guess)]).toEqual([guess, 401])
     }

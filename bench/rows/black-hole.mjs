@@ -1,11 +1,11 @@
-// How long healthy endpoints wait beside one that never answers and has 10,000 due, against the same without it.
+// Delay at healthy endpoints while another one never answers and has 10,000 due, compared with the delay without it.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addEndpoints, happening, percentile } from '../setting.mjs'
+import { addEndpoints, percentile, sampleEvent } from '../setting.mjs'
 
 const healthy = 10
-/** First connections and code that was never run before are not what is measured. */
+/** Not measured: first connections and code that is not compiled yet. */
 const warmUps = 20
 const events = 200
 const everyMs = 30
@@ -41,27 +41,30 @@ async function measure(setting, withHole) {
   try {
     if (withHole) {
       const hole = await addEndpoints(setting, [`${url}/black-hole`])
-      const many = Array.from({ length: 100 }, () => happening())
+      const many = Array.from({ length: 100 }, () => sampleEvent())
       for (let made = 0; made < due; made += many.length) {
-        await db.tx((tx) => record(tx, ctx.clock.now(), hole.workspaceId, many))
+        await db.tx((tx) =>
+          record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId: hole.workspaceId } }, many),
+        )
       }
     }
     const { workspaceId } = await addEndpoints(
       setting,
       Array.from({ length: healthy }, (_, index) => `${url}/${index}`),
     )
-    const happen = async (times) => {
+    const recordEvents = async (times) => {
       const all = took.length + times * healthy
-      for (let event = 0; event < times; event++) {
+      for (let n = 0; n < times; n++) {
         await sleep(everyMs)
-        // When it was committed, carried in the event itself.
-        await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [happening(String(performance.now()))]))
+        // The event carries the time of its commit.
+        const event = sampleEvent(String(performance.now()))
+        await db.tx((tx) => record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId } }, [event]))
       }
       while (took.length < all) await sleep(10)
     }
-    await happen(warmUps)
+    await recordEvents(warmUps)
     took.length = 0
-    await happen(events)
+    await recordEvents(events)
     return percentile(took, 0.99)
   } finally {
     await db.run(sql`update endpoints set deleted_at = ${ctx.clock.now()}, next_due_at = null`)

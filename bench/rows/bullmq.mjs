@@ -1,5 +1,5 @@
-// What a team would build instead: the same deliveries as jobs of a BullMQ worker on a Redis that keeps them through a
-// crash. A peer, not a floor: it stores no attempts, shares nothing fairly and knows no receiver's health.
+// The same deliveries as jobs of a BullMQ worker on a Redis that survives a crash. A peer, not a floor: it stores no
+// attempts, has no fair sharing and tracks no receiver's health.
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once as happened } from 'node:events'
@@ -11,10 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Agent } from 'undici'
 import { freePort, step } from '../../scripts/setup.mjs'
-import { happening, startReceiver } from '../setting.mjs'
+import { sampleEvent, startReceiver } from '../setting.mjs'
 import { concurrency, count, drain, endpoints } from './deliveries-drained.mjs'
 
-/** Not a dependency of ours: only this row has a use for it. */
+/** Not a dependency of Baton: only this row uses it. */
 const version = '6.7.0'
 const peers = fileURLToPath(new URL('../../node_modules/.cache/bench-peers', import.meta.url))
 
@@ -29,7 +29,7 @@ export const rows = [
 
 export function missing() {
   const found = process.env.PATH.split(delimiter).some((dir) => existsSync(join(dir, 'redis-server')))
-  return found ? undefined : 'there is no redis-server on this machine'
+  return found ? undefined : 'redis-server is not installed'
 }
 
 export async function run(setting) {
@@ -45,7 +45,7 @@ async function drainJobs(port, receiver) {
   const { Queue, Worker } = await loadBullmq()
   const connection = { host: '127.0.0.1', port, maxRetriesPerRequest: null }
   const queue = new Queue('deliveries', { connection })
-  const envelope = { ...happening(), created_at: new Date(), workspace_id: 'wsp_bench' }
+  const envelope = { ...sampleEvent(), created_at: new Date(), workspace_id: 'wsp_bench' }
   for (let added = 0; added < count; added += 1000) {
     await queue.addBulk(
       Array.from({ length: 1000 }, (_, n) => ({

@@ -1,9 +1,9 @@
-// How long after the commit of a change its webhook arrives, on an idle service, against one INSERT and one POST.
+// Time from the commit of a change to the arrival of its webhook, on an idle service, compared with one INSERT and one POST.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { addEndpoints, happening, percentile } from '../setting.mjs'
+import { addEndpoints, percentile, sampleEvent } from '../setting.mjs'
 
 const samples = 200
 
@@ -19,7 +19,7 @@ export const rows = [
 
 export async function run(setting) {
   let arrived
-  // In this process, so that both ends read one clock.
+  // In this process, so that both times are from one clock.
   const server = createServer((request, response) => {
     arrived?.(performance.now())
     request.resume().on('end', () => response.end())
@@ -46,7 +46,7 @@ async function ours(setting, url, arrival) {
   for (let sample = 0; sample < samples; sample++) {
     await sleep(10)
     const arriving = arrival()
-    await db.tx((tx) => record(tx, ctx.clock.now(), workspaceId, [happening()]))
+    await db.tx((tx) => record({ tx, now: ctx.clock.now(), caller: { id: null, workspaceId } }, [sampleEvent()]))
     const committed = performance.now()
     took.push((await arriving) - committed)
   }
@@ -57,7 +57,7 @@ async function ours(setting, url, arrival) {
 async function floor({ db, sql }, url, arrival) {
   const agent = new Agent()
   await db.run(sql`create table if not exists bench_notes (id bigserial primary key, body json)`)
-  const body = JSON.stringify(happening())
+  const body = JSON.stringify(sampleEvent())
   const took = []
   for (let sample = 0; sample < samples; sample++) {
     await sleep(10)

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
-import { addEndpoints, happening, startReceiver } from '../setting.mjs'
+import { addEndpoints, sampleEvent, startReceiver } from '../setting.mjs'
 
 export const count = 20_000
 export const endpoints = 50
@@ -27,13 +27,13 @@ export async function run(setting) {
   }
 }
 
-/** Deliveries a second. */
+/** Returns deliveries per second. */
 export async function drain(setting, receiver) {
   const { db, sql, ctx } = setting
   const urls = Array.from({ length: endpoints }, (_, index) => `${receiver.url}/hook/${index}`)
   const { workspaceId, endpointIds } = await addEndpoints(setting, urls)
   const now = ctx.clock.now()
-  const { type, action, teamIds: _, ...rest } = happening()
+  const { type, action, teamIds: _, ...rest } = sampleEvent()
   const body = JSON.stringify({ action, type, ...rest, created_at: now, workspace_id: workspaceId })
   await db.run(sql`
     with made as (
@@ -42,8 +42,9 @@ export async function drain(setting, receiver) {
       from generate_series(1, ${count / endpoints}::int) n returning *
     )
     insert into deliveries
-      (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at, created_at)
-    select delivery_id(m.id, e.id), m.workspace_id, e.id, m.id, m.type, m.action, 'pending', 0, 0, ${now}, ${now}
+      (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at, created_at,
+        may_block)
+    select delivery_id(m.id, e.id), m.workspace_id, e.id, m.id, m.type, m.action, 'pending', 0, 0, ${now}, ${now}, false
     from made m, endpoints e where e.workspace_id = ${workspaceId}`)
   await receiver.ask('reset')
   const started = performance.now()
@@ -53,13 +54,13 @@ export async function drain(setting, receiver) {
   while (await db.row(pending)) await sleep(5)
   const seconds = (performance.now() - started) / 1000
   await worker.stop()
-  if ((await receiver.ask('count')) !== count) throw new Error('some were sent twice')
+  if ((await receiver.ask('count')) !== count) throw new Error('some deliveries were sent twice')
   return count / seconds
 }
 
 async function floor(receiver) {
   const agent = new Agent({ connections: concurrency })
-  const envelope = JSON.stringify({ ...happening(), created_at: new Date(), workspace_id: 'wsp_bench' }).slice(0, -1)
+  const envelope = JSON.stringify({ ...sampleEvent(), created_at: new Date(), workspace_id: 'wsp_bench' }).slice(0, -1)
   let left = count
   const loop = async () => {
     while (left-- > 0) {

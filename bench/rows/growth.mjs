@@ -1,4 +1,4 @@
-// What a call takes when a million rows are there, against ten thousand.
+// Duration of calls with a million rows, compared with ten thousand.
 import { Agent } from 'undici'
 import { percentile, startAgentService } from '../setting.mjs'
 
@@ -38,11 +38,11 @@ export const rows = [...measured.map(([name]) => name), 'claim of 64 deliveries'
 }))
 
 export const ownDatabase = true
-/** To pour in a million rows takes minutes; each call is measured several times instead. */
+/** Filling takes minutes, so there is one round, and each call is measured several times. */
 export const once = true
 
 export async function run(where) {
-  const server = await startAgentService('ours', patient(where))
+  const server = await startAgentService('ours', withLongTimeouts(where))
   const agent = new Agent({ connections: 1 })
   try {
     await server.ask('grow', { from: 0, count: few })
@@ -56,8 +56,8 @@ export async function run(where) {
   }
 }
 
-/** To pour is one long statement. */
-const patient = (where) =>
+/** Filling needs a statement that runs for minutes. */
+const withLongTimeouts = (where) =>
   where.startsWith('postgres') ? `${where}?statement_timeout=3600000&query_timeout=3600000` : where
 
 async function measureAll(agent, server) {
@@ -72,7 +72,7 @@ async function measureAll(agent, server) {
   return [...best, Math.min(...claims)]
 }
 
-/** One call after another, so that what is measured is the call and not the queue. */
+/** Sequential calls, so that no queueing is measured. */
 async function median(agent, server, call) {
   const times = []
   for (let n = 0; n < calls * 1.5; n++) {

@@ -1,5 +1,5 @@
-// A thousand browsers that watch: how long a change takes to reach all of them, and what they cost, against a bare
-// server that stores a line and writes it to as many streams.
+// A thousand live streams: time until a change reaches all of them, and their memory, compared with a bare server that
+// stores a line and writes it to as many streams.
 import { createHash, randomBytes } from 'node:crypto'
 import { once as happened } from 'node:events'
 import { Agent, get } from 'node:http'
@@ -32,7 +32,7 @@ export async function run(where) {
   })
   const floor = await measure(new URL('../bare-service.mjs', import.meta.url), env, {
     watch: () => ['/live', {}],
-    change: (n) => ['/say', {}, { type: 'Issue', action: 'create', id: `iss_${n}`, at: new Date() }],
+    change: (n) => ['/posts', {}, { type: 'Issue', action: 'create', id: `iss_${n}`, at: new Date() }],
   })
   return [
     { ours: ours.ms, floor: floor.ms },
@@ -61,7 +61,7 @@ async function measure(program, env, { watch, change }) {
   for (let n = 0; n < changes; n++) {
     await sleep(50)
     waiting = new Set(all)
-    const everybody = new Promise((resolve) => {
+    const reachedAll = new Promise((resolve) => {
       reached = resolve
     })
     const started = performance.now()
@@ -72,7 +72,7 @@ async function measure(program, env, { watch, change }) {
       body: JSON.stringify(body),
     })
     if (!answer.ok) throw new Error(await answer.text())
-    await everybody
+    await reachedAll
     took.push(performance.now() - started)
   }
   const memory = service.memory() - before
@@ -81,7 +81,7 @@ async function measure(program, env, { watch, change }) {
   return { ms: percentile(took, 0.5), memory }
 }
 
-/** A workspace of people who are signed in. */
+/** A workspace of signed-in members. */
 async function seedPeople(where) {
   const { db, sql, ctx } = await openSetting(where)
   const now = ctx.clock.now()

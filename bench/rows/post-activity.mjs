@@ -1,10 +1,10 @@
-// An agent at work: POST activity over 32 connections, against a bare route that only stores.
+// POST activity over 32 connections, compared with a bare route that only stores.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { startAgentService } from '../setting.mjs'
 
 const connections = 32
-/** Until the code that runs all the time has been compiled for speed. */
+/** Until the hot code is optimised. */
 const warmUpMs = 6000
 const measuredMs = 6000
 

@@ -1,5 +1,5 @@
-// From the start of the process until it is ready, on a database that is there, and what it holds when nobody asks
-// anything: against a bare Fastify that opens the same database.
+// Time from process start to ready on an existing database, and memory when idle, compared with a bare Fastify that
+// opens the same database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { environmentOf, percentile, serviceProgram, startProgram } from '../setting.mjs'
 
@@ -12,7 +12,7 @@ export const rows = [
 ]
 
 export const ownDatabase = true
-/** Started several times as it is. */
+/** One round: it starts several times anyway. */
 export const once = true
 
 export async function run(where) {

@@ -1,4 +1,4 @@
-// Agents that refresh their tokens, 32 at a time, against a bare route that looks up, rotates and stores.
+// Token refresh, 32 at a time, compared with a bare route that looks up, rotates and stores.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 import { startAgentService } from '../setting.mjs'

@@ -5,27 +5,27 @@ import { createInterface } from 'node:readline'
 interface AgentOptions {
   directory: string
   command: readonly [string, ...string[]]
-  /** Read anew at each start. */
+  /** Called at each start. */
   env(): Record<string, string | undefined>
   on: {
     line(line: string, stream: 'stdout' | 'stderr'): void
-    /** It ended by itself, and begins again after so long. */
+    /** The process ended by itself and restarts after `pauseMs`. */
     ended(how: string, pauseMs: number): void
   }
 }
 
-/** One that ran this long was well; its end begins a new count. */
-const wellAfterMs = 10_000
+/** A process that ran this long was stable: its end counts as the first failure. */
+const stableAfterMs = 10_000
 const firstPauseMs = 500
 const longestPauseMs = 8000
-/** What is asked to end has this long for it. */
-const patienceMs = 4000
+/** Time between SIGTERM and SIGKILL. */
+const killAfterMs = 4000
 
-/** The agent's own process: begun again when it ends, until it is stopped. */
+/** The agent's process, restarted when it ends, until `stop`. */
 export class AgentProcess {
   readonly #options: AgentOptions
   #child: ChildProcess | undefined
-  #again: NodeJS.Timeout | undefined
+  #restartTimer: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
   #restarted: Promise<void> = Promise.resolve()
@@ -38,7 +38,7 @@ export class AgentProcess {
     const { directory, command, env, on } = this.#options
     const [program, ...args] = command
     const startedAt = performance.now()
-    // The channel tells the agent when this process is gone (end-with-parent.ts).
+    // The IPC channel closes when this process ends, which ends the agent (end-with-parent.ts).
     const child = spawn(program, args, { cwd: directory, env: env(), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
     this.#child = child
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -48,16 +48,16 @@ export class AgentProcess {
     const ended = (how: string) => {
       if (this.#child !== child || this.#stopped) return
       this.#child = undefined
-      this.#failures = performance.now() - startedAt > wellAfterMs ? 0 : this.#failures
+      this.#failures = performance.now() - startedAt > stableAfterMs ? 0 : this.#failures
       const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures++)
       on.ended(how, pauseMs)
-      this.#again = setTimeout(() => this.start(), pauseMs)
+      this.#restartTimer = setTimeout(() => this.start(), pauseMs)
     }
     child.on('error', (error) => ended(error.message))
-    child.on('close', (code, signal) => ended(signal ? `was ended by ${signal}` : `ended with ${code}`))
+    child.on('close', (code, signal) => ended(signal ? `was ended by ${signal}` : `exited with code ${code}`))
   }
 
-  /** With what has been saved since. One after the other: two at once would leave one that nobody ends. */
+  /** Restarts are sequential: two at once would leave a process that is never ended. */
   restart(): Promise<void> {
     this.#failures = 0
     this.#restarted = this.#restarted.then(async () => {
@@ -74,13 +74,13 @@ export class AgentProcess {
   }
 
   async #end() {
-    clearTimeout(this.#again)
+    clearTimeout(this.#restartTimer)
     const child = this.#child
     this.#child = undefined
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
     const closed = once(child, 'close')
     child.kill('SIGTERM')
-    const force = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+    const force = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
     await closed
     clearTimeout(force)
   }

@@ -47,16 +47,16 @@ test('register, list, show, rotate and install', async ({ app }) => {
   const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
   expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
   expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
-  // Nobody is there to be asked.
+  // Without a terminal it installs without confirmation.
   expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nIts tokens are/,
+      /^Installed Robot in Acme for all teams, with read, app:assignable\.\nThe tokens are/,
     ),
   })
 })
 
-test('the only app needs no name, nor does the one of the directory', async ({ app }) => {
+test('needs no name for the only app or for the app of the directory', async ({ app }) => {
   const { owner } = await app.workspace()
   const { id } = (await owner.post('/agent-apps', manifest)).body.app
   const shell = await Shell.of(owner, app.rootUrl)
@@ -69,45 +69,48 @@ test('the only app needs no name, nor does the one of the directory', async ({ a
   await env(`BATON_URL=http://elsewhere.example\nAPP_ID=${id}\n`)
   expect(await shown()).toMatchObject(refused(/^Which app\?/))
   await env('APP_ID=app_gone\n')
-  expect(await shown()).toMatchObject(refused(/app_gone, which \.env names/))
+  expect(await shown()).toMatchObject(refused(/app_gone \(from \.env\)/))
   await env(`BATON_URL=${app.rootUrl}\nAPP_ID=${id}\n`)
   expect(await shown()).toMatchObject({ id })
   expect((await shell.run(['deliveries', '--json'])).json()).toEqual([])
   expect((await shell.run(['apps', 'show', 'another', '--json'])).json()).toMatchObject({ name: 'Another' })
 })
 
-// util-linux has a terminal for programs.
+// `script` of util-linux provides a terminal.
 const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false
 
-test.skipIf(!hasTerminal)('at a terminal, install shows what is asked for, and asks', async ({ app }) => {
-  const { owner } = await app.workspace()
-  await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
-  const { body } = await owner.post('/agent-apps', manifest)
-  const shell = await Shell.of(owner, app.rootUrl)
-  await writeFile(join(shell.cwd, '.env'), `CLIENT_SECRET=${body.client_secret}\n`)
-  const installations = async () => (await owner.get('/installations')).body.data
+test.skipIf(!hasTerminal)(
+  'install shows the requested scopes at a terminal and asks for confirmation',
+  async ({ app }) => {
+    const { owner } = await app.workspace()
+    await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+    const { body } = await owner.post('/agent-apps', manifest)
+    const shell = await Shell.of(owner, app.rootUrl)
+    await writeFile(join(shell.cwd, '.env'), `CLIENT_SECRET=${body.client_secret}\n`)
+    const installations = async () => (await owner.get('/installations')).body.data
 
-  for (const answer of ['\n', 'no\n']) {
-    const asked = shell.atTerminal(['apps', 'install', 'Robot', '--teams', 'ENG'])
-    await asked.says(/Install\? \[y\/N\]/)
-    expect(asked.stdout).toMatch(/read +Read issues.*\s+app:assignable +Accept delegated issues/)
-    expect(asked.stdout).toContain('It will work in Engineering (ENG).')
-    asked.child.stdin?.write(answer)
-    expect(await asked.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })
-    expect(await installations()).toEqual([])
-  }
-  const agreed = shell.atTerminal(['apps', 'install', 'Robot'])
-  await agreed.says(/It will work in all teams[\s\S]*Install\?/)
-  agreed.child.stdin?.write('y\n')
-  expect(await agreed.ended).toMatchObject({ code: 0 })
-  expect(await installations()).toHaveLength(1)
-  for (const unasked of ['--yes', '--json']) {
-    const ended = await shell.atTerminal(['apps', 'install', 'Robot', unasked]).ended
-    expect(ended).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Install?') })
-  }
-})
+    for (const answer of ['\n', 'no\n']) {
+      const declined = shell.atTerminal(['apps', 'install', 'Robot', '--teams', 'ENG'])
+      await declined.says(/Install\? \[y\/N\]/)
+      expect(declined.stdout).toMatch(/read +Read issues.*\s+app:assignable +Accept delegated issues/)
+      expect(declined.stdout).toContain('Teams: Engineering (ENG).')
+      declined.child.stdin?.write(answer)
+      expect(await declined.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('Nothing was installed.') })
+      expect(await installations()).toEqual([])
+    }
+    const agreed = shell.atTerminal(['apps', 'install', 'Robot'])
+    await agreed.says(/Teams: all teams[\s\S]*Install\?/)
+    agreed.child.stdin?.write('y\n')
+    expect(await agreed.ended).toMatchObject({ code: 0 })
+    expect(await installations()).toHaveLength(1)
+    for (const unasked of ['--yes', '--json']) {
+      const ended = await shell.atTerminal(['apps', 'install', 'Robot', unasked]).ended
+      expect(ended).toMatchObject({ code: 0, stdout: expect.not.stringContaining('Install?') })
+    }
+  },
+)
 
-test('what cannot be is refused in words, and nothing changes', async ({ app }) => {
+test('refuses invalid input with a message and changes nothing', async ({ app }) => {
   const { owner, member } = await app.workspace()
   const { body } = await member.post('/agent-apps', manifest)
   const shell = await Shell.of(member, app.rootUrl)
@@ -118,13 +121,13 @@ test('what cannot be is refused in words, and nothing changes', async ({ app }) 
   const bad = await app.unchanged(() => shell.run(['apps', 'register', 'bad.json']))
   expect(bad).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/name must be .*\n {2}oauth\./) })
   const refusals: [string[], number, RegExp][] = [
-    [['apps', 'register', 'worse.json'], 1, /not JSON/],
+    [['apps', 'register', 'worse.json'], 1, /not valid JSON/],
     [['apps', 'register', 'none.json'], 1, /cannot be read/],
     [['apps', 'register'], 2, /MANIFEST is missing/],
     [['apps', 'paint'], 2, /no `apps paint`/],
     [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
-    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /There is no app app_0.* in Acme/],
+    [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /Not found: app app_0.* in Acme/],
     [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {
@@ -133,7 +136,7 @@ test('what cannot be is refused in words, and nothing changes', async ({ app }) 
       stderr: expect.stringMatching(words),
     })
   }
-  // Asking for consent is remembered for ten minutes; nothing is installed by it.
+  // The consent request is stored for ten minutes, but nothing is installed.
   expect(await shell.run(['apps', 'install', 'Robot'])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/owners and admins/),

@@ -14,21 +14,21 @@ const page: RequestListener = (_, response) =>
 
 const at = async (answer: RequestListener) => `http://127.0.0.1:${await listen(createServer(answer))}`
 
-/** As after a login at this address. */
+/** As after a login at this URL. */
 const loggedInAt = (url: string) =>
   Shell.of({ token: 'psn_x', user: { email: 'ann@example.com' }, workspaceId: 'wsp_x' } as never, url)
 
 test.each<[string, RequestListener, RegExp]>([
-  ['a page', page, /no answer of Baton[\s\S]*a proxy or another program/],
+  ['a page', page, /not a response of Baton[\s\S]*a proxy or another program/],
   ['the JSON of another program', (_, response) => json(response, { ok: true }), /is not Baton/],
-])('nobody is logged in by %s', async (_, answer, said) => {
+])('does not log in at a service that answers %s', async (_, answer, message) => {
   const shell = await Shell.open()
   const args = ['login', '--url', await at(answer), '--email', 'ann@example.com', '--password-stdin']
-  expect(await shell.run(args, { input: 'secret' })).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
+  expect(await shell.run(args, { input: 'secret' })).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
   expect(await readdir(shell.home)).toEqual([])
 })
 
-test('a list without an end is left, and an answer in another shape is said to be one', async () => {
+test('stops reading an endless list, and reports a response of another shape', async () => {
   let asked = 0
   const turning = await loggedInAt(
     await at((_, response) => {
@@ -36,13 +36,13 @@ test('a list without an end is left, and an answer in another shape is said to b
       json(response, { data: [], next_cursor: 'again' })
     }),
   )
-  expect(await turning.run(['apps'])).toMatchObject({ code: 1, stderr: expect.stringContaining('again and again') })
+  expect(await turning.run(['apps'])).toMatchObject({ code: 1, stderr: expect.stringContaining('same page') })
   expect(asked).toBe(2)
   const odd = await loggedInAt(await at((_, response) => json(response, { data: 5 })))
-  expect(await odd.run(['apps'])).toMatchObject({ code: 1, stderr: expect.stringContaining('address of Baton') })
+  expect(await odd.run(['apps'])).toMatchObject({ code: 1, stderr: expect.stringContaining('URL is that of Baton') })
 })
 
-test('Ctrl-C ends what waits for an answer with 130', async () => {
+test('exits with 130 on Ctrl-C while waiting for a response', async () => {
   const server = createServer(() => {})
   const asked = once(server, 'request')
   const shell = await Shell.open()
@@ -53,7 +53,7 @@ test('Ctrl-C ends what waits for an answer with 130', async () => {
   expect(await waiting.interrupt()).toMatchObject({ code: 130 })
 })
 
-test('what cannot be handed on is told, and what comes after it is handed on', async () => {
+test('reports invalid deliveries and forwards the following ones', async () => {
   const got: string[] = []
   const program = createServer((request, response) => {
     got.push(request.headers['svc-event'] as string)
@@ -78,13 +78,13 @@ test('what cannot be handed on is told, and what comes after it is handed on', a
   const shell = await loggedInAt(await at(answer))
   const listening = shell.start(['listen', '--app', 'app_1', '--forward-to', forwardTo])
   await listening.says(/200 Ping create/)
-  expect(listening.stderr).toContain('What answers there is not Baton')
-  expect(listening.stderr.match(/could not be handed on/g)).toHaveLength(4)
+  expect(listening.stderr).toContain('not an event stream of Baton')
+  expect(listening.stderr.match(/could not be forwarded/g)).toHaveLength(4)
   expect(got).toEqual(['Ping'])
   expect(await listening.interrupt()).toMatchObject({ code: 0 })
 })
 
-test('as for the service, the status decides: a body that breaks off or has no end changes nothing', async () => {
+test('forwards the status even if the body is truncated or endless', async () => {
   const broken = await at((_, response) => void response.writeHead(202).write('work', () => response.destroy()))
   const attempt = { attempt_id: 'att_1', delivery_id: 'dlv_1', url: '', headers: {}, body: '' }
   expect(await forward(attempt, broken)).toMatchObject({ answer: { status: 202 }, problem: null })
@@ -99,7 +99,7 @@ test('as for the service, the status decides: a body that breaks off or has no e
   expect(answer).toEqual({ status: 200, body: 'x'.repeat(2000) })
 })
 
-test('a service cannot write settings of its choice', async () => {
+test('does not let the service inject settings into .env', async () => {
   const made = { app: { id: 'app_1', name: 'Robot' }, client_id: 'c', webhook_secret: 'pwhsec_1' }
   const client_secret = 'svc_sk_1\nNODE_OPTIONS=--import=data:text/javascript,'
   const shell = await loggedInAt(await at((_, response) => json(response, { ...made, client_secret })))
@@ -112,21 +112,21 @@ test('a service cannot write settings of its choice', async () => {
   expect(await readFile(join(shell.cwd, '.env'), 'utf8')).toBe('PORT=4000\n')
 })
 
-test('files that are not what they should be are named, and what stands after -- is for the agent', async () => {
+test('names invalid files, and passes arguments after -- to the agent', async () => {
   const shell = await loggedInAt(await at(page))
   const write = (name: string, text: string) => writeFile(join(shell.cwd, name), text)
   await write('package.json', '{"main":')
   expect(await shell.run(['dev'])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('package.json is not JSON'),
+    stderr: expect.stringContaining('package.json is not valid JSON'),
   })
   await write('package.json', '[]')
-  expect(await shell.run(['dev'])).toMatchObject({ code: 1, stderr: expect.stringContaining('no JSON object') })
+  expect(await shell.run(['dev'])).toMatchObject({ code: 1, stderr: expect.stringContaining('not a JSON object') })
   await write('manifest.json', 'null')
   const args = ['dev', '--', 'node', 'agent.js', '--json']
   expect(await shell.run(args)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining('manifest.json holds no JSON object'),
+    stderr: expect.stringContaining('manifest.json is not a JSON object'),
   })
 })

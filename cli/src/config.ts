@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from './failure.ts'
-import { readIfThere, writePrivate } from './files.ts'
+import { readIfExists, writePrivate } from './files.ts'
 
-/** A person's login at one address. */
+/** A login at one URL. */
 export interface Login {
   email: string
   token: string
@@ -11,7 +11,7 @@ export interface Login {
 }
 
 interface Config {
-  /** The address of the latest login. */
+  /** The URL of the latest login. */
   current: string | null
   logins: Record<string, Login>
 }
@@ -26,13 +26,13 @@ export function configDirectory(env: Env = process.env, platform = process.platf
 const path = () => join(configDirectory(), 'config.json')
 
 export async function readConfig(): Promise<Config> {
-  const text = await readIfThere(path())
+  const text = await readIfExists(path())
   if (text === null) return { current: null, logins: {} }
   try {
     const { current, logins } = JSON.parse(text)
     return { current: current ?? null, logins: { ...logins } }
   } catch {
-    throw new Failure(`${path()} is not JSON.`, { advice: 'Delete it and log in again.' })
+    throw new Failure(`${path()} is not valid JSON.`, { advice: 'Delete it and log in again.' })
   }
 }
 

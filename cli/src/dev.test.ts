@@ -9,12 +9,12 @@ import { Shell, temporary } from '../test/baton.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 
-/** The service as its users run it, and somebody in it. */
+/** A service process with one user and one team. */
 async function service() {
   const dataDir = await filledDataDir()
   const port = await freePort()
-  const begin = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
-  const here = { service: begin() }
+  const startService = () => new ServiceProcess(port, { BATON_DATA_DIR: dataDir })
+  const here = { service: startService() }
   await here.service.ready()
   const { token } = await here.service.call('POST', '/auth/sign-up', ann)
   const authorization = { authorization: `Bearer ${token}` }
@@ -32,28 +32,28 @@ async function service() {
     issue: async (title: string) => (await call('POST', '/issues', { title, team_id: team.id })).code as string,
     async restart() {
       await here.service.kill('SIGKILL')
-      here.service = begin()
+      here.service = startService()
       await here.service.ready()
     },
-    /** What the agent has said in a session, once there is enough of it. */
-    async said(sessionId: string, enough: (types: string[]) => boolean) {
+    /** Waits until the types of the agent's activities match, and returns them. */
+    async activityTypes(sessionId: string, isEnough: (types: string[]) => boolean) {
       for (;;) {
         const { data } = await call('GET', `/agent-sessions/${sessionId}/activities`).catch(() => ({ data: [] }))
         const types = data.map(({ type }: { type: string }) => type).filter((type: string) => type !== 'prompt')
-        if (enough(types)) return types
+        if (isEnough(types)) return types
         await sleep(50)
       }
     },
   }
 }
 
-// One for all: making its database takes longer than most of what is done with it.
-let begun: ReturnType<typeof service> | undefined
+// Shared by all tests, because creating its database takes long.
+let started: ReturnType<typeof service> | undefined
 function shared() {
-  begun ??= service()
-  return begun
+  started ??= service()
+  return started
 }
-afterAll(async () => (await begun)?.end())
+afterAll(async () => (await started)?.end())
 
 const answered = (types: string[]) => types.includes('response')
 
@@ -83,67 +83,71 @@ const trigger = async (shell: Shell, issue: string, app = 'my-agent') => {
   return ended.json().session_id as string
 }
 
-// Once is enough: it brings its own database.
-test.skipIf(process.env.DATABASE_URL)('from nothing to the first thought', { timeout: 120_000 }, async () => {
-  const { url, call, issue, said } = await shared()
-  const shell = await loggedIn(url)
-  const cwd = await inited(shell)
-  const port = await freePort()
-  const dev = shell.start(['dev', '--port', String(port)], { cwd })
-  await dev.says(/Ready/)
-  expect((await stat(join(cwd, '.env'))).mode & 0o777).toBe(0o600)
-  const delegatedAt = Date.now()
-  const session = await trigger(shell, await issue('Mend the door'))
-  expect(await said(session, (types) => types.includes('thought'))).toContain('thought')
-  expect(Date.now() - delegatedAt).toBeLessThan(10_000)
-  expect(await said(session, answered)).toEqual(['thought', 'response'])
-  await dev.says(/agent \| Listening on/)
-  await dev.says(/200 AgentSessionEvent created/)
-
-  // What is saved runs next.
-  const code = await readFile(join(cwd, 'agent.js'), 'utf8')
-  await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', 'Running anew on'))
-  await dev.says(/agent \| Running anew on/)
-  expect(await dev.interrupt()).toMatchObject({ code: 0 })
-  expect(await isOpen(port)).toBe(false)
-
-  // Another time it is the same app with the same secrets and tokens.
-  const env = await readFile(join(cwd, '.env'), 'utf8')
-  const kept = await readdir(join(cwd, 'tokens'))
-  const again = shell.start(['dev'], { cwd })
-  await again.says(/Ready/)
-  expect(await again.interrupt()).toMatchObject({ code: 0 })
-  expect(await readFile(join(cwd, '.env'), 'utf8')).toBe(env)
-  expect(await readdir(join(cwd, 'tokens'))).toEqual(kept)
-  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
-  for (const secret of [/svc_sk_\w+/, /pwhsec_\w+/]) {
-    const [value = ''] = env.match(secret) ?? []
-    expect(value).not.toBe('')
-    expect(dev.stdout + dev.stderr).not.toContain(value)
-  }
-
-  // Secrets that were lost are replaced; the app stays.
-  await rm(join(cwd, '.env'))
-  const found = shell.start(['dev', '--port', String(port)], { cwd })
-  await found.says(/Found my-agent[\s\S]*Ready/)
-  expect(await said(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
-
-  // Somebody else who listens ends it, and it says how to get back. The app is the one of the directory.
-  const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
-  expect(await found.ended).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/Ann listens to my-agent now[\s\S]*run `baton dev` again/),
-  })
-  expect(await isOpen(port)).toBe(false)
-  expect(await other.interrupt()).toMatchObject({ code: 0 })
-  expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
-})
-
+// Uses its own database, so it need not run again on PostgreSQL.
 test.skipIf(process.env.DATABASE_URL)(
-  'kills in turn: nothing is lost and nothing done twice',
+  'dev registers, installs and runs a new agent up to its first thought',
   { timeout: 120_000 },
   async () => {
-    const { url, issue, said, restart } = await shared()
+    const { url, call, issue, activityTypes } = await shared()
+    const shell = await loggedIn(url)
+    const cwd = await inited(shell)
+    const port = await freePort()
+    const dev = shell.start(['dev', '--port', String(port)], { cwd })
+    await dev.says(/Ready/)
+    expect((await stat(join(cwd, '.env'))).mode & 0o777).toBe(0o600)
+    const delegatedAt = Date.now()
+    const session = await trigger(shell, await issue('Mend the door'))
+    expect(await activityTypes(session, (types) => types.includes('thought'))).toContain('thought')
+    expect(Date.now() - delegatedAt).toBeLessThan(10_000)
+    expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
+    await dev.says(/agent \| Listening on/)
+    await dev.says(/200 AgentSessionEvent created/)
+
+    // Saving a file restarts the agent.
+    const code = await readFile(join(cwd, 'agent.js'), 'utf8')
+    await writeFile(join(cwd, 'agent.js'), code.replace('Listening on', 'Restarted on'))
+    await dev.says(/agent \| Restarted on/)
+    expect(await dev.interrupt()).toMatchObject({ code: 0 })
+    expect(await isOpen(port)).toBe(false)
+
+    // The next start uses the same app, secrets and tokens.
+    const env = await readFile(join(cwd, '.env'), 'utf8')
+    const kept = await readdir(join(cwd, 'tokens'))
+    const again = shell.start(['dev'], { cwd })
+    await again.says(/Ready/)
+    expect(await again.interrupt()).toMatchObject({ code: 0 })
+    expect(await readFile(join(cwd, '.env'), 'utf8')).toBe(env)
+    expect(await readdir(join(cwd, 'tokens'))).toEqual(kept)
+    expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+    for (const secret of [/svc_sk_\w+/, /pwhsec_\w+/]) {
+      const [value = ''] = env.match(secret) ?? []
+      expect(value).not.toBe('')
+      expect(dev.stdout + dev.stderr).not.toContain(value)
+    }
+
+    // Lost secrets are rotated; the app stays.
+    await rm(join(cwd, '.env'))
+    const found = shell.start(['dev', '--port', String(port)], { cwd })
+    await found.says(/Found my-agent[\s\S]*Ready/)
+    expect(await activityTypes(await trigger(shell, await issue('Mend the wall')), answered)).toContain('response')
+
+    // Another listener ends it. The listener finds the app by the directory.
+    const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
+    expect(await found.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `baton dev` again/),
+    })
+    expect(await isOpen(port)).toBe(false)
+    expect(await other.interrupt()).toMatchObject({ code: 0 })
+    expect((await call('GET', '/agent-apps')).data).toHaveLength(1)
+  },
+)
+
+test.skipIf(process.env.DATABASE_URL)(
+  'loses no work and repeats none when agent, service and command are killed in turn',
+  { timeout: 120_000 },
+  async () => {
+    const { url, issue, activityTypes, restart } = await shared()
     const name = 'other-agent'
     const shell = await loggedIn(url)
     const cwd = await inited(shell, name)
@@ -155,20 +159,20 @@ test.skipIf(process.env.DATABASE_URL)(
     const pids = () => [...dev.stdout.matchAll(/agent \| (\d+) listens/g)].map(([, pid]) => Number(pid))
     const once = ['thought', 'response']
 
-    // The agent: it is started again, and what comes in the meantime waits for it.
+    // The agent is restarted, and deliveries wait for it in the meantime.
     const [pid] = pids()
-    if (!pid) throw new Error('the agent did not say which process it is')
+    if (!pid) throw new Error('the agent did not print its process id')
     process.kill(pid, 'SIGKILL')
     const first = await trigger(shell, await issue('One'), name)
-    expect(await said(first, answered)).toEqual(once)
+    expect(await activityTypes(first, answered)).toEqual(once)
 
-    // The service: the command comes back to it.
+    // The command reconnects to the restarted service.
     await restart()
     await dev.says(/Ready[\s\S]*Ready/)
     const second = await trigger(shell, await issue('Two'), name)
-    expect(await said(second, answered)).toEqual(once)
+    expect(await activityTypes(second, answered)).toEqual(once)
 
-    // The command: the agent ends with it; what could not be delivered is delivered to the next.
+    // The agent ends with the command; the next one receives what could not be delivered.
     dev.child.kill('SIGKILL')
     await dev.ended
     while (await isOpen(port)) await sleep(20)
@@ -180,13 +184,13 @@ test.skipIf(process.env.DATABASE_URL)(
     expect(await shell.run(['deliveries', 'redeliver', (await undelivered()).id, '--app', name])).toMatchObject({
       code: 0,
     })
-    expect(await said(third, answered)).toEqual(once)
-    for (const session of [first, second]) expect(await said(session, answered)).toEqual(once)
+    expect(await activityTypes(third, answered)).toEqual(once)
+    for (const session of [first, second]) expect(await activityTypes(session, answered)).toEqual(once)
     expect(await next.interrupt()).toMatchObject({ code: 0 })
   },
 )
 
-test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is wrong', async () => {
+test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports errors', async () => {
   const shell = new Shell(await temporary())
   const init = (...args: string[]) => shell.run(['init', ...args, '--no-install'])
   expect(await init('here', '--json')).toMatchObject({ code: 0 })
@@ -226,7 +230,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites nothing and says what is 
   expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
   expect((await readdir(shell.cwd)).sort()).toEqual(['echo', 'here', 'triage'])
   const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
-  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files are written/) })
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files were written/) })
 
   expect(await shell.run(['dev'])).toMatchObject({
     code: 1,

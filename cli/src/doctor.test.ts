@@ -17,7 +17,7 @@ async function diagnosed(receiver: RequestListener, ...more: string[]) {
   return { ...ended, report, faults: Object.fromEntries(faults.map(({ name, fault }) => [name, fault?.fault])) }
 }
 
-test('an agent made with the SDK gets full marks', async () => {
+test('an agent built with the SDK passes all checks', async () => {
   const agent = createAgent({
     baseUrl: 'http://127.0.0.1:1',
     webhookSecret: secret,
@@ -32,44 +32,44 @@ test('an agent made with the SDK gets full marks', async () => {
   expect(code).toBe(0)
   expect(report.passed).toBe(report.total)
   expect(report.unseen).toHaveLength(4)
-  // What an agent says by itself about an installation that it does not know is one line each time.
+  // The agent logs one line for each event of an unknown installation.
   const lines = log.mock.calls.map((words) => words.join(' '))
   expect(lines.length).toBeGreaterThan(0)
   for (const line of lines) expect(line).toMatch(/^\[baton\] ins_doctor: There are no tokens .*$/)
 })
 
-interface Heard {
+interface Received {
   raw: Buffer
   headers: IncomingHttpHeaders
   // biome-ignore lint/suspicious/noExplicitAny: receivers of tests reach into bodies freely
   event: any
 }
 
-/** A receiver that does everything right, but for what `answer` makes of it. */
-function receiver(answer: (heard: Heard, right: number) => number | Promise<number>): RequestListener {
+/** A correct receiver, except for what `answer` changes. */
+function receiver(answer: (received: Received, correct: number) => number | Promise<number>): RequestListener {
   return async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const raw = Buffer.concat(chunks)
     const { headers } = request
-    const right = verifyWebhook({ rawBody: raw, headers, secret }).ok ? 200 : 401
-    const status = await answer({ raw, headers, event: JSON.parse(raw.toString()) }, right)
+    const correct = verifyWebhook({ rawBody: raw, headers, secret }).ok ? 200 : 401
+    const status = await answer({ raw, headers, event: JSON.parse(raw.toString()) }, correct)
     response.writeHead(status, status === 307 ? { location: '/there' } : {}).end()
   }
 }
 
 const seen = new Set<string>()
 const created = new Set<string>()
-const again = ({ event }: Heard) => event.data.event_id && seen.size === seen.add(event.data.event_id).size
-const verified = (heard: Heard, rawBody: Buffer | string, now = new Date()) =>
-  verifyWebhook({ rawBody, headers: heard.headers, secret, now }).ok ? 200 : 401
-/** What somebody does who needs the session before its messages. */
-function needsCreated({ event }: Heard, right: number, isStop: boolean) {
-  if (right !== 200 || event.type !== 'AgentSessionEvent') return right
+const again = ({ event }: Received) => event.data.event_id && seen.size === seen.add(event.data.event_id).size
+const verified = (received: Received, rawBody: Buffer | string, now = new Date()) =>
+  verifyWebhook({ rawBody, headers: received.headers, secret, now }).ok ? 200 : 401
+/** The answer of a receiver that needs the session before its messages. */
+function needsCreated({ event }: Received, correct: number, isStop: boolean) {
+  if (correct !== 200 || event.type !== 'AgentSessionEvent') return correct
   const { id } = event.data.agent_session
   if (event.action === 'created') created.add(id)
   else if ((event.data.agent_activity.signal === 'stop') === isStop && !created.has(id)) return 404
-  return right
+  return correct
 }
 
 const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
@@ -78,60 +78,60 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
     receiver(() => 200),
     {
       bad_signature: /does not check/,
-      no_signature: /nobody signed/,
+      no_signature: /unsigned deliveries/,
       changed_body: /does not verify the body/,
-      old_timestamp: /takes old/,
+      old_timestamp: /accepts old/,
       timestamp_header: /Svc-Timestamp/,
     },
   ],
   [
     'verifies what it wrote out again',
-    receiver((heard) => verified(heard, JSON.stringify(heard.event))),
+    receiver((received) => verified(received, JSON.stringify(received.event))),
     {
       raw_bytes: /spaces and escapes/,
     },
   ],
   [
-    'takes old deliveries',
-    receiver((heard) => verified(heard, heard.raw, new Date(heard.event.webhook_timestamp))),
+    'accepts old deliveries',
+    receiver((received) => verified(received, received.raw, new Date(received.event.webhook_timestamp))),
     {
-      old_timestamp: /takes old/,
+      old_timestamp: /accepts old/,
       timestamp_header: /Svc-Timestamp/,
     },
   ],
   [
-    'believes the header',
-    receiver((heard) => {
-      const fresh = Math.abs(Date.now() - Number(heard.headers['svc-timestamp'])) < 60_000
-      return fresh ? verified(heard, heard.raw, new Date(heard.event.webhook_timestamp)) : 400
+    'trusts the header',
+    receiver((received) => {
+      const fresh = Math.abs(Date.now() - Number(received.headers['svc-timestamp'])) < 60_000
+      return fresh ? verified(received, received.raw, new Date(received.event.webhook_timestamp)) : 400
     }),
     { timestamp_header: /not signed/ },
   ],
   [
     'refuses duplicates',
-    receiver((heard, right) => (right === 200 && again(heard) ? 409 : right)),
+    receiver((received, correct) => (correct === 200 && again(received) ? 409 : correct)),
     {
       duplicate: /200 and then 409/,
     },
   ],
   [
     'needs created before messages',
-    receiver((heard, right) => needsCreated(heard, right, false)),
+    receiver((received, correct) => needsCreated(received, correct, false)),
     {
       reordered: /404 to prompted before created/,
     },
   ],
   [
     'needs created before Stop',
-    receiver((heard, right) => needsCreated(heard, right, true)),
+    receiver((received, correct) => needsCreated(received, correct, true)),
     {
       stop_first: /404 to Stop before created/,
     },
   ],
-  ['is slow', receiver((_, right) => sleep(250, right)), { in_time: /took \d+ ms/ }, ['--slow', '200']],
+  ['is slow', receiver((_, correct) => sleep(250, correct)), { in_time: /took \d+ ms/ }, ['--slow', '200']],
   [
-    'crashes on what is forged',
-    receiver((_, right) => (right === 200 ? 200 : 500)),
+    'crashes on forged deliveries',
+    receiver((_, correct) => (correct === 200 ? 200 : 500)),
     {
       bad_signature: /500 instead of refusing/,
       no_signature: /500/,
@@ -142,7 +142,7 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
   ],
   [
     'has another secret',
-    receiver((_, right) => (right === 200 ? 401 : right)),
+    receiver((_, correct) => (correct === 200 ? 401 : correct)),
     {
       valid: /401 to a signed delivery/,
       raw_bytes: /401/,
@@ -153,7 +153,7 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
   ],
 ]
 
-test.for(bad)('one that %s is told so, and of nothing else', async ([, receiver, expected, more = []]) => {
+test.for(bad)('reports only that fault of a receiver that %s', async ([, receiver, expected, more = []]) => {
   const { code, faults, report } = await diagnosed(receiver, ...more)
   expect(code).toBe(1)
   expect(Object.keys(faults).sort()).toEqual(Object.keys(expected).sort())
@@ -161,18 +161,18 @@ test.for(bad)('one that %s is told so, and of nothing else', async ([, receiver,
   expect(report.passed).toBe(report.total - Object.keys(expected).length)
 })
 
-test('one that redirects is told so', async () => {
+test('reports a receiver that redirects', async () => {
   const { code, faults } = await diagnosed(receiver(() => 307))
   expect(code).toBe(1)
   expect(faults.valid).toBe('redirects (307 to /there)')
 })
 
-test('in words, and one that is not there', async () => {
+test('prints the report as text, and an unreachable receiver as an error', async () => {
   const shell = await Shell.open()
   const url = `http://127.0.0.1:${await listen(createServer(receiver(() => 200)))}/`
   const words = await shell.run(['doctor', '--url', url, '--secret', secret])
-  expect(words).toMatchObject({ code: 1, stdout: expect.stringMatching(/^6 of 11\nWhat cannot be seen/) })
-  expect(words.stderr).toContain('no tokens for ins_doctor')
+  expect(words).toMatchObject({ code: 1, stdout: expect.stringMatching(/^6 of 11\nNot tested/) })
+  expect(words.stderr).toContain('ins_doctor has no tokens')
   expect(words.stderr).toMatch(
     /FAULT refuses a wrong signature\n +It does not check the signature \(answered 200\)\.\n/,
   )

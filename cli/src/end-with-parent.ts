@@ -1,5 +1,5 @@
-// Loaded into the agent's process before its own code: when `baton dev` is gone, however it ended, so is the agent.
-// Otherwise one that nobody sees would keep the port.
+// Loaded into the agent's process before its own code. Ends the agent when `baton dev` has ended in any way, so that it
+// does not keep the port.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-// Whether there is anything left to do is for the agent's own code to say.
+// The channel alone must not keep the process alive.
 process.channel?.unref()

@@ -1,6 +1,6 @@
 import { type BatonError, isBatonError } from '@baton/sdk'
 
-/** Something was refused or did not work: what happened, and what to do about it. Ends with 1. */
+/** An expected failure, with advice on what to do. Exit code 1. */
 export class Failure extends Error {
   readonly code: string
   readonly advice: string | null
@@ -11,7 +11,7 @@ export class Failure extends Error {
   }
 }
 
-/** The command was not given as it has to be. Ends with 2. */
+/** The command line is wrong. Exit code 2. */
 export class UsageError extends Error {
   readonly code = 'USAGE'
 }
@@ -24,7 +24,7 @@ interface Explained {
   details?: Record<string, unknown>
 }
 
-/** Whatever was thrown, in words for whoever typed the command. */
+/** Converts any thrown value into a message for the terminal. */
 export function explain(error: unknown, command: string): Explained {
   if (error instanceof UsageError) {
     return { exitCode: 2, code: error.code, message: error.message, advice: `Try \`${command} --help\`.` }
@@ -33,61 +33,62 @@ export function explain(error: unknown, command: string): Explained {
   if (isBatonError(error)) {
     const { code, details } = error
     const message = [error.message, ...linesOf(error)].join('\n  ')
-    return { exitCode: 1, code, message, advice: adviceOn[code] ?? whoToAsk(error.requestId), details }
+    return { exitCode: 1, code, message, advice: adviceOn[code] ?? requestAdvice(error.requestId), details }
   }
   const message = error instanceof Error ? error.message : String(error)
-  return { exitCode: 1, code: 'FAILED', message, advice: error instanceof TypeError ? notUnderstood : null }
+  return { exitCode: 1, code: 'FAILED', message, advice: error instanceof TypeError ? incompatibleAdvice : null }
 }
 
 const adviceOn: Record<string, string> = {
-  NETWORK_ERROR: 'Is Baton running at that address? `--url` names another.',
-  TIMEOUT: 'Try again; if it stays so, look at the log of the service.',
-  UNEXPECTED_ANSWER: 'Is that the address of Baton, and not of a proxy or another program?',
-  UNAUTHORIZED: 'The login is over. `baton login` makes another.',
-  INVALID_CREDENTIALS: 'Check e-mail and password.',
-  WORKSPACE_ACCESS_DENIED: 'You are no member of that workspace. `--workspace` names another.',
-  FORBIDDEN: 'That is for owners and admins of the workspace, or for whoever registered the app.',
-  RATE_LIMIT_EXCEEDED: 'Too many tries; wait a little.',
+  NETWORK_ERROR: 'Is Baton running at that URL? Choose another with --url.',
+  TIMEOUT: 'Try again. If it persists, check the log of the service.',
+  UNEXPECTED_ANSWER: 'Check the URL: it may belong to a proxy or another program.',
+  UNAUTHORIZED: 'The login has expired. Run `baton login`.',
+  INVALID_CREDENTIALS: 'Check the e-mail address and the password.',
+  WORKSPACE_ACCESS_DENIED: 'You are not a member of that workspace. Choose another with --workspace.',
+  FORBIDDEN: 'This requires an owner or admin of the workspace, or the user who registered the app.',
+  RATE_LIMIT_EXCEEDED: 'Wait a moment and try again.',
 }
 
-/** Most likely something in an answer was not where it belongs. */
-const notUnderstood = 'Is that the address of Baton, and of a version that goes with this command?'
+/** For a TypeError: most likely a response lacks an expected field. */
+const incompatibleAdvice = 'Check that the URL is that of Baton, in a version compatible with this command.'
 
-const whoToAsk = (requestId: string | null) => (requestId ? `The service logged it as request ${requestId}.` : null)
+const requestAdvice = (requestId: string | null) =>
+  requestId ? `The service logged it as request ${requestId}.` : null
 
-/** One line for each thing that the service says beside its sentence. */
+/** One line for each entry of `details`. */
 function linesOf({ code, details, requestId }: BatonError): string[] {
   const entries = Object.entries(details).filter(([, value]) => value !== null && value !== requestId)
   if (code === 'VALIDATION_ERROR') return entries.map(([field, problem]) => `${field} ${problem}`)
-  // Its sentence is all of it.
+  // The message already contains them.
   if (code === 'OAUTH_ERROR') return []
-  return entries.map(([name, value]) => `${name}: ${inWords(value)}`)
+  return entries.map(([name, value]) => `${name}: ${formatValue(value)}`)
 }
 
-function inWords(value: unknown): string {
+function formatValue(value: unknown): string {
   if (typeof value !== 'string') return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
   return Object.hasOwn(reasons, value) ? `${reasons[value]} (${value})` : value
 }
 
-/** Why an agent cannot be given work, and why a session has ended. */
+/** Reasons why an agent is unavailable or a session has ended. */
 const reasons: Record<string, string> = {
   app_not_installed_for_team:
-    "it is not installed for the issue's team; `baton apps install APP --teams` chooses teams",
-  app_missing_scope: 'it has not been granted the scope for this; add it to the manifest and install the app again',
-  app_webhook_disabled: 'its webhook is switched off or failing; `baton apps show` has the state, a manager enables it',
-  personal_agent_not_yours: 'it works for its owner alone',
-  stopped: 'somebody pressed Stop',
-  undelegated: 'the issue was taken back',
+    "it is not installed for the issue's team; choose teams with `baton apps install APP --teams`",
+  app_missing_scope: 'it lacks the scope; add it to the manifest and install the app again',
+  app_webhook_disabled: 'its webhook is disabled or failing; see `baton apps show`; a manager can enable it',
+  personal_agent_not_yours: 'only its owner can use it',
+  stopped: 'a person pressed Stop',
+  undelegated: 'the delegation was removed',
   uninstalled: 'the agent was uninstalled',
-  team_removed: 'the agent no longer reaches this',
-  issue_deleted: 'what it was about was deleted',
+  team_removed: 'the agent no longer has access to the team',
+  issue_deleted: 'the issue or project was deleted',
 }
 
-/** For a `catch`: what cannot be found is named. */
+/** For `catch`: replaces RESOURCE_NOT_FOUND by a message that names what was not found. */
 export const notFound = (what: string) => (error: unknown) => {
   if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
-  throw new Failure(`There is no ${what} that you can see.`, {
+  throw new Failure(`Not found: ${what}.`, {
     code: error.code,
-    advice: 'Look at how it is written, and whether it is in another workspace: `--workspace` names one.',
+    advice: 'Check the spelling. If it is in another workspace, give --workspace.',
   })
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { Failure } from './failure.ts'
 
-export async function readIfThere(path: string): Promise<string | null> {
+export async function readIfExists(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -11,7 +11,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** For its owner's eyes only, and whole or not at all. A `directory` of its own is made, or made as private. */
+/** Writes atomically, with mode 0600. Creates `directory` if given, and sets its mode to 0700. */
 export async function writePrivate(path: string, text: string, directory?: string) {
   if (directory) {
     await mkdir(directory, { recursive: true, mode: 0o700 })
@@ -31,18 +31,18 @@ export async function writePrivate(path: string, text: string, directory?: strin
   }
 }
 
-/** What somebody wrote as JSON, and meant as an object. */
-export function objectIn(path: string, text: string): object {
+/** Parses a JSON object that a user wrote. */
+export function parseObject(path: string, text: string): object {
   const value = parsed(path, text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw new Failure(`${path} holds no JSON object.`)
+  throw new Failure(`${path} is not a JSON object.`)
 }
 
 function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Failure(`${path} is not JSON: ${(error as Error).message}`)
+    throw new Failure(`${path} is not valid JSON: ${(error as Error).message}`)
   }
 }
 

@@ -1,43 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** One delivery as the URL would have got it. */
+/** A delivery, as it would have been sent to the webhook URL. */
 export interface Attempt {
   attempt_id: string
   delivery_id: string
   url: string
   headers: Record<string, string>
-  /** base64 of the very bytes that were signed. */
+  /** The signed bytes in base64. */
   body: string
 }
 
 export interface Forwarded {
   tookMs: number
-  /** What to tell the service; null when nothing was answered in time. */
+  /** The answer for the service; null if there was none in time. */
   answer: { status: number; body: string } | null
   problem: string | null
-  /** The service had given up by the time it was told. */
+  /** The service had already timed out when it received the answer. */
   late?: boolean
 }
 
-/** The service waits five seconds; what comes later than this cannot be handed on in time. */
-const inTimeMs = 4900
-/** As much as the service takes. */
+/** The service waits five seconds for the answer (listen.no-answer-times-out). */
+const forwardTimeoutMs = 4900
+/** The longest body that the service accepts in an answer. */
 const excerptLength = 2000
 
-/** These belong to the connection that the attempt did not take. */
-const ofTheConnection = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
+/** Headers of the original connection, which are not forwarded. */
+const connectionHeaders = new Set(['host', 'connection', 'content-length', 'transfer-encoding'])
 
-/** Makes the request here: the same bytes and headers, and no redirect followed, as the service would. */
+/** Sends the same bytes and headers to `to`, without following redirects. */
 export async function forward(
   { headers, body }: Attempt,
   to: string,
-  { patient = false, timeoutMs = inTimeMs }: { patient?: boolean; timeoutMs?: number } = {},
+  { retryRefused = false, timeoutMs = forwardTimeoutMs }: { retryRefused?: boolean; timeoutMs?: number } = {},
 ): Promise<Forwarded> {
   const started = performance.now()
   const tookMs = () => Math.round(performance.now() - started)
   const request = {
     method: 'POST',
-    headers: Object.entries(headers).filter(([name]) => !ofTheConnection.has(name.toLowerCase())),
+    headers: Object.entries(headers).filter(([name]) => !connectionHeaders.has(name.toLowerCase())),
     body: Buffer.from(body, 'base64'),
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
@@ -45,26 +45,26 @@ export async function forward(
   for (;;) {
     try {
       const response = await fetch(to, request)
-      const said = await beginningOf(response, excerptLength)
-      return { tookMs: tookMs(), answer: { status: response.status, body: said }, problem: null }
+      const excerpt = await readExcerpt(response, excerptLength)
+      return { tookMs: tookMs(), answer: { status: response.status, body: excerpt }, problem: null }
     } catch (error) {
       if (error instanceof Error && error.name === 'TimeoutError') {
-        return { tookMs: tookMs(), answer: null, problem: 'nothing was answered in time' }
+        return { tookMs: tookMs(), answer: null, problem: 'no answer in time' }
       }
       const code = codeOf(error)
-      if (patient && code === 'ECONNREFUSED' && tookMs() < timeoutMs - 500) {
+      if (retryRefused && code === 'ECONNREFUSED' && tookMs() < timeoutMs - 500) {
         await sleep(100)
         continue
       }
-      // A gateway that reaches nobody says 502, and so does this one; silence would take the service five seconds.
+      // As a gateway does, instead of letting the service wait for its timeout.
       const problem = `${to} could not be reached${code ? ` (${code})` : ''}`
       return { tookMs: tookMs(), answer: { status: 502, body: problem }, problem }
     }
   }
 }
 
-/** As much of the body as comes. Its status was answered, so that one which hangs or breaks off changes nothing. */
-export async function beginningOf(response: Response, length: number): Promise<string> {
+/** Reads up to `length` characters of the body. An error while reading is ignored, because the status decides. */
+export async function readExcerpt(response: Response, length: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {

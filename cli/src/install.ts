@@ -6,15 +6,15 @@ import { Failure } from './failure.ts'
 interface InstallOptions {
   app: AgentApp
   clientSecret: string
-  /** Ids of teams; all if there are none. */
+  /** An empty list means all teams. */
   teamIds: string[]
   tokensDirectory: string
   signal: AbortSignal
-  /** Shows somebody what is asked for; throws unless they agree. Left out where nobody is asked. */
+  /** Shows the requested scopes and throws unless the user agrees. Omitted: no confirmation. */
   agree?(scopes: string[]): Promise<void>
 }
 
-/** 4.2 with the developer as the manager: begins, consents with their login, and takes the tokens. */
+/** Installs the app with the developer's login: runs the OAuth flow, approves it, and stores the tokens. */
 export async function install(account: Account, options: InstallOptions): Promise<InstallationTokens> {
   const { app, clientSecret, tokensDirectory } = options
   const installSecret = randomBytes(16).toString('hex')
@@ -24,7 +24,7 @@ export async function install(account: Account, options: InstallOptions): Promis
     clientId: app.client_id,
     clientSecret,
     baseUrl: account.url,
-    // The instance may call itself by another name than the one it is reached by here.
+    // The instance may have another public URL than the one used here.
     issuer: String((await account.client.getServerMetadata()).issuer),
     redirectUri,
     scopes: app.requested_scopes,
@@ -40,12 +40,12 @@ export async function install(account: Account, options: InstallOptions): Promis
   const cookie = (started.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const answer = await installer.callback(new Request(approvedAt, { headers: { cookie } }))
   if (tokens) return tokens
-  throw new Failure(`The installation did not succeed: ${(await answer.text()).trim()}`, {
-    advice: 'If the client secret is an old one: `baton apps rotate client`.',
+  throw new Failure(`The installation failed: ${(await answer.text()).trim()}`, {
+    advice: 'If the client secret is no longer valid, run `baton apps rotate client`.',
   })
 }
 
-/** What a manager does in a browser: opens the address, looks, agrees. Answers where the browser is sent. */
+/** Does what a manager does in a browser: opens the consent page and approves. Returns the redirect URL. */
 async function approve(account: Account, address: string, options: InstallOptions): Promise<string> {
   const { teamIds, signal, agree } = options
   const { status, headers, body } = await fetch(address, {
@@ -55,17 +55,17 @@ async function approve(account: Account, address: string, options: InstallOption
   })
   await body?.cancel()
   const location = headers.get('location')
-  const leadsTo = location && URL.canParse(location) ? new URL(location).searchParams : null
-  const request_id = leadsTo?.get('request')
+  const redirectQuery = location && URL.canParse(location) ? new URL(location).searchParams : null
+  const request_id = redirectQuery?.get('request')
   if (!request_id) {
-    const why = leadsTo?.get('error_description') ?? leadsTo?.get('error') ?? `it answered ${status}`
-    throw new Failure(`The service did not begin the installation: ${why}`)
+    const why = redirectQuery?.get('error_description') ?? redirectQuery?.get('error') ?? `HTTP status ${status}`
+    throw new Failure(`The service refused to start the installation: ${why}`)
   }
   const request = await account.client.getConsentRequest({ request_id })
   if (!request.can_approve) {
-    throw new Failure('Installing an app is for owners and admins of the workspace.', {
+    throw new Failure('Only owners and admins of the workspace can install apps.', {
       code: 'FORBIDDEN',
-      advice: 'Ask them with `baton apps install APP --request`.',
+      advice: 'Request it with `baton apps install APP --request`.',
     })
   }
   await agree?.(request.scopes)

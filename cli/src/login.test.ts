@@ -4,11 +4,11 @@ import { expect } from 'vitest'
 import { test } from '../../server/test/harness.ts'
 import { Shell } from '../test/baton.ts'
 import { configDirectory } from './config.ts'
-import { harmless } from './terminal.ts'
+import { stripControlCharacters } from './terminal.ts'
 
 const commands = ['login', 'init', 'dev', 'listen', 'trigger', 'deliveries', 'verify', 'doctor', 'apps']
 
-test('help for all and for each; what is not understood ends with 2', async () => {
+test('prints help, and exits with 2 for an unknown command or option', async () => {
   const shell = await Shell.open()
   const overview = await shell.run([])
   expect(overview).toMatchObject({ code: 0, stderr: '' })
@@ -26,7 +26,7 @@ test('help for all and for each; what is not understood ends with 2', async () =
   expect(refused.json().error.code).toBe('NOT_LOGGED_IN')
 })
 
-test('a login is kept for its owner alone, is never shown, and ends', async ({ app }) => {
+test('stores a login readable by its owner only, never prints it, and signs out', async ({ app }) => {
   const { owner } = await app.workspace()
   const shell = await Shell.open()
   await mkdir(shell.configDirectory, { recursive: true })
@@ -49,7 +49,7 @@ test('a login is kept for its owner alone, is never shown, and ends', async ({ a
   expect(login.stdout).not.toContain(token)
   expect((await shell.run(['apps'])).code).toBe(0)
 
-  // Another login takes the place of the first, which ends.
+  // A second login replaces the first and signs it out.
   expect((await shell.run(args, { input: owner.password })).stdout).not.toMatch(/psn_/)
   const mine = (one: string) => app.nobody.with({ authorization: `Bearer ${one}` }).get('/auth/me')
   expect((await mine(token)).status).toBe(401)
@@ -62,9 +62,7 @@ test('a login is kept for its owner alone, is never shown, and ends', async ({ a
   expect(await shell.run(['login', '--out'])).toMatchObject({ code: 1 })
 })
 
-test('a wrong password, an unknown workspace and a silent address are refused, and nothing is kept', async ({
-  app,
-}) => {
+test('refuses a wrong password, an unknown workspace and an unreachable URL, and stores nothing', async ({ app }) => {
   const { owner } = await app.workspace()
   await owner.post('/workspaces', { name: 'Another' })
   const shell = await Shell.open()
@@ -90,13 +88,13 @@ test('a wrong password, an unknown workspace and a silent address are refused, a
   expect(chosen.json().workspace.name).toBe('Another')
 })
 
-test('names of others do not move the terminal', () => {
-  expect(harmless('a\u001b[2Jb\u0007\r\n\tc \u009b1m\u001b[31mred\u001b[39m')).toBe(
+test('removes control characters from texts of other users', () => {
+  expect(stripControlCharacters('a\u001b[2Jb\u0007\r\n\tc \u009b1m\u001b[31mred\u001b[39m')).toBe(
     'a[2Jb\n\tc 1m\u001b[31mred\u001b[39m',
   )
 })
 
-test('where the configuration is', () => {
+test('uses the configuration directory of the platform', () => {
   expect(configDirectory({ XDG_CONFIG_HOME: '/x' }, 'linux')).toBe('/x/baton')
   expect(configDirectory({ APPDATA: '/roaming' }, 'win32')).toBe('/roaming/baton')
   expect(configDirectory({}, 'darwin')).toMatch(/\.config\/baton$/)

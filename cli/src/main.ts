@@ -14,10 +14,10 @@ import { Terminal } from './terminal.ts'
 
 const commands: readonly Command[] = [login, init, dev, listen, trigger, deliveries, verify, doctor, apps]
 
-/** 128 + SIGINT, as shells have it. */
+/** 128 + SIGINT, as in shells. */
 const interrupted = 130
 
-// Whoever reads may have read enough, as `head` does.
+// A reader such as `head` may close the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 process.stderr.on('error', () => {})
 
@@ -59,7 +59,7 @@ function fail(error: unknown, terminal: Terminal, command: string): number {
   return exitCode
 }
 
-/** The first Ctrl-C lets the command end in order, the second ends it at once. */
+/** The first Ctrl-C stops the command gracefully, the second at once. */
 function onInterrupt(controller: AbortController) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {

@@ -1,32 +1,37 @@
 import { type AgentApp, type AgentAppManifest, BatonClient, fileTokens, isBatonError, TokenManager } from '@baton/sdk'
 import type { Account } from './account.ts'
-import { appsOf, installationOf, listenUrl } from './apps.ts'
-import { rotated } from './commands/apps.ts'
+import { installationOf, listApps, listenUrl, rotateSecret } from './apps.ts'
 import type { Settings } from './env-file.ts'
 import { Failure } from './failure.ts'
 import { install } from './install.ts'
 
-type Note = (words: string) => void
+type Note = (text: string) => void
 
-/** The app of this directory: the one in its settings, one of that name, or a new one. Answers its settings. */
-export async function registered(
+/** Finds the app of this directory by its settings or its name, or registers a new one. Returns its settings. */
+export async function ensureRegistered(
   account: Account,
   manifest: AgentAppManifest,
   settings: Settings,
   note: Note,
 ): Promise<{ app: AgentApp; settings: Settings }> {
-  const known = (await ofSettings(account, settings)) ?? (await ofName(account, manifest.name, note))
+  const known = (await findBySettings(account, settings)) ?? (await findByName(account, manifest.name, note))
   if (!known) {
-    const made = await account.client.createAgentApp({ ...manifest, webhook: { ...manifest.webhook, url: listenUrl } })
-    note(`Registered ${made.app.name} as ${made.app.id}.`)
-    const secrets = { CLIENT_SECRET: made.client_secret, WEBHOOK_SECRET: made.webhook_secret }
-    return { app: made.app, settings: { ...identity(account, made.app), ...secrets } }
-  }
-  const app = await upToDate(account, known.app, manifest, note)
-  if (app.webhook.url !== listenUrl) {
-    throw new Failure(`${app.name} (${app.id}) has the webhook ${app.webhook.url || 'none'}.`, {
-      advice: `Give another name in manifest.json, or use \`baton listen --take-over --app ${app.id}\`.`,
+    const created = await account.client.createAgentApp({
+      ...manifest,
+      webhook: { ...manifest.webhook, url: listenUrl },
     })
+    note(`Registered ${created.app.name} as ${created.app.id}.`)
+    const secrets = { CLIENT_SECRET: created.client_secret, WEBHOOK_SECRET: created.webhook_secret }
+    return { app: created.app, settings: { ...identity(account, created.app), ...secrets } }
+  }
+  const app = await updateIfChanged(account, known.app, manifest, note)
+  if (app.webhook.url !== listenUrl) {
+    throw new Failure(
+      `${app.name} (${app.id}) has its own webhook URL (${app.webhook.url || 'none'}), so it cannot be run with \`baton dev\`.`,
+      {
+        advice: `Change the name in manifest.json to register another app, or run \`baton listen --take-over --app ${app.id}\`.`,
+      },
+    )
   }
   return { app, settings: { ...identity(account, app), ...known.secrets } }
 }
@@ -37,67 +42,87 @@ const identity = ({ url }: Account, { id, client_id }: AgentApp) => ({
   CLIENT_ID: client_id,
 })
 
-interface Known {
+interface KnownApp {
   app: AgentApp
   secrets: { CLIENT_SECRET: string; WEBHOOK_SECRET: string }
 }
 
-async function ofSettings(account: Account, settings: Settings): Promise<Known | null> {
+async function findBySettings(account: Account, settings: Settings): Promise<KnownApp | null> {
   const { BATON_URL, APP_ID, CLIENT_SECRET, WEBHOOK_SECRET } = settings
   if (BATON_URL !== account.url || !APP_ID || !CLIENT_SECRET || !WEBHOOK_SECRET) return null
   try {
     const app = await account.client.getAgentApp({ app_id: APP_ID })
     return { app, secrets: { CLIENT_SECRET, WEBHOOK_SECRET } }
   } catch (error) {
-    // It was deleted, or belongs to another workspace.
+    // The app was deleted or belongs to another workspace.
     if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return null
     throw error
   }
 }
 
-/** One that this person made before. Its secrets cannot be read again, so that it gets others. */
-async function ofName(account: Account, name: string, note: Note): Promise<Known | null> {
+/** Finds an app that this user registered before. Its secrets cannot be read again, so they are rotated. */
+async function findByName(account: Account, name: string, note: Note): Promise<KnownApp | null> {
   const { user } = await account.client.getMe()
-  const mine = ({ owner_user_id, webhook }: AgentApp) => owner_user_id === user.id && webhook.url === listenUrl
-  const app = (await appsOf(account)).find((one) => one.name === name && mine(one))
+  const isMine = ({ owner_user_id, webhook }: AgentApp) => owner_user_id === user.id && webhook.url === listenUrl
+  const app = (await listApps(account)).find((one) => one.name === name && isMine(one))
   if (!app) return null
-  note(`Found ${app.name} (${app.id}); its secrets were not here, so it gets new ones.`)
-  const secrets = { ...(await rotated(account, app.id, 'client')), ...(await rotated(account, app.id, 'webhook')) }
-  return { app, secrets: secrets as Known['secrets'] }
+  note(`Found ${app.name} (${app.id}); rotated its secrets, because they were not in .env.`)
+  const secrets = {
+    ...(await rotateSecret(account, app.id, 'client')),
+    ...(await rotateSecret(account, app.id, 'webhook')),
+  }
+  return { app, secrets: secrets as KnownApp['secrets'] }
 }
 
-/** What the manifest says now, if whoever runs this may change it. */
-async function upToDate(account: Account, app: AgentApp, manifest: AgentAppManifest, note: Note): Promise<AgentApp> {
-  const same = (a: readonly string[] = [], b: readonly string[] = []) => String([...a].sort()) === String([...b].sort())
-  const { oauth, webhook, name } = manifest
-  const asBefore =
-    name === app.name &&
-    same(oauth?.scopes, app.requested_scopes) &&
-    same(oauth?.redirect_uris, app.redirect_uris) &&
-    same(webhook?.resource_types, app.webhook.resource_types)
-  if (asBefore || app.webhook.url !== listenUrl) return app
+/** Replaces the registered manifest if manifest.json differs from it and the user may do so. */
+async function updateIfChanged(
+  account: Account,
+  app: AgentApp,
+  manifest: AgentAppManifest,
+  note: Note,
+): Promise<AgentApp> {
+  if (isRegistered(manifest, app) || app.webhook.url !== listenUrl) return app
   try {
-    const replaced = { ...manifest, webhook: { ...webhook, url: listenUrl } }
-    const changed = await account.client.replaceAgentApp({ app_id: app.id, ...replaced })
-    note('manifest.json has changed; the app is registered with it now.')
-    return changed
+    const webhook = { ...manifest.webhook, url: listenUrl }
+    const updated = await account.client.replaceAgentApp({ app_id: app.id, ...manifest, webhook })
+    note('Updated the registered app: manifest.json has changed.')
+    return updated
   } catch (error) {
     if (!isBatonError(error, 'FORBIDDEN')) throw error
-    note('manifest.json has changed, but only owners and admins can register it anew; going on with what is there.')
+    note('manifest.json has changed, but only owners and admins can update the app. Continuing with the old one.')
     return app
   }
 }
 
-/** Installed, with tokens that work and every scope it asks for; otherwise installs it with the developer's login. */
-export async function installedHere(
+/**
+ * Whether the app has the values of manifest.json, which may be invalid: the service validates it. The webhook's URL is
+ * not compared, because `dev` replaces it.
+ */
+function isRegistered({ name, description, icon_url, developer, oauth, webhook }: AgentAppManifest, app: AgentApp) {
+  const sameItems = (a: readonly string[] = [], b: readonly string[] = []) =>
+    String([...a].sort()) === String([...b].sort())
+  return (
+    name === app.name &&
+    (description ?? null) === app.description &&
+    (icon_url ?? null) === app.icon_url &&
+    developer?.name === app.developer.name &&
+    (developer?.url ?? null) === app.developer.url &&
+    sameItems(oauth?.scopes, app.requested_scopes) &&
+    sameItems(oauth?.redirect_uris, app.redirect_uris) &&
+    sameItems(webhook?.resource_types, app.webhook.resource_types)
+  )
+}
+
+/** Installs the app with the developer's login, unless it is installed with all its scopes and its tokens work. */
+export async function ensureInstalled(
   account: Account,
   { app, settings, tokensDirectory }: { app: AgentApp; settings: Settings; tokensDirectory: string },
   { note, signal }: { note: Note; signal: AbortSignal },
 ) {
   const clientSecret = settings.CLIENT_SECRET ?? ''
   const installation = await installationOf(account, app.id)
-  const covers = installation && app.requested_scopes.every((scope) => installation.scopes.includes(scope))
-  if (covers && (await tokensWork(account, app, clientSecret, tokensDirectory, installation.id))) return
+  const hasScopes = installation && app.requested_scopes.every((scope) => installation.scopes.includes(scope))
+  if (hasScopes && (await tokensWork(account, app, clientSecret, tokensDirectory, installation.id))) return
   const teamIds = installation && !installation.all_teams ? installation.team_ids : []
   await install(account, { app, clientSecret, teamIds, tokensDirectory, signal })
   note(`Installed ${app.name} in ${account.workspace.name}.`)

@@ -3,15 +3,15 @@ import { BatonError, isBatonError } from '@baton/sdk'
 import { eventsOf } from '@baton/sdk/event-stream'
 import type { Account } from './account.ts'
 import { Failure } from './failure.ts'
-import { type Attempt, beginningOf, type Forwarded, forward } from './forward.ts'
+import { type Attempt, type Forwarded, forward, readExcerpt } from './forward.ts'
 
 interface RelayOptions {
   account: Account
   appId: string
   forwardTo: string
   takeOver: boolean
-  /** The program may be about to start: who is not there yet is tried again while there is time. */
-  patient?: boolean
+  /** Retry refused connections until the deadline, because the program may be starting. */
+  retryRefused?: boolean
   signal: AbortSignal
   on: RelayEvents
 }
@@ -19,21 +19,21 @@ interface RelayOptions {
 export interface RelayEvents {
   ready(): void
   forwarded(attempt: Attempt, outcome: Forwarded): void
-  /** The connection is gone, and another is tried after so long. */
+  /** The connection was lost; the next attempt follows after `pauseMs`. */
   lost(why: string, pauseMs: number): void
-  /** Something came that cannot be handed on. */
+  /** A delivery could not be forwarded. */
   ignored(why: string): void
 }
 
-/** Why nothing comes any more: somebody else listens, or there is nothing to listen to. */
+/** Why the relay ended: another listener replaced it, the app was deleted or got another URL, or Ctrl-C. */
 export type RelayEnd = { end: 'replaced'; by: string } | { end: 'ended' } | { end: 'interrupted' }
 
-/** The service says something every 15 s; after two that are missing the connection is dead. */
+/** The service sends a heartbeat every 15 s; after two missing ones the connection is dead. */
 const silenceMs = 40_000
 const firstPauseMs = 500
 const longestPauseMs = 15_000
 
-/** Takes an app's attempts in place of its URL and makes them here, until told to stop. */
+/** Receives an app's deliveries in place of its webhook URL and forwards them, until it is aborted or replaced. */
 export async function relay(options: RelayOptions): Promise<RelayEnd> {
   let failures = 0
   for (;;) {
@@ -50,7 +50,7 @@ export async function relay(options: RelayOptions): Promise<RelayEnd> {
   }
 }
 
-/** One connection: how listening ended, or why it was lost. */
+/** Runs one connection. Returns how the relay ended, or as text why the connection was lost. */
 async function connection(options: RelayOptions, ready: () => void): Promise<RelayEnd | string> {
   const controller = new AbortController()
   const stop = () => controller.abort()
@@ -65,14 +65,14 @@ async function connection(options: RelayOptions, ready: () => void): Promise<Rel
     if (typeof response === 'string') return response
     for await (const { event, data } of eventsOf(response, alive)) {
       if (event === 'ready') ready()
-      if (event === 'attempt') void take(options, understood(data))
-      if (event === 'replaced') return { end: 'replaced', by: nameIn(understood(data)) }
+      if (event === 'attempt') void handleAttempt(options, parsedObject(data))
+      if (event === 'replaced') return { end: 'replaced', by: nameIn(parsedObject(data)) }
       if (event === 'ended') return { end: 'ended' }
     }
     return 'The service closed the connection.'
   } catch (error) {
     if (error instanceof BatonError || error instanceof Failure) throw error
-    return controller.signal.aborted ? 'The service has fallen silent.' : 'The connection was lost.'
+    return controller.signal.aborted ? 'The service sends no heartbeat.' : 'The connection was lost.'
   } finally {
     clearTimeout(silence)
     options.signal.removeEventListener('abort', stop)
@@ -81,9 +81,9 @@ async function connection(options: RelayOptions, ready: () => void): Promise<Rel
 }
 
 const nameIn = ({ user }: { user?: { name?: string } | string }) =>
-  typeof user === 'string' ? user : (user?.name ?? 'somebody else')
+  typeof user === 'string' ? user : (user?.name ?? 'Another user')
 
-/** A refusal is final; a service that cannot answer now is asked again. */
+/** Throws if the service refuses. Returns text if a later attempt may succeed. */
 async function connect({ account, appId, takeOver }: RelayOptions, signal: AbortSignal) {
   const path = `/agent-apps/${encodeURIComponent(appId)}/listen${takeOver ? '?take_over=true' : ''}`
   const response = await fetch(`${account.baseUrl}${path}`, {
@@ -97,25 +97,25 @@ async function connect({ account, appId, takeOver }: RelayOptions, signal: Abort
   })
   if (response.ok && response.body) {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-    return isStream ? response.body : 'What answers there is not Baton, or not now.'
+    return isStream ? response.body : 'The response is not an event stream of Baton.'
   }
-  const text = await beginningOf(response, 64_000)
+  const text = await readExcerpt(response, 64_000)
   if (response.status >= 500 || response.status === 429) return `The service answered ${response.status}.`
   throw refusal(response.status, text)
 }
 
 function refusal(status: number, text: string): Failure {
-  const said: { code?: string; message?: string } = understood(text)
-  const { code = 'UNEXPECTED_ANSWER', message = `The service answered ${status}.` } = said
+  const body: { code?: string; message?: string } = parsedObject(text)
+  const { code = 'UNEXPECTED_ANSWER', message = `The service answered ${status}.` } = body
   const advice =
     code === 'FORBIDDEN'
-      ? 'Whoever registered an app with the webhook URL https://listen.invalid/ may listen; for another URL it takes a manager and --take-over.'
+      ? 'Only the user who registered an app with the webhook URL https://listen.invalid/ can listen. For another URL you must be a manager and give --take-over.'
       : null
   return new Failure(message, { code, advice })
 }
 
-/** What the service means; nothing if it cannot be understood. */
-function understood(text: string): object {
+/** An empty object if `text` is not a JSON object. */
+function parsedObject(text: string): object {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : {}
@@ -124,31 +124,31 @@ function understood(text: string): object {
   }
 }
 
-/** Several at once; what becomes of one is no concern of another, nor of the connection. */
-async function take(options: RelayOptions, given: Partial<Attempt>) {
+/** Attempts run concurrently; a failure affects neither the others nor the connection. */
+async function handleAttempt(options: RelayOptions, given: Partial<Attempt>) {
   const { attempt_id, delivery_id, body, headers } = given
-  const isWhole = [attempt_id, delivery_id, body].every((part) => typeof part === 'string') && headers
+  const isComplete = [attempt_id, delivery_id, body].every((part) => typeof part === 'string') && headers
   try {
-    if (!isWhole) throw new Error('parts of it are missing')
-    await handle(options, given as Attempt)
+    if (!isComplete) throw new Error('fields are missing')
+    await forwardAttempt(options, given as Attempt)
   } catch (error) {
-    options.on.ignored(`A delivery could not be handed on: ${(error as Error).message}.`)
+    options.on.ignored(`A delivery could not be forwarded: ${(error as Error).message}.`)
   }
 }
 
-async function handle({ account, appId, forwardTo, patient = false, on }: RelayOptions, attempt: Attempt) {
-  const outcome = await forward(attempt, forwardTo, { patient })
+async function forwardAttempt({ account, appId, forwardTo, retryRefused = false, on }: RelayOptions, attempt: Attempt) {
+  const outcome = await forward(attempt, forwardTo, { retryRefused })
   on.forwarded(attempt, outcome.answer ? { ...outcome, late: !(await answer(outcome.answer)) } : outcome)
 
-  async function answer(said: { status: number; body: string }): Promise<boolean> {
+  async function answer(response: { status: number; body: string }): Promise<boolean> {
     try {
       await account.client.answerAttempt(
-        { app_id: appId, attempt_id: attempt.attempt_id, ...said },
+        { app_id: appId, attempt_id: attempt.attempt_id, ...response },
         { repeatable: true, timeoutMs: 5000 },
       )
       return true
     } catch (error) {
-      // 404: it was over by then. Anything else comes to the same for whoever looks at the delivery.
+      // 404: the attempt had timed out. Other errors have the same effect: the delivery failed.
       if (isBatonError(error)) return false
       throw error
     }

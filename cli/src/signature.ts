@@ -16,7 +16,7 @@ interface Saved {
   toleranceMs: number
 }
 
-/** 5.8 one step after the other, up to the first that fails; with what it probably was. */
+/** Verifies step by step up to the first failure, and guesses its cause. */
 export function examine(saved: Saved): Step[] {
   const { rawBody, signature, secret, now, toleranceMs } = saved
   const verified = verifyWebhook({ rawBody, signature, secret, now, toleranceMs })
@@ -27,7 +27,7 @@ export function examine(saved: Saved): Step[] {
   if (reason === 'bad_signature') return [present, { step: 'signature_fits', ok: false, ...guess(saved) }]
   const fits: Step = { step: 'signature_fits', ok: true }
   if (reason === 'not_json') {
-    const problem = 'the bytes are signed, but are no JSON object with a type, data and webhook_timestamp.'
+    const problem = 'the signature is valid, but the body is not a JSON object with type, data and webhook_timestamp.'
     return [present, fits, { step: 'is_json', ok: false, problem }]
   }
   const json: Step = { step: 'is_json', ok: true }
@@ -36,42 +36,51 @@ export function examine(saved: Saved): Step[] {
 }
 
 function shapeProblem(signature: string) {
-  if (signature === '') return { problem: 'there is no signature.', advice: 'Give --signature, from Svc-Signature.' }
+  if (signature === '')
+    return { problem: 'the signature is missing.', advice: 'Give --signature with the value of Svc-Signature.' }
   if (/^[0-9a-f]{64}$/.test(signature)) return null
-  const problem = `a signature has 64 of the digits 0-9a-f; this one is ${JSON.stringify(signature.slice(0, 80))}.`
-  if (/^sha256=/.test(signature)) return { problem, advice: 'Svc-Signature has no sha256= in front.' }
-  if (/^[0-9A-F]{64}$/i.test(signature)) return { problem, advice: 'Hexadecimal digits in lower case, as it was sent.' }
-  if (/^[\w+/-]{43}=?$/.test(signature)) return { problem, advice: 'This looks like base64; it has to be hexadecimal.' }
-  return { problem, advice: 'Copy Svc-Signature as it came.' }
+  const problem = `a signature has 64 characters of 0-9 and a-f; this one is ${JSON.stringify(signature.slice(0, 80))}.`
+  if (/^sha256=/.test(signature)) return { problem, advice: 'Remove the prefix sha256=.' }
+  if (/^[0-9A-F]{64}$/i.test(signature)) return { problem, advice: 'Use lower case, as it was sent.' }
+  if (/^[\w+/-]{43}=?$/.test(signature))
+    return { problem, advice: 'This looks like base64. Use the hexadecimal value.' }
+  return { problem, advice: 'Copy the value of Svc-Signature unchanged.' }
 }
 
 const hmac = (bytes: Uint8Array | string, secret: string) => createHmac('sha256', secret).update(bytes).digest('hex')
 
-/** What would fit says what went wrong. */
+/** Finds the change of body or secret that would make the signature match. */
 function guess({ rawBody, signature, secret }: Saved): { problem: string; advice: string } {
   const bytes = Buffer.from(rawBody)
-  const fits = (body: Uint8Array | string, key = secret) => hmac(body, key) === signature
+  const matches = (body: Uint8Array | string, key = secret) => hmac(body, key) === signature
   for (const text of rewritten(bytes)) {
-    if (fits(text)) {
+    if (matches(text)) {
       return {
         problem:
-          'the bytes were changed: they were parsed and written out again. Written as Baton does, they would fit.',
-        advice: 'Take the raw body before anything parses it, such as express.raw() instead of express.json().',
+          'the body was changed: it was parsed and serialized again. As Baton serializes it, the signature would match.',
+        advice: 'Use the raw body, for example with express.raw() instead of express.json().',
       }
     }
   }
-  if (fits(trimmed(bytes)) || fits(Buffer.concat([bytes, Buffer.from('\n')]))) {
+  if (matches(trimmed(bytes)) || matches(Buffer.concat([bytes, Buffer.from('\n')]))) {
     return {
-      problem: 'the bytes were changed: white space at the end makes the difference.',
-      advice: 'Editors add a line feed at the end of a file; save the bytes as they came.',
+      problem: 'the body was changed: white space was added or removed at the end.',
+      advice: 'Save the bytes unchanged; editors add a line feed at the end of a file.',
     }
   }
-  if (fits(bytes, secret.replace(/^pwhsec_/, '')) || fits(bytes, `pwhsec_${secret}`) || fits(bytes, secret.trim())) {
-    return { problem: 'the secret is not whole.', advice: 'The key is all of it, with pwhsec_ and nothing around it.' }
+  if (
+    matches(bytes, secret.replace(/^pwhsec_/, '')) ||
+    matches(bytes, `pwhsec_${secret}`) ||
+    matches(bytes, secret.trim())
+  ) {
+    return {
+      problem: 'the secret is incomplete.',
+      advice: 'Use the whole secret, with pwhsec_ and without spaces around it.',
+    }
   }
   return {
-    problem: 'it is not the signature of these bytes with this secret.',
-    advice: 'Was the secret replaced, or is it another app\u2019s? Or the bytes were changed on the way.',
+    problem: 'the signature does not match this body and secret.',
+    advice: 'The secret may have been rotated or belong to another app, or the body was changed in transit.',
   }
 }
 
@@ -88,9 +97,10 @@ const trimmed = (bytes: Buffer) => bytes.toString().trimEnd()
 function age({ rawBody, now, toleranceMs }: Saved) {
   const sent = new Date(JSON.parse(Buffer.from(rawBody).toString()).webhook_timestamp)
   const seconds = Math.round((now.getTime() - sent.getTime()) / 1000)
-  const away = seconds >= 0 ? `${seconds} s before` : `${-seconds} s after`
+  const distance = seconds >= 0 ? `${seconds} s before` : `${-seconds} s after`
   return {
-    problem: `it was sent ${away} ${now.toISOString()}, and ${toleranceMs / 1000} s are allowed.`,
-    advice: 'For one that you saved, give --at with the time it came. Otherwise a clock is wrong, or it is a copy.',
+    problem: `it was sent ${distance} ${now.toISOString()}; at most ${toleranceMs / 1000} s are allowed.`,
+    advice:
+      'For a saved delivery, give --at with the time of arrival. Otherwise a clock is wrong or the delivery is a replay.',
   }
 }

@@ -2,43 +2,40 @@ import { styleText } from 'node:util'
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan'
 
-/**
- * Where words go. Results go to stdout and remarks to stderr; with --json, stdout holds JSON and nothing else, so
- * that a program can read it.
- */
+/** Writes results to stdout and notes to stderr. With --json, stdout contains only JSON, for programs. */
 export class Terminal {
   readonly json: boolean
   constructor(json: boolean) {
     this.json = json
   }
 
-  /** What the command was for, as a value and in words. */
+  /** The result of the command, as a value and as text. */
   result(value: unknown, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : harmless(words)}\n`)
+    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : stripControlCharacters(words)}\n`)
   }
 
-  /** One of many: with --json one line each, so that it can be read while more come. */
+  /** One of several results. With --json one line each, so that they can be read one by one. */
   event(value: object, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value) : harmless(words)}\n`)
+    process.stdout.write(`${this.json ? JSON.stringify(value) : stripControlCharacters(words)}\n`)
   }
 
-  /** What goes on, for people. */
+  /** Progress and errors, for people. */
   note(words: string) {
-    process.stderr.write(`${harmless(words)}\n`)
+    process.stderr.write(`${stripControlCharacters(words)}\n`)
   }
 
-  /** In colour where somebody looks and wants it (no-color.org). */
+  /** Adds colour if stdout is a terminal that supports it (no-color.org). */
   paint(colour: Colour, words: string): string {
     const stream = process.stdout
-    const wanted = stream.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !this.json
-    return wanted ? styleText(colour, words, { validateStream: false } as object) : words
+    const isWanted = stream.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !this.json
+    return isWanted ? styleText(colour, words, { validateStream: false } as object) : words
   }
 }
 
-/** Names and texts are other people's: of what moves a terminal, only colours pass. */
-export const harmless = (words: string) => words.replace(moving, '')
+/** Texts come from other people: removes control characters except colours, line feeds and tabs. */
+export const stripControlCharacters = (words: string) => words.replace(controlCharacters, '')
 const esc = String.fromCharCode(27)
-const moving = new RegExp(`(?!${esc}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
+const controlCharacters = new RegExp(`(?!${esc}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
 
 /** Columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {

@@ -13,9 +13,9 @@ async function scene(app: TestApp, receiver: Receiver) {
   return { owner, issue, robot, shell: await Shell.of(owner, app.rootUrl) }
 }
 
-test('each trigger makes happen what it says', async ({ app, receiver }) => {
+test('each trigger causes its event', async ({ app, receiver }) => {
   const { owner, issue, robot, shell } = await scene(app, receiver)
-  const heard = async () => {
+  const deliveredEvents = async () => {
     await app.deliver()
     return receiver.take().map(({ body }) => [body.action, body.data.agent_activity?.signal ?? null])
   }
@@ -23,21 +23,21 @@ test('each trigger makes happen what it says', async ({ app, receiver }) => {
   expect(created).toMatchObject({ code: 0, stderr: '' })
   const { session_id } = created.json()
   expect((await owner.get(`/issues/${issue.id}`)).body.delegate_id).toBe(robot.userId)
-  expect(await heard()).toEqual([['created', null]])
+  expect(await deliveredEvents()).toEqual([['created', null]])
 
   expect(await shell.run(['trigger', 'prompt', '--issue', issue.code, '--text', 'Hello'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['prompted', null]])
+  expect(await deliveredEvents()).toEqual([['prompted', null]])
   const twice = await app.unchanged(() => shell.run(['trigger', 'created', '--issue', issue.code]))
   expect(twice).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) })
   expect(await shell.run(['trigger', 'stop', '--session', session_id, '--json'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['prompted', 'stop']])
+  expect(await deliveredEvents()).toEqual([['prompted', 'stop']])
   const afterwards = await app.unchanged(() => shell.run(['trigger', 'prompt', '--session', session_id]))
   expect(afterwards).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('\n  end_reason: somebody pressed Stop (stopped)\n'),
+    stderr: expect.stringContaining('\n  end_reason: a person pressed Stop (stopped)\n'),
   })
   expect(await shell.run(['trigger', 'mention', '--issue', issue.code, '--text', 'look'])).toMatchObject({ code: 0 })
-  expect(await heard()).toEqual([['created', null]])
+  expect(await deliveredEvents()).toEqual([['created', null]])
 
   const ping = await shell.run(['trigger', 'ping', '--json'])
   expect(ping.json()).toMatchObject({ ok: true, status: 200 })
@@ -49,7 +49,7 @@ test('each trigger makes happen what it says', async ({ app, receiver }) => {
   })
 })
 
-test('a trigger that cannot be is refused, and nothing changes', async ({ app, receiver }) => {
+test('refuses an invalid trigger and changes nothing', async ({ app, receiver }) => {
   const { issue, owner, shell } = await scene(app, receiver)
   await app.installed(owner, { scopes: ['read'], name: 'Reader', webhook: receiver.url })
   await owner.post('/agent-apps', {
@@ -64,7 +64,7 @@ test('a trigger that cannot be is refused, and nothing changes', async ({ app, r
     [['trigger', 'created'], 2, /--issue/],
     [['trigger', 'created', '--issue', issue.code], 1, /Which app\? In Acme: /],
     [['trigger', 'created', '--issue', issue.code, '--app', 'Idle'], 1, /not installed/],
-    [['trigger', 'stop', '--issue', issue.code], 1, /No agent has a session/],
+    [['trigger', 'stop', '--issue', issue.code], 1, /has no agent session/],
     [
       ['trigger', 'created', '--issue', issue.code, '--app', 'Reader'],
       1,
@@ -80,7 +80,10 @@ test('a trigger that cannot be is refused, and nothing changes', async ({ app, r
   }
 })
 
-test('deliveries with their attempts, those that failed, and one more time', async ({ app, receiver }) => {
+test('lists deliveries with attempts, filters failed ones, follows changes and redelivers', async ({
+  app,
+  receiver,
+}) => {
   const { issue, robot, shell } = await scene(app, receiver)
   receiver.answer = 500
   await shell.run(['trigger', 'created', '--issue', issue.code])
@@ -105,7 +108,7 @@ test('deliveries with their attempts, those that failed, and one more time', asy
   const gone = 'dlv_00000000-0000-7000-8000-000000000000'
   expect(await app.unchanged(() => shell.run(['deliveries', 'redeliver', gone]))).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`There is no delivery ${gone} of ${robot.app.name}`),
+    stderr: expect.stringContaining(`Not found: delivery ${gone} of ${robot.app.name}`),
   })
   expect(await shell.run(['deliveries', 'redeliver'])).toMatchObject({ code: 2 })
   expect(await shell.run(['deliveries', '--limit', '0'])).toMatchObject({ code: 2 })

@@ -2,27 +2,27 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Not the agent's code: what is installed, what is hidden, and the tokens, which change by themselves. */
+/** Ignores dependencies, hidden files and the tokens, which the agent itself changes. */
 const isSource = (name: string) => name === '.env' || !/^(\.|node_modules$|tokens$)|^\.env\./.test(name)
 
-/** An editor writes a file in several steps, and several files at once. */
-const restMs = 150
+/** Editors write a file in several steps, and several files at once. */
+const debounceMs = 150
 
-/** Calls `changed` after something in the directory has been saved. The answer ends it. */
+/** Calls `changed` after a file in the directory was saved. Returns a function that stops watching. */
 export async function watchSources(directory: string, changed: () => void): Promise<() => void> {
   const watchers = new Map<string, FSWatcher>()
-  let rest: NodeJS.Timeout | undefined
-  const look = async () => {
+  let timer: NodeJS.Timeout | undefined
+  const watchDirectories = async () => {
     for (const path of await directoriesIn(directory)) {
       if (watchers.has(path)) continue
       const watcher = watch(path, (_event, name) => {
         if (name !== null && !isSource(name)) return
-        clearTimeout(rest)
-        rest = setTimeout(() => {
-          // What cannot be watched, such as a directory that is gone again, is no reason to end.
-          look().catch(() => {})
+        clearTimeout(timer)
+        timer = setTimeout(() => {
+          // A directory may have been deleted in the meantime.
+          watchDirectories().catch(() => {})
           changed()
-        }, restMs)
+        }, debounceMs)
       })
       watcher.on('error', () => {
         watcher.close()
@@ -31,9 +31,9 @@ export async function watchSources(directory: string, changed: () => void): Prom
       watchers.set(path, watcher)
     }
   }
-  await look()
+  await watchDirectories()
   return () => {
-    clearTimeout(rest)
+    clearTimeout(timer)
     for (const watcher of watchers.values()) watcher.close()
   }
 }

@@ -9,7 +9,7 @@ import type { TestPerson } from '../../server/test/harness.ts'
 
 const bin = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 
-/** A directory that is gone after the test. */
+/** A directory that is deleted after the test. */
 export async function temporary(name = 'baton-cli-'): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), name))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
@@ -30,7 +30,7 @@ export interface RunOptions {
   env?: Record<string, string>
 }
 
-/** Somebody's command line: the built command with a home of its own. */
+/** Runs the built command with its own home directory. */
 export class Shell {
   readonly home: string
   readonly cwd: string
@@ -43,7 +43,7 @@ export class Shell {
     return new Shell(await temporary())
   }
 
-  /** As after `baton login`; a test of its own shows that. */
+  /** As after `baton login`, without running it. */
   static async of(person: TestPerson, rootUrl: string): Promise<Shell> {
     const shell = await Shell.open()
     const { token, user, workspaceId } = person
@@ -62,10 +62,10 @@ export class Shell {
     return this.#spawn([process.execPath, bin, ...args], options)
   }
 
-  /** With somebody at a terminal, which `script` is; what both streams say is on stdout. */
+  /** Runs at a terminal, provided by `script`; stdout contains both streams. */
   atTerminal(args: string[]): Running {
-    const words = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ')
-    return this.#spawn(['script', '--quiet', '--return', '--command', words, '/dev/null'], {})
+    const command = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(' ')
+    return this.#spawn(['script', '--quiet', '--return', '--command', command, '/dev/null'], {})
   }
 
   #spawn([program = '', ...args]: string[], { cwd = this.cwd, env = {} }: RunOptions): Running {
@@ -91,40 +91,40 @@ export class Shell {
   }
 }
 
-/** A command that goes on. */
+/** A running command. */
 export class Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   stdout = ''
   stderr = ''
-  #told: () => void = () => {}
+  #onOutput: () => void = () => {}
 
   constructor(child: ChildProcess) {
     this.child = child
     child.stdout?.on('data', (text) => {
       this.stdout += text
-      this.#told()
+      this.#onOutput()
     })
     child.stderr?.on('data', (text) => {
       this.stderr += text
-      this.#told()
+      this.#onOutput()
     })
     this.ended = once(child, 'close').then(([code]) => {
       const { stdout, stderr } = this
-      this.#told()
+      this.#onOutput()
       return { code, stdout, stderr, json: () => JSON.parse(stdout) }
     })
   }
 
-  /** Resolves when it has written something that fits. */
+  /** Waits until the output matches. */
   async says(what: RegExp): Promise<void> {
     while (!what.test(this.stdout + this.stderr)) {
       const { exitCode, signalCode } = this.child
       if (exitCode !== null || signalCode !== null) {
-        throw new Error(`it ended without saying ${what}:\n${this.stdout}${this.stderr}`)
+        throw new Error(`it ended without printing ${what}:\n${this.stdout}${this.stderr}`)
       }
       await new Promise<void>((resolve) => {
-        this.#told = resolve
+        this.#onOutput = resolve
       })
     }
   }

@@ -1,4 +1,4 @@
-// The smallest agent: it answers with what it was told.
+// The smallest agent: it answers with the text it received.
 import { createServer } from 'node:http'
 import { createAgent, fileTokens } from '@baton/sdk'
 
@@ -12,21 +12,21 @@ const agent = createAgent({
   webhookSecret: WEBHOOK_SECRET,
   store: fileTokens(TOKENS),
 
-  // Somebody delegated an issue to us, or mentioned us in a comment.
+  // A person delegated an issue to the agent or mentioned it in a comment.
   async onCreated(session) {
     const { comment, issue, creator } = session.data
     await session.thought(`Listening to ${creator.name}.`)
-    return comment ? `You wrote: ${comment.body}` : `You gave me ${issue?.identifier}: ${issue?.title}`
+    return comment ? `You wrote: ${comment.body}` : `You delegated ${issue?.identifier}: ${issue?.title}`
   },
 
-  // Somebody wrote in the session.
+  // A person wrote in the session.
   onPrompted: (session) => `You said: ${session.prompt}`,
 })
 
 const server = createServer(agent.node)
 server.listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
 
-// Asked to end: takes nothing new, and finishes what it is at.
+// Graceful shutdown: accepts no new requests and finishes running work.
 process.once('SIGTERM', async () => {
   server.close()
   await agent.settled()

@@ -1,19 +1,19 @@
-// An agent that asks, acts on the answer, and shows on its plan how far it is.
+// An agent that asks a question, acts on the answer, and shows its progress in a plan.
 import { createServer } from 'node:http'
 import { createAgent, fileTokens } from '@baton/sdk'
 
 const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '' } = process.env
 const { PORT = '4000', TOKENS = './tokens' } = process.env
 
-/** What people can choose, and what it means for the issue. */
+/** The choices, and the change of the issue that each causes. */
 const kinds = {
   bug: { label: 'Something is broken', change: { type: 'bug', priority: 'high' } },
   feature: { label: 'Something is missing', change: { type: 'feature', priority: 'medium' } },
-  chore: { label: 'Something has to be done', change: { type: 'task', priority: 'low' } },
+  chore: { label: 'Routine work', change: { type: 'task', priority: 'low' } },
 }
-const steps = ['Ask what it is', 'File the issue', 'Say so in a comment']
+const steps = ['Ask for the kind', 'Classify the issue', 'Write a comment']
 
-/** The plan with this many steps behind us. */
+/** The plan with this many completed steps. */
 const planAt = (done) =>
   steps.map((content, at) => ({ content, status: at < done ? 'completed' : at === done ? 'inProgress' : 'pending' }))
 
@@ -32,40 +32,40 @@ const agent = createAgent({
 
   async onCreated(session) {
     await session.setPlan(planAt(0))
-    await ask(session, `What is ${session.data.issue?.identifier}?`)
-    // The answer comes to onPrompted, perhaps days later and in another process: nothing waits for it here.
+    await ask(session, `What kind of issue is ${session.data.issue?.identifier}?`)
+    // Does not wait: the answer arrives at onPrompted, perhaps days later and in another process.
   },
 
   async onPrompted(session) {
     const { issue } = session.data
-    // People choose one of the options, or write what they like.
+    // People choose an option or write a free text.
     const answer = session.selected[0] ?? session.prompt.trim().toLowerCase()
     const kind = Object.hasOwn(kinds, answer) ? kinds[answer] : undefined
     if (!kind || !issue) {
-      await ask(session, `I know ${Object.keys(kinds).join(', ')}. Which is it?`)
+      await ask(session, `Please choose one of: ${Object.keys(kinds).join(', ')}.`)
       return
     }
     await session.setPlan(planAt(1))
     const { type, priority } = await session.client.updateIssue({ issue_id: issue.id, ...kind.change })
-    await session.action('file', issue.identifier, `${type}, priority ${priority}`)
+    await session.action('classify', issue.identifier, `${type}, priority ${priority}`)
 
     await session.setPlan(planAt(2))
     await session.client.createComment({
       target_type: 'issue',
       target_id: issue.id,
-      text: `Filed as ${type} with priority ${priority}.`,
+      text: `Classified as ${type} with priority ${priority}.`,
     })
     await session.setPlan(planAt(3))
-    return `${issue.identifier} is a ${type} with priority ${priority} now.`
+    return `${issue.identifier} is now a ${type} with priority ${priority}.`
   },
 
-  onStop: () => 'Stopped. The issue is as I left it.',
+  onStop: () => 'Stopped. Changes made so far remain.',
 })
 
 const server = createServer(agent.node)
 server.listen(Number(PORT), () => console.log(`Listening on http://localhost:${PORT}/`))
 
-// Asked to end: takes nothing new, and finishes what it is at.
+// Graceful shutdown: accepts no new requests and finishes running work.
 process.once('SIGTERM', async () => {
   server.close()
   await agent.settled()

@@ -1,24 +1,24 @@
-// Receives a workspace webhook: verifies it, answers at once, and does each thing once, whatever order it comes in.
+// Receives a workspace webhook: verifies deliveries, answers at once, and processes each event once, in any order.
 import { createServer } from 'node:http'
 import { eventIdOf, verifyWebhook } from '@baton/sdk/webhooks'
 
 const { WEBHOOK_SECRET = '', PORT = '4000' } = process.env
-if (!WEBHOOK_SECRET) throw new Error('WEBHOOK_SECRET is missing: `npm run setup` writes it to .env.')
-const largestBody = 8 * 1024 * 1024
+if (!WEBHOOK_SECRET) throw new Error('WEBHOOK_SECRET is missing. Run `npm run setup`, which writes it to .env.')
+const maxBodyBytes = 8 * 1024 * 1024
 
-/** A receiver with work that must not be lost keeps both in its database. */
+/** In memory; a receiver whose work must survive a restart keeps both in a database. */
 const seen = new Set()
 const newest = new Map()
 
 function receive(rawBody, headers) {
   const verified = verifyWebhook({ rawBody, headers, secret: WEBHOOK_SECRET })
-  // A type that this version does not know yet is no reason to have it sent again.
+  // 200 for an unknown event type, because a retry would not help.
   if (!verified.ok) return verified.reason === 'unknown_event' ? 200 : 401
   const { event } = verified
   const id = eventIdOf(event)
   if (!seen.has(id)) {
     seen.add(id)
-    // The sender waits five seconds for an answer; work begins after it.
+    // Answer before working: the service waits five seconds.
     setImmediate(work, event)
   }
   return 200
@@ -26,7 +26,7 @@ function receive(rawBody, headers) {
 
 function work({ type, action, data }) {
   if (type === 'Ping') return console.log('Ping')
-  // Deliveries overtake each other: what is not newer than what we have is old news.
+  // Deliveries arrive out of order: ignore one that is not newer than the latest.
   if (data.updated_at <= (newest.get(data.id) ?? '')) return
   newest.set(data.id, data.updated_at)
   const what = type === 'Issue' ? `${data.code} ${data.title} (${data.status})` : data.text
@@ -38,7 +38,7 @@ async function bodyOf(request) {
   let size = 0
   for await (const chunk of request) {
     size += chunk.length
-    if (size > largestBody) return null
+    if (size > maxBodyBytes) return null
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

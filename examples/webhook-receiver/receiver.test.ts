@@ -4,7 +4,7 @@ import { testOf } from '../scene.ts'
 const count = (text: string, part: string) => text.split(part).length - 1
 
 testOf('webhook-receiver')(
-  'the receiver tells each event once and believes nobody else',
+  'the receiver prints each event once and refuses forged ones',
   async ({ scene }) => {
     const { ada } = scene
     await scene.setUp()
@@ -12,20 +12,20 @@ testOf('webhook-receiver')(
     const [webhook] = (await ada('GET', '/webhooks')).data
 
     expect(await ada('POST', `/webhooks/${webhook.id}/test`)).toMatchObject({ ok: true, status: 200 })
-    await scene.says('Ping')
+    await scene.prints('Ping')
 
     const issue = await ada('POST', '/issues', { title: 'Mend the door', team_id: scene.teamId })
-    await scene.says('Issue create: ENG-1 Mend the door (')
+    await scene.prints('Issue create: ENG-1 Mend the door (')
     await ada('PUT', `/issues/${issue.id}`, { status: 'done' })
-    await scene.says('Issue update: ENG-1 Mend the door (done)')
+    await scene.prints('Issue update: ENG-1 Mend the door (done)')
     await ada('POST', '/comments', { target_type: 'issue', target_id: issue.id, text: 'Well done.' })
-    await scene.says('Comment create: Well done.')
+    await scene.prints('Comment create: Well done.')
 
-    // The same again, signed and fresh: answered as if it were new, and not told twice.
+    // A signed and recent duplicate is answered 200, but not printed again.
     const { data } = await ada('GET', `/webhooks/${webhook.id}/deliveries`)
     for (const { id } of data) await ada('POST', `/webhooks/${webhook.id}/deliveries/${id}/redeliver`)
     expect(await ada('POST', `/webhooks/${webhook.id}/test`)).toMatchObject({ ok: true, status: 200 })
-    await scene.says('Ping\nIssue')
+    await scene.prints('Ping\nIssue')
     expect(count(scene.output, 'Issue create')).toBe(1)
     expect(count(scene.output, 'Issue update')).toBe(1)
     expect(count(scene.output, 'Comment create')).toBe(1)

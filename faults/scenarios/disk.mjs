@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { send } from '../api.mjs'
-import { loadEnv } from '../company.mjs'
 import { Service } from '../processes.mjs'
-import { underLoad } from '../stage.mjs'
+import { underLoad } from '../under-load.mjs'
+import { loadEnv } from '../workload.mjs'
 
 const megabyte = 1024 * 1024
 const size = 320 * megabyte
 /** Less than the service keeps free. */
-const left = 40 * megabyte
+const bytesLeft = 40 * megabyte
 
 export const disk = {
   name: 'disk',
-  says: 'the disk of the embedded database fills up, and has room again',
+  summary: 'the disk of the embedded database fills up and is freed again',
   withinMs: 300_000,
   async run({ options }) {
     const dir = mkdtempSync(join(tmpdir(), 'baton-faults-disk-'))
@@ -23,7 +23,7 @@ export const disk = {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir], { stdio: 'ignore' })
     } catch {
       rmdirSync(dir)
-      return { problems: [], skipped: 'a disk of its own needs root' }
+      return { problems: [], skipped: 'mounting a disk needs root' }
     }
     const unmount = () => {
       execFileSync('umount', ['-l', dir])
@@ -34,7 +34,7 @@ export const disk = {
       const env = { ...loadEnv, BATON_DATA_DIR: join(dir, 'data') }
       return await underLoad(options, {
         start: async (journal) => [await Service.start('all', 1, journal, env)],
-        strike: (company, { services: [service] }) => fill(company, service, dir),
+        inject: (workload, { services: [service] }) => fill(workload, service, dir),
       })
     } finally {
       process.off('exit', unmount)
@@ -43,28 +43,28 @@ export const disk = {
   },
 }
 
-async function fill(company, service, dir) {
+async function fill(workload, service, dir) {
   const problems = []
   const ballast = join(dir, 'ballast')
   const { bavail, bsize } = statfsSync(dir)
-  writeFileSync(ballast, Buffer.alloc(bavail * bsize - left))
+  writeFileSync(ballast, Buffer.alloc(bavail * bsize - bytesLeft))
   await sleep(1000)
-  company.answers.clear()
-  const { writes } = await company.measure(4)
-  if (writes > 0) problems.push(`${writes} writes a second were acknowledged on a full disk`)
-  for (const why of company.answers.keys()) {
-    if (why !== 'answered 503') problems.push(`on a full disk somebody was ${why}; only 503 is honest`)
+  workload.answers.clear()
+  const { writes } = await workload.measure(4)
+  if (writes > 0) problems.push(`${writes} writes per second were acknowledged on a full disk`)
+  for (const why of workload.answers.keys()) {
+    if (why !== 'answered 503') problems.push(`on a full disk a write was ${why}; expected 503`)
   }
-  const said = await company.call('POST', '/teams', { name: 'Late', key: 'LATE' }).catch(({ message }) => message)
-  if (!/disk is full/.test(said)) problems.push(`a refusal does not name the cause: ${JSON.stringify(said)}`)
-  const [issueId] = company.issueIds
+  const refusal = await workload.call('POST', '/teams', { name: 'Late', key: 'LATE' }).catch(({ message }) => message)
+  if (!/disk is full/.test(refusal)) problems.push(`a refusal does not name the cause: ${JSON.stringify(refusal)}`)
+  const [issueId] = workload.issueIds
   for (const path of [`/issues/${issueId}`, '/issues?limit=5', '/auth/me']) {
-    await company.call('GET', path).catch(({ message }) => problems.push(`on a full disk: ${message}`))
+    await workload.call('GET', path).catch(({ message }) => problems.push(`on a full disk: ${message}`))
   }
-  // Nor is it worse when it is killed now: it says why it does not start, and starts when there is room.
+  // Killed on a full disk, it does not start until the disk is freed.
   rmSync(ballast)
-  await company.measure(3)
-  writeFileSync(ballast, Buffer.alloc(freeOf(dir) - left))
+  await workload.measure(3)
+  writeFileSync(ballast, Buffer.alloc(freeOf(dir) - bytesLeft))
   await sleep(500)
   await service.kill()
   await sleep(2500)

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadEnv } from '../company.mjs'
 import { Service } from '../processes.mjs'
-import { underLoad } from '../stage.mjs'
+import { underLoad } from '../under-load.mjs'
+import { loadEnv } from '../workload.mjs'
 
 const rounds = 2
 const pauseMs = 800
@@ -24,7 +24,7 @@ async function killEach(services) {
 
 export const killsOnEmbedded = {
   name: 'kills-embedded',
-  says: 'the only process is killed while it writes, delivers and has agents at work',
+  summary: 'the only process is killed while it writes, delivers and runs agents',
   withinMs: 300_000,
   async run({ options }) {
     const dir = mkdtempSync(join(tmpdir(), 'baton-faults-'))
@@ -32,7 +32,7 @@ export const killsOnEmbedded = {
     try {
       return await underLoad(options, {
         start: async (journal) => [await Service.start('all', 1, journal, env)],
-        strike: (_company, { services }) => killEach(services),
+        inject: (_workload, { services }) => killEach(services),
       })
     } finally {
       rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
@@ -48,12 +48,12 @@ export const postgresEnv = (url) => ({
 
 export const killsOnPostgres = {
   name: 'kills',
-  says: 'an api, a worker and a process of all roles are killed in turn, at work',
+  summary: 'an api, a worker and a process of all roles are killed in turn under load',
   withinMs: 300_000,
   run: ({ url, options }) =>
     underLoad(options, {
       start: (journal) => startRoles(['api', 'worker', 'all'], journal, postgresEnv(url)),
-      strike: (_company, { services }) => killEach(services),
+      inject: (_workload, { services }) => killEach(services),
     }),
 }
 

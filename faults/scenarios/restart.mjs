@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { underLoad } from '../stage.mjs'
+import { underLoad } from '../under-load.mjs'
 import { postgresEnv, startRoles } from './kills.mjs'
 
 const apartMs = 2000
@@ -7,12 +7,12 @@ const patienceMs = 2000
 
 export const restart = {
   name: 'restart',
-  says: 'PostgreSQL crashes, and is stopped fast and smartly; the service is left running',
+  summary: 'PostgreSQL crashes, and is stopped in fast and smart mode; the service keeps running',
   withinMs: 300_000,
   run: ({ url, database, options }) =>
     underLoad(options, {
       start: (journal) => startRoles(['api', 'worker'], journal, postgresEnv(url)),
-      async strike() {
+      async inject() {
         for (const how of ['immediate', 'fast', 'smart', 'immediate']) {
           await stop(database, how)
           await sleep(apartMs / 2)
@@ -24,7 +24,7 @@ export const restart = {
     }),
 }
 
-/** A smart stop waits for those who are connected, and we never leave: whoever asks for it asks for a fast one later. */
+/** A smart stop waits for clients to disconnect, and the service does not. So a fast stop follows. */
 async function stop(database, how) {
   if (how !== 'smart') return database.stop(how)
   const stopped = database.stop('smart')

@@ -1,23 +1,22 @@
-// Kills processes, crashes the database and cuts connections while issues are created, and then accounts for every
-// delivery.
+// Kills processes, crashes the database and cuts connections while issues are created, then checks every delivery.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Attack, planOf } from '../attack.mjs'
 import { duplicatesOf, problemsOf } from '../check.mjs'
+import { FaultInjector, planOf } from '../fault-injector.mjs'
 import { Journal, Service, StagedWorker, stopAll } from '../processes.mjs'
 import { Random } from '../random.mjs'
 import { Sink } from '../sink.mjs'
 import { Tracker } from '../tracker.mjs'
 
-/** Enough that those whose slots a dead worker holds are not all. */
+/** Enough that a dead worker's claims do not block all endpoints. */
 const webhooks = 64
 const retryDelaysMs = [1000, 2000, 3000]
-/** A lease takes 30 seconds; some are taken again at once by a worker that is then killed too. */
+/** A lease takes 30 seconds; some deliveries are claimed again by a worker that is killed too. */
 const settledWithinMs = 120_000
 
 export const storm = {
   name: 'storm',
-  says: 'workers, API and database are killed by the dozen, at random and at chosen points',
+  summary: 'dozens of kills of workers, API and database, at random and at chosen points',
   withinMs: 300_000,
   run,
 }
@@ -33,12 +32,12 @@ async function run({ url, database, options: { kills, deliveries, seed } }) {
   try {
     const scene = await startScene(url, database, journal)
     tracker = scene.tracker
-    const attack = new Attack(scene, random)
-    progress = reportProgress(started, attack, tracker, sink)
+    const injector = new FaultInjector(scene, random)
+    progress = reportProgress(started, injector, tracker, sink)
     await openWebhooks(tracker, sink)
-    await strikeAndSettle(scene, attack, planOf(kills, random), deliveries)
+    await injectAndSettle(scene, injector, planOf(kills, random), deliveries)
     clearInterval(progress)
-    return account(await gather(tracker, sink), attack, journal, tracker, Date.now() - started)
+    return report(await gather(tracker, sink), injector, journal, tracker, Date.now() - started)
   } finally {
     clearInterval(progress)
     tracker?.stop()
@@ -70,21 +69,21 @@ async function openWebhooks(tracker, sink) {
   for (const [index, webhook] of opened.entries()) sink.expect(paths[index], webhook)
 }
 
-async function strikeAndSettle({ tracker, processes }, attack, plan, deliveries) {
+async function injectAndSettle({ tracker, processes }, injector, plan, deliveries) {
   tracker.startPosting()
-  await attack.run(plan, Math.ceil(deliveries / webhooks / plan.length))
+  await injector.run(plan, Math.ceil(deliveries / webhooks / plan.length))
   await tracker.finishPosting()
   for (const process of processes) await process.untilReady()
   const deadline = Date.now() + settledWithinMs
   while ((await tracker.hasPending()) && Date.now() < deadline) await sleep(500)
 }
 
-function reportProgress(started, attack, tracker, sink) {
+function reportProgress(started, injector, tracker, sink) {
   return setInterval(() => {
     const seconds = String(Math.round((Date.now() - started) / 1000)).padStart(4)
     const made = tracker.acknowledged.length * webhooks
     console.log(
-      `  ${seconds} s: ${attack.kills} kills, ${made} deliveries, ${sink.requests.length} requests at the sink`,
+      `  ${seconds} s: ${injector.kills} kills, ${made} deliveries, ${sink.requests.length} requests at the sink`,
     )
   }, 5000)
 }
@@ -100,19 +99,19 @@ async function gather(tracker, sink) {
   return { acknowledged, issueIds, webhookIds, deliveries: found.flat(), requests: sink.requests, retryDelaysMs }
 }
 
-/** Prints the figures and says what does not hold. */
-function account(evidence, attack, journal, { unacknowledged }, tookMs) {
+/** Prints the figures and returns the problems. */
+function report(evidence, injector, journal, { unacknowledged }, tookMs) {
   const { acknowledged, issueIds, deliveries, requests } = evidence
-  const atWork = journal.unexpectedEnds.filter((end) => end.atWork)
+  const crashes = journal.unexpectedEnds.filter(({ wasReady }) => wasReady)
   const attempts = deliveries.flatMap((delivery) => delivery.attempts)
   const figures = {
-    kills: attack.kills,
-    ...Object.fromEntries([...attack.done].sort()),
-    'processes that did not come up at once': journal.unexpectedEnds.length - atWork.length,
+    kills: injector.kills,
+    ...Object.fromEntries([...injector.done].sort()),
+    'failed starts': journal.unexpectedEnds.length - crashes.length,
     'issues acknowledged': acknowledged.length,
-    'posts of unknown fate': unacknowledged.length,
+    'posts without an answer': unacknowledged.length,
     ...tally(unacknowledged, (reason) => `  ${reason}`),
-    '  of these, issues that exist': issueIds.length - acknowledged.length,
+    '  of these, created': issueIds.length - acknowledged.length,
     deliveries: deliveries.length,
     ...tally(deliveries, ({ status, attempts: { length } }) => `  ${status} after ${length}`),
     'attempts recorded': attempts.length,
@@ -127,8 +126,8 @@ function account(evidence, attack, journal, { unacknowledged }, tookMs) {
   for (const { text } of journal.unexpectedEnds) console.log(text)
 
   return {
-    problems: [...problemsOf(evidence), ...atWork.map(({ text }) => text)],
-    notes: `${attack.kills} kills, ${deliveries.length} deliveries, ${duplicatesOf(evidence)} sent twice`,
+    problems: [...problemsOf(evidence), ...crashes.map(({ text }) => text)],
+    notes: `${injector.kills} kills, ${deliveries.length} deliveries, ${duplicatesOf(evidence)} repeated requests`,
   }
 }
 

@@ -15,47 +15,44 @@ import { type AppScope, appScopes, routes } from './routes.ts'
 
 const Url = (message: string, more: TStringOptions = {}) =>
   Type.String({ minLength: 1, maxLength: limits.url, 'x-message': message, ...more })
-const named = (what: string, more: TStringOptions & { not?: object } = {}) =>
+const shortName = (more: TStringOptions & { not?: object } = {}) =>
   Type.String({
     minLength: limits.appNameMin,
     maxLength: limits.name,
     pattern: '\\S',
-    'x-message': `must be ${what} of ${limits.appNameMin} to ${limits.name} characters`,
+    'x-message': `must be a name of ${limits.appNameMin} to ${limits.name} characters`,
     ...more,
   })
 const scopes: AppScope[] = [...appScopes]
 
 /**
- * 2.2: what a third party registers. This object is served at its address and is what manifests are held against;
- * what a schema cannot say, such as which hosts are public, is checked with it, so that one answer names every bad field.
+ * The manifest of an agent app. This schema is served, and manifests are validated with it. Rules that a schema cannot
+ * express, such as which hosts are public, are checked at the same time, so that one response names all bad fields.
  */
 export const Manifest = Type.Object(
   {
-    $schema: Type.Optional(Type.String({ description: 'The address of this schema' })),
+    $schema: Type.Optional(Type.String({ description: 'The URL of this schema' })),
     schemaVersion: Type.Literal('1.0.0', { 'x-message': 'must be "1.0.0"' }),
-    name: named('a name', {
-      not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service' },
+    name: shortName({
+      not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service, Baton' },
     }),
     description: Type.Optional(Type.String({ maxLength: limits.appDescription })),
-    icon_url: Type.Optional(Url('must be the https address of a square picture')),
-    developer: Type.Object(
-      { name: named('a name'), url: Type.Optional(Url('must be an http or https address')) },
-      closed,
-    ),
+    icon_url: Type.Optional(Url('must be the https URL of a square image')),
+    developer: Type.Object({ name: shortName(), url: Type.Optional(Url('must be an http or https URL')) }, closed),
     distribution: Type.Optional(
-      Type.Literal('private', { 'x-message': 'must be private; public apps are not possible yet' }),
+      Type.Literal('private', { 'x-message': 'must be private; public apps are not supported yet' }),
     ),
     oauth: Type.Object(
       {
-        redirect_uris: Type.Array(Url('must be an https address', { pattern: '^[Hh][Tt][Tt][Pp][Ss]://' }), {
+        redirect_uris: Type.Array(Url('must be an https URL', { pattern: '^[Hh][Tt][Tt][Pp][Ss]://' }), {
           minItems: 1,
           maxItems: limits.redirectUris,
           uniqueItems: true,
-          'x-message': `must hold 1 to ${limits.redirectUris} https addresses, each once`,
+          'x-message': `must contain 1 to ${limits.redirectUris} https URLs, each once`,
         }),
         scopes: Type.Array(Type.Enum(scopes, { 'x-message': `must be one of: ${scopes.join(', ')}` }), {
           uniqueItems: true,
-          'x-message': 'must hold scopes, each once',
+          'x-message': 'must contain scopes, each once',
         }),
       },
       closed,
@@ -63,16 +60,16 @@ export const Manifest = Type.Object(
     webhook: Type.Optional(
       Type.Object(
         {
-          url: Url('must be a public https address on port 443 or 8443'),
+          url: Url('must be a public https URL on port 443 or 8443'),
           enabled: Type.Optional(Type.Boolean({ default: true })),
           resource_types: Type.Optional(
             Type.Array(
               Type.Enum(['Issue', 'Comment', 'Project'], {
-                'x-message': 'must be Issue, Comment or Project; the other events are always delivered',
+                'x-message': 'must be Issue, Comment or Project; other events are always delivered',
               }),
               {
                 uniqueItems: true,
-                'x-message': 'must hold Issue, Comment and Project, each once at most',
+                'x-message': 'must contain only Issue, Comment and Project, each at most once',
                 default: [],
               },
             ),
@@ -101,7 +98,7 @@ export const AgentApp = Type.Object(
     requested_scopes: Type.Array(Type.Enum(scopes)),
     webhook: Type.Object(
       {
-        /** As the manifest says; `state` adds that the service disabled it. */
+        /** The value in the manifest; `state` also shows if the service disabled it. */
         enabled: Type.Boolean(),
         url: Type.String(),
         resource_types: Type.Array(ResourceType),
@@ -109,7 +106,7 @@ export const AgentApp = Type.Object(
       },
       closed,
     ),
-    /** Who receives its deliveries at the moment, in place of the URL. */
+    /** The user who currently receives its deliveries in place of the URL. */
     listener: nullable(
       Type.Object(
         { user: Type.Object({ id: id('usr'), name: Type.String() }, closed), since: Timestamp },
@@ -126,11 +123,11 @@ export type AgentApp = Static<typeof AgentApp>
 export const AppSetup = Type.Object(
   {
     registered_at: Timestamp,
-    /** Null while it is not installed. */
+    /** Null if it is not installed. */
     installed_at: nullable(Timestamp),
-    /** When its receiver, or a listener, first answered an event with 2xx. Null: never yet; test pings do not count. */
+    /** First 2xx answer of the receiver or a listener to an event; null if none. Test pings do not count. */
     first_delivered_at: nullable(Timestamp),
-    /** Null: it has posted none yet, nor in the first hundred sessions that it answered. */
+    /** Null if it has posted none; only its first hundred answered sessions are searched. */
     first_thought_at: nullable(Timestamp),
   },
   { ...closed, title: 'AppSetup' },
@@ -140,16 +137,16 @@ export type AppSetup = Static<typeof AppSetup>
 const ClientSecret = Type.String({ pattern: '^svc_sk_' })
 const WebhookSecret = Type.String({ pattern: '^pwhsec_' })
 
-/** A verb checks the manifest, because a schema cannot say all of it. */
+/** The verb validates the manifest, because a schema cannot express all rules. */
 const manifest = { body: Manifest, bodyCheckedByVerb: true } as const
 
 export const agentApps = {
   getManifestSchema: operation(routes.getManifestSchema, {
-    summary: 'The JSON schema that manifests are held against',
+    summary: 'Get the JSON schema of manifests',
     returns: { 200: Type.Unknown() },
   }),
   createAgentApp: operation(routes.createAgentApp, {
-    summary: 'Register an agent app from its manifest; the secrets are in the answer, this once',
+    summary: 'Register an agent app from its manifest; the secrets are returned only once',
     ...manifest,
     returns: {
       201: Type.Object(
@@ -165,13 +162,13 @@ export const agentApps = {
     },
   }),
   listAgentApps: operation(routes.listAgentApps, {
-    summary: 'Agent apps of the workspace, newest first',
+    summary: 'List agent apps of the workspace, newest first',
     query: Page,
     returns: { 200: list(AgentApp) },
   }),
-  getAgentApp: operation(routes.getAgentApp, { summary: 'Read an agent app', returns: { 200: AgentApp } }),
+  getAgentApp: operation(routes.getAgentApp, { summary: 'Get an agent app', returns: { 200: AgentApp } }),
   getAppSetup: operation(routes.getAppSetup, {
-    summary: 'How far an agent app has come: registered, installed, first delivery taken, first thought',
+    summary: 'Get the setup progress of an agent app: registered, installed, first delivery, first thought',
     returns: { 200: AppSetup },
   }),
   replaceAgentApp: operation(routes.replaceAgentApp, {
@@ -180,61 +177,61 @@ export const agentApps = {
     returns: { 200: AgentApp },
   }),
   deleteAgentApp: operation(routes.deleteAgentApp, {
-    summary: 'Uninstall an agent app everywhere, then delete it',
+    summary: 'Delete an agent app after uninstalling it',
     returns: { 204: null },
   }),
   rotateClientSecret: operation(routes.rotateClientSecret, {
-    summary: 'Make a new client secret; the old one stops at once',
+    summary: 'Rotate the client secret; the old one stops working at once',
     returns: { 200: Type.Object({ client_secret: ClientSecret }, closed) },
     errors: ['FORBIDDEN'],
   }),
   rotateAppWebhookSecret: operation(routes.rotateAppWebhookSecret, {
-    summary: 'Make a new webhook secret; the old one stops at once, also for retries',
+    summary: 'Rotate the webhook secret; the old one stops working at once, also for retries',
     returns: { 200: Type.Object({ webhook_secret: WebhookSecret }, closed) },
     errors: ['FORBIDDEN'],
   }),
   testAppWebhook: operation(routes.testAppWebhook, {
-    summary: 'Send one signed Ping, also while disabled, and say what came of it',
+    summary: 'Send one signed Ping, even while disabled, and return the result',
     returns: { 200: PingResult },
     errors: ['FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
   }),
   enableAppWebhook: operation(routes.enableAppWebhook, {
-    summary: 'Enable the webhook of an agent app; what was held is delivered',
+    summary: 'Enable the webhook of an agent app and deliver what was held',
     returns: { 200: AgentApp },
     errors: ['FORBIDDEN'],
   }),
   disableAppWebhook: operation(routes.disableAppWebhook, {
-    summary: 'Disable the webhook of an agent app; what is pending is held',
+    summary: 'Disable the webhook of an agent app and hold its pending deliveries',
     returns: { 200: AgentApp },
     errors: ['FORBIDDEN'],
   }),
   getAppWebhookHealth: operation(routes.getAppWebhookHealth, {
-    summary: "How an agent app's webhook has done in the last 14 days, when it failed last, and what waits for it",
+    summary: "Get the health of an agent app's webhook: attempts of the last 14 days, last failure, held deliveries",
     returns: { 200: EndpointHealth },
     errors: ['FORBIDDEN'],
   }),
   listAppDeliveries: operation(routes.listAppDeliveries, {
-    summary: 'Deliveries of an agent app with their attempts, newest first',
+    summary: 'List deliveries of an agent app with their attempts, newest first',
     query: AppDeliveryQuery,
     returns: { 200: list(Delivery) },
     errors: ['FORBIDDEN'],
   }),
   getAppDelivery: operation(routes.getAppDelivery, {
-    summary: 'One delivery, with what was last sent',
+    summary: 'Get a delivery and its last request',
     returns: { 200: DeliveryDetail },
     errors: ['FORBIDDEN'],
   }),
   redeliverToApp: operation(routes.redeliverToApp, {
-    summary: 'Send a delivery once more, also while disabled',
+    summary: 'Redeliver, even while disabled',
     returns: { 202: Delivery },
     errors: ['FORBIDDEN', 'DELIVERY_CANCELED', 'REDELIVERY_LIMIT_REACHED'],
   }),
   requestInstall: operation(routes.requestInstall, {
-    summary: 'Ask the managers to install an app; they find it in their inbox',
+    summary: 'Request installation of an app; managers are notified in their inbox',
     returns: { 204: null },
   }),
   getAppIcon: operation(routes.getAppIcon, {
-    summary: 'The icon of an agent app, or one drawn for it',
+    summary: 'Get the icon of an agent app, or a generated one',
     produces: 'image/*',
     returns: { 200: Type.Unknown() },
   }),

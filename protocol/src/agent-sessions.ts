@@ -15,7 +15,7 @@ export type EndReason = Static<typeof EndReason>
 const Url = Type.String({
   maxLength: limits.url,
   pattern: '^https://[^\\s/?#@]+([/?#]\\S*)?$',
-  'x-message': `must be an https address of at most ${limits.url} characters`,
+  'x-message': `must be an https URL of at most ${limits.url} characters`,
 })
 
 export const PlanItem = Type.Object(
@@ -32,7 +32,6 @@ export const ExternalUrl = Type.Object({ label: text(1, limits.externalUrlLabel)
 export type ExternalUrl = Static<typeof ExternalUrl>
 const ExternalUrls = Type.Array(ExternalUrl, { maxItems: limits.externalUrls })
 
-/** Spec 2.6. */
 export const AgentSession = Type.Object(
   {
     id: id('sess'),
@@ -66,11 +65,11 @@ export const AgentSession = Type.Object(
 export type AgentSession = Static<typeof AgentSession>
 
 const Body = text(1, limits.activityBody)
-const say = <Name extends string>(type: Name) => Type.Object({ type: Type.Literal(type), body: Body }, closed)
+const content = <Name extends string>(type: Name) => Type.Object({ type: Type.Literal(type), body: Body }, closed)
 
-/** What an app may say, by its type (2.7). */
+/** Content of an app's activity, by its type. */
 export const appContents = {
-  thought: say('thought'),
+  thought: content('thought'),
   action: Type.Object(
     {
       type: Type.Literal('action'),
@@ -80,8 +79,8 @@ export const appContents = {
     },
     closed,
   ),
-  elicitation: say('elicitation'),
-  response: say('response'),
+  elicitation: content('elicitation'),
+  response: content('response'),
   error: Type.Object(
     {
       type: Type.Literal('error'),
@@ -99,10 +98,10 @@ export const appContents = {
 export type AppActivityType = keyof typeof appContents
 export const appActivityTypes = Object.keys(appContents) as AppActivityType[]
 
-/** What a person says. */
-export const Prompt = say('prompt')
+/** Content of a person's activity. */
+export const Prompt = content('prompt')
 
-/** What an app may ask for with an elicitation, by the signal's name. */
+/** Metadata of an elicitation, by its signal. */
 export const signalMetadata = {
   auth: Type.Object(
     { url: Url, provider_name: Type.Optional(text(1, limits.name)), user_id: Type.Optional(Ref) },
@@ -145,20 +144,20 @@ export const Answer = Type.Object(
 export type Answer = Static<typeof Answer>
 
 const notEphemeral = { 'x-message': 'must be false: only a thought or an action can be ephemeral' }
-const passing = { ephemeral: Type.Optional(Type.Boolean()) }
-const lasting = { ephemeral: Type.Optional(Type.Literal(false, notEphemeral)) }
+const mayBeEphemeral = { ephemeral: Type.Optional(Type.Boolean()) }
+const isPermanent = { ephemeral: Type.Optional(Type.Literal(false, notEphemeral)) }
 
-/** The bodies of a post, by what is said, and for an elicitation by its signal. */
+/** Request bodies by activity type and, for an elicitation, by signal. */
 export const activityBodies = {
-  thought: Type.Object({ content: appContents.thought, ...passing }, closed),
-  action: Type.Object({ content: appContents.action, ...passing }, closed),
-  response: Type.Object({ content: appContents.response, ...lasting }, closed),
-  error: Type.Object({ content: appContents.error, ...lasting }, closed),
-  elicitation: Type.Object({ content: appContents.elicitation, ...lasting }, closed),
+  thought: Type.Object({ content: appContents.thought, ...mayBeEphemeral }, closed),
+  action: Type.Object({ content: appContents.action, ...mayBeEphemeral }, closed),
+  response: Type.Object({ content: appContents.response, ...isPermanent }, closed),
+  error: Type.Object({ content: appContents.error, ...isPermanent }, closed),
+  elicitation: Type.Object({ content: appContents.elicitation, ...isPermanent }, closed),
   elicitation_auth: Type.Object(
     {
       content: appContents.elicitation,
-      ...lasting,
+      ...isPermanent,
       signal: Type.Literal('auth'),
       signal_metadata: signalMetadata.auth,
     },
@@ -167,13 +166,13 @@ export const activityBodies = {
   elicitation_select: Type.Object(
     {
       content: appContents.elicitation,
-      ...lasting,
+      ...isPermanent,
       signal: Type.Literal('select'),
       signal_metadata: signalMetadata.select,
     },
     closed,
   ),
-  prompt: Type.Object({ content: Prompt, ...lasting, signal_metadata: Type.Optional(Answer) }, closed),
+  prompt: Type.Object({ content: Prompt, ...isPermanent, signal_metadata: Type.Optional(Answer) }, closed),
 }
 const NewActivity = Type.Union(Object.values(activityBodies), { title: 'NewAgentActivity' })
 export type NewActivity = {
@@ -185,7 +184,6 @@ export type NewActivity = {
 
 const { thought, action, elicitation, response, error } = appContents
 
-/** Spec 2.7. */
 export const AgentActivity = Type.Object(
   {
     id: id('act'),
@@ -235,7 +233,7 @@ export const SessionFilter = Type.Object(
     /** The agent's user: `app_user_id` of a session. */
     agent_id: Type.Optional(Ref),
     state: Type.Optional(SessionState),
-    /** True for those that go on, false for those that have ended. */
+    /** True for open sessions, false for ended ones. */
     open: Type.Optional(Type.Boolean({ 'x-message': 'must be true or false' })),
   },
   closed,
@@ -264,33 +262,33 @@ export type ActivityQuery = Static<typeof ActivityQuery>
 
 export const agentSessions = {
   getAgentSession: operation(routes.getAgentSession, {
-    summary: 'An agent session: of the calling app, or on something that the calling person sees',
+    summary: 'Get an agent session: of the calling app, or on an item that the calling person can see',
     returns: { 200: AgentSession },
   }),
   listAgentSessions: operation(routes.listAgentSessions, {
-    summary: 'Agent sessions, newest first: those of the calling app, or all that the calling person may see',
+    summary: 'List agent sessions, newest first: of the calling app, or all that the calling person can see',
     query: SessionFilter,
     returns: { 200: list(AgentSession) },
   }),
   openAgentSession: operation(routes.openAgentSession, {
-    summary: "Open a session on an issue or in a comment's thread; 200 if the thread has an open one",
+    summary: "Open a session on an issue or in a comment's thread; 200 if the thread already has an open one",
     body: NewSession,
     returns: { 201: AgentSession, 200: AgentSession },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
   updateAgentSession: operation(routes.updateAgentSession, {
-    summary: 'Replace the plan, or change the links, of a session',
+    summary: 'Replace the plan of a session or change its links',
     body: SessionChange,
     returns: { 200: AgentSession },
     errors: ['SESSION_ENDED'],
   }),
   stopAgentSession: operation(routes.stopAgentSession, {
-    summary: 'Ask the agent to stop; it has a minute for a last word',
+    summary: 'Ask the agent to stop; it can post a last answer for 60 seconds',
     returns: { 200: AgentSession },
     errors: ['SESSION_ENDED'],
   }),
   listActivities: operation(routes.listActivities, {
-    summary: 'What was said in a session, oldest first; ask again with after_seq = last_seq',
+    summary: 'List activities of a session, oldest first; continue with after_seq = last_seq',
     query: ActivityQuery,
     returns: {
       200: Type.Object({ data: Type.Array(AgentActivity), has_more: Type.Boolean(), last_seq: Type.Integer() }, closed),
@@ -298,13 +296,13 @@ export const agentSessions = {
   }),
   watchAgentSession: operation(routes.watchAgentSession, {
     summary:
-      'Watch a session by server-sent events: `session` when it looks different, `activity` for each one; goes on after Last-Event-ID or after_seq',
+      'Watch a session with server-sent events: `session` after a change, `activity` for each activity; resumes after Last-Event-ID or after_seq',
     query: Type.Object({ workspace_id: Type.Optional(Type.String()), after_seq: AfterSeq }, closed),
     returns: { 200: Type.String() },
     produces: 'text/event-stream',
   }),
   postActivity: operation(routes.postActivity, {
-    summary: 'Say something in a session: an app its activities, a person a prompt',
+    summary: 'Post an activity in a session; people post prompts, apps all other types',
     body: NewActivity,
     bodyCheckedByVerb: true,
     idempotent: true,

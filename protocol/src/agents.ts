@@ -12,7 +12,7 @@ export const UnavailableReason = Type.Enum([
 ])
 export type UnavailableReason = Static<typeof UnavailableReason>
 
-/** Somebody to choose: a person, or an agent with whether work can be handed to it. */
+/** A person, or an agent and whether it is available for delegation. */
 export const Choice = Type.Object(
   {
     id: id('usr'),
@@ -30,7 +30,7 @@ export type Choice = Static<typeof Choice>
 const context = {
   ...paging,
   query: Type.Optional(Type.String({ maxLength: limits.query })),
-  /** Of what the work is; availability depends on its team. */
+  /** The issue to delegate; availability depends on its team. */
   issue_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   team_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
 }
@@ -48,7 +48,7 @@ const Instructions = Type.String({
   'x-message': `must have at most ${limits.instructions.toLocaleString('en')} characters`,
 })
 
-/** decisions 10: an agent that a member made for themselves. Its id is that of its user. */
+/** An agent that a member created for personal use (agent.personal-create). Its id is the id of its user. */
 export const PersonalAgent = Type.Object(
   {
     id: id('usr'),
@@ -68,7 +68,7 @@ export type NewPersonalAgent = Static<typeof NewPersonalAgent>
 export const PersonalAgentChange = Type.Partial(NewPersonalAgent, closed)
 export type PersonalAgentChange = Static<typeof PersonalAgentChange>
 
-/** The model that agents inside the service think with, as its operator set it and as it has been answering. */
+/** The configured model of deployment and personal agents, and its latest results. */
 export const ModelStatus = Type.Object(
   {
     configured: Type.Boolean(),
@@ -76,7 +76,7 @@ export const ModelStatus = Type.Object(
     url_host: nullable(Type.String()),
     last_success_at: nullable(Timestamp),
     last_failure_at: nullable(Timestamp),
-    /** Why the last call failed, in a few words. */
+    /** Short reason of the last failure. */
     last_failure: nullable(Type.String()),
   },
   { ...closed, title: 'ModelStatus' },
@@ -85,37 +85,37 @@ export type ModelStatus = Static<typeof ModelStatus>
 
 export const agents = {
   getModelStatus: operation(routes.getModelStatus, {
-    summary: 'Which model agents inside the service think with, and when it last answered and last failed to',
+    summary: 'Get the model that deployment and personal agents use, and its last success and failure',
     returns: { 200: ModelStatus },
   }),
   listPersonalAgents: operation(routes.listPersonalAgents, {
-    summary: 'The agents that you made for yourself, newest first',
+    summary: 'List your personal agents, newest first',
     query: Page,
     returns: { 200: list(PersonalAgent) },
   }),
   createPersonalAgent: operation(routes.createPersonalAgent, {
-    summary: `Make an agent of your own, with instructions; a person has at most ${limits.personalAgentsPerPerson}`,
+    summary: `Create a personal agent with instructions; at most ${limits.personalAgentsPerPerson} for each person`,
     body: NewPersonalAgent,
     returns: { 201: PersonalAgent },
     errors: ['PERSONAL_AGENT_LIMIT_REACHED'],
   }),
   updatePersonalAgent: operation(routes.updatePersonalAgent, {
-    summary: 'Change its name or instructions',
+    summary: 'Change the name or instructions of a personal agent',
     body: PersonalAgentChange,
     returns: { 200: PersonalAgent },
   }),
   deletePersonalAgent: operation(routes.deletePersonalAgent, {
-    summary: 'Delete it; its sessions end and what was delegated to it is released',
+    summary: 'Delete a personal agent; its sessions end and its delegations are removed',
     returns: { 204: null },
   }),
   listAgents: operation(routes.listAgents, {
-    summary: 'Agents, with whether work can be handed to them; apps and the built-in one where asked for',
+    summary: 'List agents and whether they are available; apps and the deployment agent are included on request',
     query: AgentQuery,
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
   selectUsers: operation(routes.selectUsers, {
-    summary: 'People and agents to choose from',
+    summary: 'List people and agents to choose from',
     query: UserQuery,
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],

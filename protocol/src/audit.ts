@@ -3,7 +3,6 @@ import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** What is worth looking up later: who changed access, and how. */
 export const auditActions = [
   'workspace.created',
   'workspace.updated',
@@ -59,7 +58,7 @@ export type AuditEntry = Static<typeof AuditEntry>
 
 export const audit = {
   listAuditEntries: operation(routes.listAuditEntries, {
-    summary: 'Who changed what in the workspace, newest first',
+    summary: 'List audit entries of the workspace, newest first',
     query: Type.Object({ ...paging, action: Type.Optional(AuditAction) }, closed),
     returns: { 200: list(AuditEntry) },
   }),

@@ -10,7 +10,7 @@ export type CommentTarget = Static<typeof CommentTarget>
 
 const Text = Type.String({ minLength: 1, maxLength: limits.comment })
 
-/** The fields of spec 2.10, which events carry. */
+/** The fields in events. */
 const commentData = {
   id: id('cmt'),
   text: Type.String(),
@@ -52,29 +52,29 @@ export type CommentChange = Static<typeof CommentChange>
 
 export const comments = {
   listComments: operation(routes.listComments, {
-    summary: 'Comments of an issue or project, oldest first',
+    summary: 'List comments of an issue or project, oldest first',
     query: Type.Object({ ...paging, target_type: CommentTarget, target_id: Ref }, closed),
     returns: { 200: list(Comment) },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
   createComment: operation(routes.createComment, {
-    summary: 'Comment on an issue or project, or reply; @[Name](usr_…) mentions somebody',
+    summary: 'Comment on an issue or project, or reply; @[Name](usr_…) mentions a user',
     body: NewComment,
     returns: { 201: Comment },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
   getComment: operation(routes.getComment, {
-    summary: 'One comment',
+    summary: 'Get a comment',
     returns: { 200: Comment },
   }),
   updateComment: operation(routes.updateComment, {
-    summary: 'Change the text (its author) or whether it is resolved',
+    summary: 'Change the text (author only) or whether it is resolved',
     body: CommentChange,
     returns: { 200: Comment },
     errors: ['FORBIDDEN'],
   }),
   deleteComment: operation(routes.deleteComment, {
-    summary: 'Delete a comment (its author or a manager); replies to it go with it',
+    summary: 'Delete a comment and its replies (author or manager)',
     returns: { 204: null },
     errors: ['FORBIDDEN'],
   }),

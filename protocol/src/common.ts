@@ -1,17 +1,17 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
 
-/** No key beyond those named: unknown ones are refused, not dropped. */
+/** Unknown keys are refused, not dropped. */
 export const closed = { additionalProperties: false } as const
 
-/** `x-message` is what a caller reads when the value does not fit. */
+/** Where a schema has `x-message`, validation errors contain it instead of the default message. */
 export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
 
 export const Name = Type.String({
   minLength: 1,
   maxLength: limits.name,
   pattern: '\\S',
-  'x-message': `must have 1 to ${limits.name} characters, and not only spaces`,
+  'x-message': `must have 1 to ${limits.name} characters and not only spaces`,
 })
 
 export const Guidance = Type.String({ maxLength: limits.guidance })
@@ -27,7 +27,7 @@ export const Timestamp = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 })
 
-/** The id of a record we answer: its prefix and 26 lowercase Crockford characters. */
+/** The id of a record in responses: a prefix and 26 lowercase Crockford characters. */
 export const id = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-hjkmnp-tv-z]{26}$` })
 
 export const Role = Type.Enum(['owner', 'admin', 'member'], { 'x-message': 'must be owner, admin or member' })

@@ -2,18 +2,18 @@ import { type Static, Type } from 'typebox'
 import { closed, id, nullable, paging, Timestamp } from './common.ts'
 import { limits } from './limits.ts'
 
-/** Deliveries of events to an endpoint, and what came of each attempt (2.9). The same for workspaces and apps. */
+// Deliveries of events to the endpoints of workspaces and apps.
 
 export const ResourceType = Type.Enum(['Issue', 'Comment', 'Project'], {
   'x-message': 'must be Issue, Comment or Project',
 })
 export type ResourceType = Static<typeof ResourceType>
 
-/** 6.3: what an agent app is told of while its webhook is enabled, whatever it asks for. */
+/** Events that every agent app with an enabled webhook receives, in addition to its `resource_types`. */
 export const appEventTypes = ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'] as const
 export type AppEventType = (typeof appEventTypes)[number]
 
-/** 3.3: `failing` was disabled by the service itself. */
+/** `failing`: disabled by the service after repeated failures. */
 export const EndpointState = Type.Enum(['enabled', 'disabled', 'failing'])
 export type EndpointState = Static<typeof EndpointState>
 
@@ -38,9 +38,9 @@ export const Attempt = Type.Object(
     number: Type.Integer(),
     started_at: Timestamp,
     duration_ms: Type.Integer(),
-    /** Null when nothing was answered. */
+    /** Null if there was no response. */
     http_status: nullable(Type.Integer()),
-    /** Null when it succeeded. */
+    /** Null if it succeeded. */
     reason: nullable(FailureReason),
     response_excerpt: nullable(Type.String()),
   },
@@ -59,7 +59,7 @@ const deliveryFields = {
   action: Type.String(),
   status: DeliveryStatus,
   created_at: Timestamp,
-  /** Null when none is scheduled. */
+  /** Null if none is scheduled. */
   next_attempt_at: nullable(Timestamp),
   attempts: Type.Array(Attempt),
 }
@@ -88,26 +88,26 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>
 export const AppDeliveryQuery = Type.Object(
   {
     ...filters,
-    /** What told the app of this session, and of what people wrote in it. */
+    /** Only deliveries of events of this session. */
     agent_session_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   },
   closed,
 )
 export type AppDeliveryQuery = Static<typeof AppDeliveryQuery>
 
-/** Attempts, not deliveries; without test pings and without what a listener answered. */
+/** Counts attempts, not deliveries; excludes test pings and attempts that a listener answered. */
 export const EndpointHealth = Type.Object(
   {
-    /** The last 14 days (UTC), oldest first, also those without an attempt. */
+    /** The last 14 days (UTC), oldest first, including days without attempts. */
     days: Type.Array(
       Type.Object(
         { date: Type.String({ format: 'date' }), succeeded: Type.Integer(), failed: Type.Integer() },
         { ...closed, title: 'HealthDay' },
       ),
     ),
-    /** Of all attempts of these days, from 0 to 1; null when there were none. */
+    /** From 0 to 1, over all attempts of these days; null if there were none. */
     success_rate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-    /** Of the last 30 days, as deliveries are kept. */
+    /** Within the last 30 days, for which deliveries are kept. */
     last_success_at: nullable(Timestamp),
     last_failure: nullable(
       Type.Object(
@@ -115,16 +115,16 @@ export const EndpointHealth = Type.Object(
         closed,
       ),
     ),
-    /** When the service disabled it; null unless its state is `failing`. */
+    /** When the service disabled it; null unless `state` is `failing`. */
     failing_since: nullable(Timestamp),
-    /** Deliveries that wait for it to be enabled; counted up to 10,000. */
+    /** Deliveries held while it is disabled, counted up to 10,000. */
     held: Type.Integer({ maximum: limits.heldCounted }),
   },
   { ...closed, title: 'EndpointHealth' },
 )
 export type EndpointHealth = Static<typeof EndpointHealth>
 
-/** What a test ping came to; a receiver that fails is a result, not an error. */
+/** Result of a test ping. A failing receiver is a result, not an error. */
 export const PingResult = Type.Object(
   {
     ok: Type.Boolean(),

@@ -4,22 +4,22 @@ import { routes } from './routes.ts'
 
 export const docs = {
   getDocs: operation(routes.getDocs, {
-    summary: 'The documentation of this instance: all pages',
+    summary: 'List all pages of the documentation',
     returns: { 200: Type.String() },
     produces: 'text/html',
   }),
   getDocsStyle: operation(routes.getDocsStyle, {
-    summary: 'What the pages of the documentation look like',
+    summary: 'Get the style sheet of the documentation',
     returns: { 200: Type.String() },
     produces: 'text/css',
   }),
   getDocsPage: operation(routes.getDocsPage, {
-    summary: 'A page of the documentation, a guide or `reference` or `errors`; as Markdown with `.md` at the end',
+    summary: 'Get a page of the documentation: a guide, `reference` or `errors`; append `.md` for Markdown',
     returns: { 200: Type.String() },
     produces: 'text/*',
   }),
   getLlmsText: operation(routes.getLlmsText, {
-    summary: 'All pages of the documentation with a line each, for programs that read',
+    summary: 'List all pages of the documentation with a summary, for language models',
     returns: { 200: Type.String() },
     produces: 'text/plain',
   }),

@@ -1,78 +1,93 @@
-/** Every error the API answers: its HTTP status and the sentence a caller reads. */
+import { limits } from './limits.ts'
+
+/** All error codes of the API, with HTTP status and message. */
 export const errors = {
-  INVALID_DELEGATE: { status: 400, message: 'An app cannot set, change or clear the delegate of an issue.' },
-  INVALID_JSON: { status: 400, message: 'The request body is not a well-formed JSON document.' },
+  INVALID_DELEGATE: { status: 400, message: 'Apps cannot set, change or clear the delegate of an issue.' },
+  INVALID_JSON: { status: 400, message: 'The request body is not valid JSON.' },
   INVALID_REQUEST: { status: 400, message: 'The request is not valid HTTP.' },
-  WORKSPACE_REQUIRED: { status: 400, message: 'Send the header X-Workspace-ID with the id of a workspace of yours.' },
+  WORKSPACE_REQUIRED: { status: 400, message: 'Send the header X-Workspace-ID with the id of one of your workspaces.' },
 
-  INSTALLATION_REVOKED: { status: 401, message: 'The app was uninstalled; discard its tokens.' },
+  INSTALLATION_REVOKED: { status: 401, message: 'The app was uninstalled. Discard its tokens.' },
   UNAUTHORIZED: { status: 401, message: 'The token is missing, expired or revoked. Sign in again.' },
-  INVALID_CREDENTIALS: { status: 401, message: 'The e-mail or the password is wrong.' },
+  INVALID_CREDENTIALS: { status: 401, message: 'The e-mail address or the password is wrong.' },
 
-  INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the scope that details.required names.' },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The token lacks the scope in details.required.' },
   TEAM_ACCESS_DENIED: { status: 403, message: 'The app is not installed for the team of this item.' },
   APP_STATUS_FORBIDDEN: {
     status: 403,
-    message: 'An app may not give an issue this status; details.allowed lists those it may.',
+    message: 'Apps cannot set this status. See details.allowed for those they can set.',
   },
   FORBIDDEN: { status: 403, message: 'Your role does not allow this.' },
   CSRF_REFUSED: {
     status: 403,
-    message: 'A write that is authenticated by the cookie must come from the same origin.',
+    message: 'A write with the login cookie must come from the same origin.',
   },
   SESSION_ONLY_ROUTE: {
     status: 403,
-    message: "This route needs a person's login; OAuth and app tokens cannot use it.",
+    message: "This route requires a person's login. OAuth and app tokens cannot use it.",
   },
-  WORKSPACE_ACCESS_DENIED: { status: 403, message: 'X-Workspace-ID names a workspace you do not belong to.' },
+  WORKSPACE_ACCESS_DENIED: { status: 403, message: 'You are not a member of the workspace in X-Workspace-ID.' },
 
-  RESOURCE_NOT_FOUND: { status: 404, message: 'There is nothing here that you can see.' },
-  ROUTE_NOT_FOUND: { status: 404, message: 'There is no such route; the API is described in openapi.json.' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This route does not answer to that method; see the Allow header.' },
+  RESOURCE_NOT_FOUND: { status: 404, message: 'Not found, or you do not have access to it.' },
+  ROUTE_NOT_FOUND: { status: 404, message: 'This route does not exist. See openapi.json for all routes.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: 'This route does not support the method. See the Allow header for those it supports.',
+  },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 
-  ALREADY_MEMBER: { status: 409, message: 'You are a member of that workspace already.' },
+  ALREADY_MEMBER: { status: 409, message: 'You are already a member of that workspace.' },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,
-    message: 'This Idempotency-Key was sent with another body before; use a new key for a new activity.',
+    message: 'This Idempotency-Key was already used with another body. Use a new key for a new activity.',
   },
-  LAST_OWNER: { status: 409, message: 'A workspace needs an owner; make somebody else owner first.' },
+  LAST_OWNER: { status: 409, message: 'A workspace needs an owner. Make another member owner first.' },
   PERSONAL_AGENT_LIMIT_REACHED: {
     status: 409,
-    message: 'You have as many personal agents as you may; delete one you no longer need.',
+    message: `You already have ${limits.personalAgentsPerPerson} personal agents, the maximum. Delete one first.`,
   },
-  REDELIVERY_LIMIT_REACHED: { status: 409, message: 'The delivery has been attempted too often to be sent again.' },
+  REDELIVERY_LIMIT_REACHED: {
+    status: 409,
+    message: `The delivery already has ${limits.attemptsPerDelivery} attempts, the maximum.`,
+  },
   SESSION_ENDED: {
     status: 409,
-    message: 'The agent session has ended, or is about to; details.end_reason says why.',
+    message: 'The agent session has ended or is stopping. See details.end_reason.',
   },
-  VIEW_LIMIT_REACHED: { status: 409, message: 'You have as many views as you may; delete one you no longer need.' },
+  VIEW_LIMIT_REACHED: {
+    status: 409,
+    message: `You already have ${limits.viewsPerPerson} views, the maximum. Delete one first.`,
+  },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,
-    message: 'The workspace has as many webhooks as it may; delete one it no longer needs.',
+    message: 'The workspace has the maximum number of webhooks. Delete one first.',
   },
 
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
-  URI_TOO_LONG: { status: 414, message: 'The address of the request is too long.' },
+  URI_TOO_LONG: { status: 414, message: 'The URL of the request is too long.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
   DELEGATE_UNAVAILABLE: {
     status: 422,
-    message: 'The agent cannot be given this issue; details.reason says what is missing.',
+    message: 'The issue cannot be delegated to this agent. See details.reason.',
   },
   DELEGATION_REQUIRES_ASSIGNEE: {
     status: 422,
-    message: "A delegated issue needs an assignee who stays accountable; name somebody of the issue's team.",
+    message:
+      "A delegated issue needs an assignee who stays accountable. Set assignee_id to a member of the issue's team.",
   },
-  PROMPT_IS_HUMAN_ONLY: { status: 422, message: 'Only a person writes a prompt; an app says what it does or found.' },
-  VALIDATION_ERROR: { status: 422, message: 'Some fields are not valid; details names each of them.' },
-  RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait for the seconds in Retry-After.' },
+  PROMPT_IS_HUMAN_ONLY: {
+    status: 422,
+    message: 'Only people can post a prompt. Apps post thought, action, elicitation, response or error.',
+  },
+  VALIDATION_ERROR: { status: 422, message: 'Some fields are invalid. See details for each of them.' },
+  RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests. Wait for the number of seconds in Retry-After.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The headers of the request are too large.' },
 
-  INTERNAL_ERROR: { status: 500, message: 'Something went wrong on our side; details.request_id helps to find it.' },
+  INTERNAL_ERROR: { status: 500, message: 'Internal error. Report details.request_id to the operator.' },
   NOT_READY: {
     status: 503,
-    message: 'The service is starting, stopping, overloaded or without its database; try again.',
+    message: 'The service is starting, stopping, overloaded or has lost its database. Try again.',
   },
 } as const satisfies Record<string, { status: number; message: string }>
 

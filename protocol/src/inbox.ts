@@ -3,7 +3,6 @@ import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** What asks for a person. */
 export const InboxKind = Type.Enum([
   'mention',
   'assignment',
@@ -32,7 +31,7 @@ export type InboxEntry = Static<typeof InboxEntry>
 
 export const inbox = {
   listInbox: operation(routes.listInbox, {
-    summary: 'What asks for the caller, newest first',
+    summary: 'List inbox entries of the caller, newest first',
     query: Type.Object({ ...paging, unread: Type.Optional(Type.Boolean()) }, closed),
     returns: { 200: list(InboxEntry) },
   }),
@@ -42,7 +41,7 @@ export const inbox = {
     returns: { 200: InboxEntry },
   }),
   readInbox: operation(routes.readInbox, {
-    summary: 'Mark every entry as read',
+    summary: 'Mark all entries as read',
     returns: { 204: null },
   }),
 }

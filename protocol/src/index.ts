@@ -125,7 +125,7 @@ export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
 
-/** Every operation by its name. A route without an operation, or the reverse, does not compile. */
+/** All operations by name. A route without an operation, or the reverse, does not compile. */
 export const api = {
   ...service,
   ...docs,

@@ -15,9 +15,9 @@ export const Installation = Type.Object(
     app: Type.Object({ id: id('app'), name: Type.String() }, closed),
     app_user: Type.Object({ id: id('usr'), display_name: Type.String() }, closed),
     all_teams: Type.Boolean(),
-    /** Empty when `all_teams` is true. */
+    /** Empty if `all_teams` is true. */
     team_ids: Type.Array(id('team')),
-    /** What its tokens may do now. */
+    /** Current scopes of its tokens. */
     scopes: Scopes,
     installed_by: nullable(id('usr')),
     created_at: Timestamp,
@@ -27,10 +27,12 @@ export const Installation = Type.Object(
 )
 export type Installation = Static<typeof Installation>
 
-/** decisions 4: exactly one of the two; a verb says which is missing. */
+/** Exactly one of the two (installation.coverage-exactly-one); checked by the verb. */
 export const Coverage = Type.Object(
   {
-    all_teams: Type.Optional(Type.Literal(true, { 'x-message': 'must be true, or left out for chosen teams' })),
+    all_teams: Type.Optional(
+      Type.Literal(true, { 'x-message': 'must be true; omit it to choose teams with team_ids' }),
+    ),
     team_ids: Type.Optional(Refs),
   },
   closed,
@@ -39,21 +41,21 @@ export type Coverage = Static<typeof Coverage>
 
 export const installations = {
   listInstallations: operation(routes.listInstallations, {
-    summary: 'Installed agent apps, newest first',
+    summary: 'List installed agent apps, newest first',
     query: Page,
     returns: { 200: list(Installation) },
   }),
   getInstallation: operation(routes.getInstallation, {
-    summary: 'Read an installation',
+    summary: 'Get an installation',
     returns: { 200: Installation },
   }),
   updateInstallation: operation(routes.updateInstallation, {
-    summary: 'Choose the teams that an installed app reaches',
+    summary: 'Change the teams that an installed app can access',
     body: Coverage,
     returns: { 200: Installation },
   }),
   deleteInstallation: operation(routes.deleteInstallation, {
-    summary: 'Uninstall an app; its tokens stop at once',
+    summary: 'Uninstall an app and revoke its tokens',
     returns: { 204: null },
   }),
 }

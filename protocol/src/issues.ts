@@ -12,7 +12,7 @@ export type IssueStatus = Static<typeof IssueStatus>
 export const IssueType = Type.Enum(['bug', 'feature', 'task', 'story'])
 export type IssueType = Static<typeof IssueType>
 
-/** The fields of spec 2.10, which events carry. */
+/** The fields in events. */
 const issueData = {
   id: id('iss'),
   code: Type.String(),
@@ -79,7 +79,7 @@ const { title, ...optional } = writable
 export const NewIssue = Type.Object({ title, ...Type.Partial(Type.Object(optional)).properties }, closed)
 export type NewIssue = Static<typeof NewIssue>
 
-/** One write that changed an issue: who, when, and each field before and after. */
+/** One change of an issue, with each field before and after. */
 export const IssueChangeRecord = Type.Object(
   {
     id: id('chg'),
@@ -96,7 +96,7 @@ export const IssueFilter = Type.Object(
     ...paging,
     team_id: Type.Optional(Ref),
     project_id: Type.Optional(Ref),
-    /** Its sub-issues. */
+    /** Only sub-issues of this issue. */
     parent_id: Type.Optional(Ref),
     status: Type.Optional(IssueStatus),
     priority: Type.Optional(Priority),
@@ -112,7 +112,7 @@ export type IssueFilter = Static<typeof IssueFilter>
 
 export const issues = {
   listIssues: operation(routes.listIssues, {
-    summary: 'Issues the caller may see, newest first; query matches title, description and code',
+    summary: 'List issues that the caller can see, newest first; query searches title, description and code',
     query: IssueFilter,
     returns: { 200: list(Issue) },
   }),
@@ -124,7 +124,7 @@ export const issues = {
     errors: ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN', 'DELEGATE_UNAVAILABLE', 'DELEGATION_REQUIRES_ASSIGNEE'],
   }),
   importIssues: operation(routes.importIssues, {
-    summary: 'Create many issues at once, all or none; no events are sent',
+    summary: 'Create up to 500 issues, all or none; sends no events',
     body: Type.Object(
       {
         issues: Type.Array(
@@ -143,11 +143,11 @@ export const issues = {
     returns: { 201: Type.Object({ data: Type.Array(Issue) }, closed) },
   }),
   getIssue: operation(routes.getIssue, {
-    summary: 'One issue, by id or by code; codes it had before still find it',
+    summary: 'Get an issue by id or code, including former codes',
     returns: { 200: Issue },
   }),
   updateIssue: operation(routes.updateIssue, {
-    summary: 'Change the fields that are sent and no other',
+    summary: 'Change the given fields of an issue',
     body: IssueChange,
     notFromApps: { delegate_id: 'INVALID_DELEGATE' },
     returns: { 200: Issue },
@@ -164,7 +164,7 @@ export const issues = {
     returns: { 204: null },
   }),
   listIssueHistory: operation(routes.listIssueHistory, {
-    summary: 'What was changed in an issue, newest first',
+    summary: 'List changes of an issue, newest first',
     query: Page,
     returns: { 200: list(IssueChangeRecord) },
   }),

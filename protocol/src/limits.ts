@@ -1,4 +1,4 @@
-/** Every number a caller can run into, in one place. Lengths count Unicode characters. */
+/** All limits that a caller can encounter. Lengths count Unicode characters. */
 export const limits = {
   bodyBytes: 1024 * 1024,
   bodyDepth: 32,
@@ -37,25 +37,25 @@ export const limits = {
   consentMinutes: 10,
   refreshTokenDays: 90,
   grantDays: 365,
-  /** A rotated refresh token that comes again within this time was a race; later it was stolen. */
+  /** Reuse of a rotated refresh token within this time is a race; later it counts as theft and ends the grant. */
   refreshReplaySeconds: 60,
   registrationsPerHour: 20,
   webhookLabel: 80,
-  /** A receiver's answer must begin within this time (4.7). */
+  /** Time until the headers of a receiver's answer (delivery.deadline-5s). */
   webhookDeadlineMs: 5000,
   webhookResponseBytes: 64 * 1024,
   webhookResponseKept: 1000,
-  /** Of one request that is handed to a listener: more than any event has. */
+  /** Size of one request to a listener; events are smaller. */
   relayedBytes: 8 * 1024 * 1024,
-  /** To one webhook, at once; they are given back evenly. */
+  /** Burst of test pings to one webhook; refills evenly. */
   testsPerMinute: 30,
-  /** Scheduled and asked for together. */
+  /** Scheduled and requested attempts together. */
   attemptsPerDelivery: 100,
-  /** Kept, and held while a webhook is disabled, for so long. */
+  /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
-  /** That a webhook's health is told for, today included. */
+  /** Days in a webhook's health, including today. */
   healthDays: 14,
-  /** Held deliveries are counted up to so many. */
+  /** Held deliveries are counted up to this number. */
   heldCounted: 10_000,
 
   planItems: 50,
@@ -69,7 +69,7 @@ export const limits = {
   optionValue: 255,
   optionDescription: 1000,
   idempotencyKey: 64,
-  /** A whole prompt_context, in bytes of UTF-8. */
+  /** Size of prompt_context in UTF-8. */
   promptContextBytes: 64 * 1024,
   previousComments: 100,
 
@@ -77,12 +77,12 @@ export const limits = {
   invitationLifetimeDays: 7,
 
   heartbeatSeconds: 15,
-  /** Streams of server-sent events that one person has open with one process. */
+  /** Open event streams of one user in one process. */
   streamsPerPerson: 100,
-  /** What may wait for a browser that does not read its stream. */
+  /** Unsent data of one event stream; the stream is closed above this. */
   unreadStreamBytes: 1024 * 1024,
 
-  /** Failed sign-ins that may come at once; they are forgiven evenly over the period. */
+  /** Burst of failed sign-ins; refills evenly over the period. */
   signInFailuresPerEmail: 10,
   signInFailuresPerAddress: 60,
   signInPeriodSeconds: 600,

@@ -4,19 +4,22 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** decisions 11: the webhook of an app that is developed on somebody's machine. No name under `.invalid` ever exists. */
+/**
+ * The webhook URL of an app in development, which receives deliveries through a listener
+ * (manifest.listen-invalid-accepted). Names under `.invalid` never resolve.
+ */
 export const listenUrl = 'https://listen.invalid/'
 
-/** The data of an `attempt`: one request, to be made as it stands. */
+/** The data of an `attempt` event: a request that the listener sends unchanged. */
 export const RelayedAttempt = Type.Object(
   {
     attempt_id: id('att'),
     delivery_id: id('dlv'),
-    /** Where it would have gone. */
+    /** The registered webhook URL. */
     url: Type.String(),
     method: Type.Literal('POST'),
     headers: Type.Record(Type.String(), Type.String()),
-    /** The very bytes that were signed, in base64. */
+    /** The signed bytes, in base64. */
     body: Type.String(),
   },
   { ...closed, title: 'RelayedAttempt' },
@@ -35,7 +38,7 @@ export type AttemptAnswer = Static<typeof AttemptAnswer>
 export const listening = {
   listenToApp: operation(routes.listenToApp, {
     summary:
-      "Receive an app's deliveries by server-sent events, in place of its URL: `ready` at the start, `attempt` for each one, `replaced` or `ended` when somebody else or nobody gets them from now on",
+      "Receive an app's deliveries with server-sent events, in place of its URL: `ready` at the start, `attempt` for each delivery, `replaced` after another listener took over, `ended` after the app was deleted or got another URL",
     query: Type.Object(
       { workspace_id: Type.Optional(Type.String()), take_over: Type.Optional(Type.Boolean()) },
       closed,
@@ -45,7 +48,7 @@ export const listening = {
     errors: ['FORBIDDEN'],
   }),
   answerAttempt: operation(routes.answerAttempt, {
-    summary: 'Answer an attempt that was listened to, within five seconds',
+    summary: 'Answer a relayed attempt, within five seconds',
     body: AttemptAnswer,
     returns: { 204: null },
     errors: ['FORBIDDEN'],

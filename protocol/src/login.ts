@@ -16,7 +16,7 @@ export const Person = Type.Object(
 )
 export type Person = Static<typeof Person>
 
-/** 2.3: whom an installed app acts as. */
+/** The user of an installed app. */
 export const AppUser = Type.Object(
   {
     id: id('usr'),
@@ -30,7 +30,7 @@ export const AppUser = Type.Object(
 const Password = text(limits.passwordMin, limits.passwordMax)
 
 const Login = Type.Object(
-  { user: Person, token: Type.String({ description: 'Begins psn_; send it as Authorization: Bearer' }) },
+  { user: Person, token: Type.String({ description: 'Starts with psn_; send it as Authorization: Bearer' }) },
   { ...closed, title: 'Login' },
 )
 
@@ -46,23 +46,23 @@ export const login = {
   }),
   signIn: operation(routes.signIn, {
     summary: 'Sign in with e-mail and password',
-    // Longer or shorter than any password can be is as wrong as any other, and says no more.
+    // Looser than the rules for passwords, so that an impossible one is answered like any other wrong one.
     body: Type.Object({ email: text(1, limits.email), password: text(0, 5 * limits.passwordMax) }, closed),
     returns: { 200: Login },
     errors: ['INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],
   }),
   signOut: operation(routes.signOut, {
-    summary: 'End this login',
+    summary: 'Sign out',
     returns: { 204: null },
   }),
   changePassword: operation(routes.changePassword, {
-    summary: 'Change the password; every other login of the person ends',
+    summary: 'Change the password and sign out everywhere else',
     body: Type.Object({ current_password: text(1, limits.passwordMax), new_password: Password }, closed),
     returns: { 204: null },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   getMe: operation(routes.getMe, {
-    summary: 'Who is calling: a person and their workspaces, or an app and its installation',
+    summary: 'Get the caller: a person and their workspaces, or an app and its installation',
     returns: {
       200: Type.Union([
         Type.Object(
@@ -82,7 +82,7 @@ export const login = {
         ),
       ]),
     },
-    // An app names its workspace on every call (5.1).
+    // For an app that sends the X-Workspace-ID of another workspace.
     errors: ['WORKSPACE_ACCESS_DENIED'],
   }),
 }

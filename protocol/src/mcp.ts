@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** JSON-RPC 2.0: what is not known is ignored (decisions 0). */
+/** JSON-RPC 2.0 messages may have unknown keys. */
 const open = { additionalProperties: true } as const
 const version = { jsonrpc: Type.Literal('2.0') }
 const RpcError = Type.Object(
@@ -13,11 +13,11 @@ const RpcResult = Type.Object({ ...version, result: Type.Object({}, open) }, { .
 
 export const mcp = {
   callMcp: operation(routes.callMcp, {
-    summary: 'The API as tools for models: the Model Context Protocol over Streamable HTTP, without sessions',
+    summary: 'Call the MCP server: the API as tools for models, over Streamable HTTP without sessions',
     body: Type.Unknown({ title: 'JsonRpcMessage' }),
     bodyCheckedByVerb: true,
     errorFormat: 'json-rpc',
-    // A notification is answered by 202, a message that cannot be understood by 400 or 404.
+    // 202 for a notification; 400 or 404 for an invalid message.
     returns: { 200: Type.Union([RpcResult, RpcError]), 202: null, 400: RpcError, 404: RpcError },
   }),
 }

@@ -6,7 +6,7 @@ import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Refs } from './tracker.ts'
 
-/** RFC 6749 and its kin: parameters nobody knows are ignored, errors have their own shape. */
+/** RFC 6749: unknown parameters are ignored. */
 const open = { additionalProperties: true } as const
 const Parameter = Type.Optional(
   Type.String({
@@ -14,7 +14,7 @@ const Parameter = Type.Optional(
     'x-message': `must be sent once, with at most ${limits.oauthParameter} characters`,
   }),
 )
-const OAuthProblem = Type.Object({ error: Type.String(), error_description: Type.String() }, { title: 'OAuthError' })
+const OAuthError = Type.Object({ error: Type.String(), error_description: Type.String() }, { title: 'OAuthError' })
 
 export const AuthorizeQuery = Type.Object(
   {
@@ -39,7 +39,7 @@ export const TokenResponse = Type.Object(
     refresh_token: Type.String({ pattern: '^prt_' }),
     scope: Type.String(),
     workspace_id: id('wsp'),
-    /** These three for agent apps only. */
+    /** For agent apps only, like the next two. */
     actor: Type.Optional(Type.Literal('app')),
     installation_id: Type.Optional(id('ins')),
     app_user_id: Type.Optional(id('usr')),
@@ -51,7 +51,7 @@ export type TokenResponse = Static<typeof TokenResponse>
 export const ConsentRequest = Type.Object(
   {
     id: Type.String(),
-    /** Null when a program of the person asks, not an agent app. */
+    /** Null if the client is a program, not an agent app. */
     app: nullable(
       Type.Object(
         { id: id('app'), name: Type.String(), description: nullable(Type.String()), icon: Type.String() },
@@ -61,30 +61,30 @@ export const ConsentRequest = Type.Object(
     client_name: Type.String(),
     developer: nullable(Type.Object({ name: Type.String(), url: nullable(Type.String()) }, closed)),
     scopes: Type.Array(Type.String()),
-    /** Of the app's workspace, to choose from; for a program of the person, none. */
+    /** For an agent app, the teams of its workspace; for a program, empty. */
     teams: Type.Array(Type.Object({ id: id('team'), key: Type.String(), name: Type.String() }, closed)),
-    /** Of the person, to choose from; for an agent app, its own alone. */
+    /** For a program, the person's workspaces; for an agent app, only its own. */
     workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String() }, closed)),
     redirect_host: Type.String(),
-    /** What an agent app will be told of, and where; null where it will not be: no webhook, or not enabled. */
+    /** The events that an agent app will receive; null without an enabled webhook. */
     webhook: nullable(
       Type.Object(
         {
           host: Type.String(),
-          /** What it asked for. */
+          /** Requested by the app. */
           resource_types: Type.Array(ResourceType),
-          /** What it is told of in any case. */
+          /** Sent to every app. */
           always: Type.Array(Type.Enum([...appEventTypes])),
         },
         closed,
       ),
     ),
-    /** How an agent app that is installed already is so until now; approving replaces it. */
+    /** The current installation of an agent app, which approval replaces. */
     installed: nullable(
       Type.Object(
         {
           all_teams: Type.Boolean(),
-          /** Empty when `all_teams` is true. */
+          /** Empty if `all_teams` is true. */
           team_ids: Type.Array(id('team')),
           scopes: Type.Array(Type.String()),
         },
@@ -97,10 +97,12 @@ export const ConsentRequest = Type.Object(
 )
 export type ConsentRequest = Static<typeof ConsentRequest>
 
-/** For an agent app one of the first two, for a program of the person the third. */
+/** For an agent app one of the first two, for a program the third. */
 export const Consent = Type.Object(
   {
-    all_teams: Type.Optional(Type.Literal(true, { 'x-message': 'must be true, or left out for chosen teams' })),
+    all_teams: Type.Optional(
+      Type.Literal(true, { 'x-message': 'must be true; omit it to choose teams with team_ids' }),
+    ),
     team_ids: Type.Optional(Refs),
     workspace_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   },
@@ -124,7 +126,7 @@ const RegisteredClient = Type.Object(
   { ...closed, title: 'RegisteredClient' },
 )
 
-/** A program that a person connected, such as an MCP client: it acts for them in one workspace. */
+/** A program that a person connected, such as an MCP client. It acts for them in one workspace. */
 export const Program = Type.Object(
   {
     id: id('grt'),
@@ -132,7 +134,7 @@ export const Program = Type.Object(
     workspace: Type.Object({ id: id('wsp'), name: Type.String() }, closed),
     scopes: Type.Array(Type.String()),
     created_at: Timestamp,
-    /** To the minute; null if it never called. */
+    /** Accurate to the minute; null if it was never used. */
     last_used_at: nullable(Timestamp),
   },
   { ...closed, title: 'Program' },
@@ -141,7 +143,7 @@ export type Program = Static<typeof Program>
 
 export const oauth = {
   authorize: operation(routes.authorize, {
-    summary: 'Begin an authorization; leads to sign-in, to consent, or back with an error',
+    summary: 'Start an authorization; redirects to sign-in, to consent, or back with an error',
     query: AuthorizeQuery,
     anyQuery: true,
     produces: 'text/html',
@@ -163,59 +165,59 @@ export const oauth = {
       open,
     ),
     ...form,
-    returns: { 200: TokenResponse, 400: OAuthProblem, 401: OAuthProblem },
+    returns: { 200: TokenResponse, 400: OAuthError, 401: OAuthError },
   }),
   revokeToken: operation(routes.revokeToken, {
-    summary: 'End the grant of a refresh token',
+    summary: 'Revoke the grant of a refresh token',
     anyQuery: true,
     body: Type.Object(
       { token: Parameter, token_type_hint: Parameter, client_id: Parameter, client_secret: Parameter },
       open,
     ),
     ...form,
-    returns: { 200: Type.Object({}, closed), 400: OAuthProblem, 401: OAuthProblem },
+    returns: { 200: Type.Object({}, closed), 400: OAuthError, 401: OAuthError },
   }),
   registerClient: operation(routes.registerClient, {
     summary: 'Register a public client, such as an MCP client',
     anyQuery: true,
     body: Type.Object({}, open),
     errorFormat: 'oauth',
-    returns: { 201: RegisteredClient, 400: OAuthProblem },
+    returns: { 201: RegisteredClient, 400: OAuthError },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   getServerMetadata: operation(routes.getServerMetadata, {
-    summary: 'OAuth metadata of this service (RFC 8414)',
+    summary: 'Get the OAuth metadata of this service (RFC 8414)',
     returns: { 200: Type.Record(Type.String(), Type.Unknown()) },
   }),
   getResourceMetadata: operation(routes.getResourceMetadata, {
-    summary: 'OAuth metadata of the API as a protected resource (RFC 9728)',
+    summary: 'Get the OAuth metadata of the API as a protected resource (RFC 9728)',
     returns: { 200: Type.Record(Type.String(), Type.Unknown()) },
   }),
   getMcpResourceMetadata: operation(routes.getMcpResourceMetadata, {
-    summary: 'OAuth metadata of the MCP server as a protected resource (RFC 9728)',
+    summary: 'Get the OAuth metadata of the MCP server as a protected resource (RFC 9728)',
     returns: { 200: Type.Record(Type.String(), Type.Unknown()) },
   }),
   getConsentRequest: operation(routes.getConsentRequest, {
-    summary: 'What consent is asked for; for the person who began it',
+    summary: 'Get a consent request, as the person who started it',
     returns: { 200: ConsentRequest },
   }),
   approveConsent: operation(routes.approveConsent, {
-    summary: 'Consent; answers where to send the browser',
+    summary: 'Approve a consent request; returns where to redirect the browser',
     body: Consent,
     returns: { 200: Redirect },
     errors: ['FORBIDDEN'],
   }),
   denyConsent: operation(routes.denyConsent, {
-    summary: 'Refuse; answers where to send the browser',
+    summary: 'Deny a consent request; returns where to redirect the browser',
     returns: { 200: Redirect },
   }),
   listPrograms: operation(routes.listPrograms, {
-    summary: 'Programs that act for you, such as MCP clients, newest first, in all your workspaces',
+    summary: 'List your connected programs, such as MCP clients, in all workspaces, newest first',
     query: Page,
     returns: { 200: list(Program) },
   }),
   endProgram: operation(routes.endProgram, {
-    summary: 'Disconnect a program of yours; its tokens stop at once',
+    summary: 'Disconnect a program and revoke its tokens',
     returns: { 204: null },
   }),
 }

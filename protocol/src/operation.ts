@@ -2,34 +2,31 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { type ErrorCode, errors } from './errors.ts'
 import { inWorkspace, type PathParams, pathParams, type Route } from './routes.ts'
 
-/** What a call takes and answers. A status without a schema answers no body. */
+/** Input and output of an operation. A status without a schema has no body. */
 export interface Shape {
   summary: string
   query?: TObject
   body?: TSchema
-  /** How the body comes: JSON, or the fields of a form as OAuth has it. */
+  /** JSON, or form fields as in OAuth. */
   bodyFormat?: 'json' | 'form'
-  /**
-   * What refusals look like: `{code, message, details}`, RFC 6749's `{error, error_description}`, or for a message that
-   * cannot be understood JSON-RPC's.
-   */
+  /** `{code, message, details}`, RFC 6749's `{error, error_description}`, or JSON-RPC errors for invalid messages. */
   errorFormat?: 'ours' | 'oauth' | 'json-rpc'
-  /** Takes the header Idempotency-Key: the same call again answers what it answered. */
+  /** Accepts the header Idempotency-Key: a repeated call returns the first response. */
   idempotent?: boolean
-  /** Its verb holds the body against the schema, together with what a schema cannot say. */
+  /** The verb validates the body, because some rules cannot be expressed in a schema. */
   bodyCheckedByVerb?: boolean
-  /** Whatever stands in the query is let through: the verb tells in its own way what is wrong with it, or ignores it. */
+  /** The query is not validated here: the verb reports errors in its own format or ignores them. */
   anyQuery?: boolean
-  /** What an app may not send at all, whatever its value, and how it is refused. */
+  /** Fields that apps must not send, with the error code. */
   notFromApps?: { readonly [field: string]: ErrorCode }
   returns: { readonly [status: number]: TSchema | null }
-  /** Media type of the answer where it is not JSON. */
+  /** Media type of the response, if not JSON. */
   produces?: string
-  /** Refusals of its own; those that follow from its caller, body and path are added by `errorsOf`. */
+  /** Its specific errors. `errorsOf` adds those that follow from caller, body and path. */
   errors?: readonly ErrorCode[]
 }
 
-/** One operation of the API as a value: the server mounts it, checks with it and describes it. */
+/** An operation of the API. The server mounts it, validates with it and derives OpenAPI from it. */
 export type Operation<R extends Route = Route, S extends Shape = Shape> = { route: R } & S
 
 export const operation = <const R extends Route, const S extends Shape>(route: R, shape: S): Operation<R, S> => ({
@@ -47,10 +44,10 @@ export type AnswerOf<O extends Operation> = {
   [Status in keyof O['returns']]: O['returns'][Status] extends TSchema ? Static<O['returns'][Status]> : void
 }[keyof O['returns']]
 
-/** The status of an ordinary answer: the lowest one declared. */
+/** The lowest declared status: JavaScript sorts integer keys. */
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
-/** Every error the operation can answer, so that its description is complete. */
+/** All error codes that the operation can return, for its description. */
 export function errorsOf({ route, body, errors: own = [], errorFormat }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
   codes.add('INTERNAL_ERROR').add('NOT_READY')
@@ -65,7 +62,7 @@ export function errorsOf({ route, body, errors: own = [], errorFormat }: Operati
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
-  // A query parameter that is not known is refused everywhere.
+  // Every route refuses unknown query parameters.
   codes.add('VALIDATION_ERROR')
   if (route.stream) codes.add('RATE_LIMIT_EXCEEDED')
   if (route.writes) codes.add('CSRF_REFUSED')

@@ -4,9 +4,9 @@ import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Description, Moment, Ref } from './tracker.ts'
 
-/** Labels, milestones of a project, cycles of a team, initiatives: small things that issues and projects refer to. */
+// Labels, milestones of projects, cycles of teams, and initiatives.
 
-const Color = nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', 'x-message': 'must be a colour like #1f6feb' }))
+const Color = nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', 'x-message': 'must be a colour such as #1f6feb' }))
 const times = { created_at: Timestamp, updated_at: Timestamp }
 
 export const Label = Type.Object(
@@ -69,19 +69,19 @@ export type NewInitiative = Static<typeof NewInitiative>
 
 export const planning = {
   listLabels: operation(routes.listLabels, {
-    summary: 'Labels, newest first',
+    summary: 'List labels, newest first',
     query: Type.Object(paging, closed),
     returns: { 200: list(Label) },
   }),
   createLabel: operation(routes.createLabel, { summary: 'Create a label', body: NewLabel, returns: { 201: Label } }),
   updateLabel: operation(routes.updateLabel, { summary: 'Change a label', body: LabelChange, returns: { 200: Label } }),
   deleteLabel: operation(routes.deleteLabel, {
-    summary: 'Delete a label; issues and projects lose it',
+    summary: 'Delete a label and remove it from issues and projects',
     returns: { 204: null },
   }),
 
   listMilestones: operation(routes.listMilestones, {
-    summary: 'Milestones, newest first; of one project with project_id',
+    summary: 'List milestones, newest first; filter with project_id',
     query: Type.Object({ ...paging, project_id: Type.Optional(Ref) }, closed),
     returns: { 200: list(Milestone) },
   }),
@@ -96,12 +96,12 @@ export const planning = {
     returns: { 200: Milestone },
   }),
   deleteMilestone: operation(routes.deleteMilestone, {
-    summary: 'Delete a milestone; its issues lose it',
+    summary: 'Delete a milestone and remove it from its issues',
     returns: { 204: null },
   }),
 
   listCycles: operation(routes.listCycles, {
-    summary: 'Cycles, newest first; of one team with team_id',
+    summary: 'List cycles, newest first; filter with team_id',
     query: Type.Object({ ...paging, team_id: Type.Optional(Ref) }, closed),
     returns: { 200: list(Cycle) },
   }),
@@ -112,12 +112,12 @@ export const planning = {
   }),
   updateCycle: operation(routes.updateCycle, { summary: 'Change a cycle', body: CycleChange, returns: { 200: Cycle } }),
   deleteCycle: operation(routes.deleteCycle, {
-    summary: 'Delete a cycle; its issues lose it',
+    summary: 'Delete a cycle and remove it from its issues',
     returns: { 204: null },
   }),
 
   listInitiatives: operation(routes.listInitiatives, {
-    summary: 'Initiatives, newest first',
+    summary: 'List initiatives, newest first',
     query: Type.Object(paging, closed),
     returns: { 200: list(Initiative) },
   }),
@@ -132,7 +132,7 @@ export const planning = {
     returns: { 200: Initiative },
   }),
   deleteInitiative: operation(routes.deleteInitiative, {
-    summary: 'Delete an initiative; its projects lose it',
+    summary: 'Delete an initiative and remove it from its projects',
     returns: { 204: null },
   }),
 }

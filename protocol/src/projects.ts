@@ -21,7 +21,7 @@ export type ProjectStatus = Static<typeof ProjectStatus>
 export const HealthStatus = nullable(Type.Enum(['on_track', 'at_risk', 'off_track']))
 export type HealthStatus = Static<typeof HealthStatus>
 
-/** The fields of spec 2.10, which events carry. */
+/** The fields in events. */
 const projectData = {
   id: id('prj'),
   title: Type.String(),
@@ -79,21 +79,21 @@ export type NewProject = Static<typeof NewProject>
 
 export const projects = {
   listProjects: operation(routes.listProjects, {
-    summary: 'Projects the caller may see, newest first',
+    summary: 'List projects that the caller can see, newest first',
     query: Page,
     returns: { 200: list(Project) },
   }),
   createProject: operation(routes.createProject, {
-    summary: 'Create a project; the caller owns it unless somebody else is named',
+    summary: 'Create a project; the caller is its owner unless owner_id is given',
     body: NewProject,
     returns: { 201: Project },
   }),
   getProject: operation(routes.getProject, {
-    summary: 'One project',
+    summary: 'Get a project',
     returns: { 200: Project },
   }),
   updateProject: operation(routes.updateProject, {
-    summary: 'Change the fields that are sent and no other',
+    summary: 'Change the given fields of a project',
     body: ProjectChange,
     returns: { 200: Project },
     errors: ['FORBIDDEN'],

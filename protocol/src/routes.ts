@@ -1,10 +1,10 @@
 /**
- * The whole surface of the API and who may call it, one line each. This file imports nothing, so that
- * browsers can use it without the schemas; what a call takes and answers stands in the file of its noun.
+ * All routes of the API and who may call them. This file imports nothing, so that browsers can use it without the
+ * schemas; input and output are defined in the file of each noun.
  */
 export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
 
-/** 5.6: what an agent app may ask for. */
+/** The scopes that an agent app can request (manifest.scopes-all-six-accepted). */
 export const appScopes = [
   'read',
   'write',
@@ -18,11 +18,11 @@ export type AppScope = (typeof appScopes)[number]
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /**
- * - `anyone`         no credentials are looked at
- * - `anyone or person`  the same, but who is signed in is known
+ * - `anyone`         credentials are ignored
+ * - `anyone or person`  a login is recognized but not required
  * - `person`         a person's login
  * - `member`         a person's login, in the workspace that X-Workspace-ID names
- * - `manager`        the same, and owner or admin there
+ * - `manager`        as `member`, with the role owner or admin
  * - `person or app`  a login or any token, outside a workspace
  * - `member or app`  a login or any token, in a workspace; tokens need the scope
  * - `app`            an app's token, in its workspace
@@ -40,22 +40,22 @@ export type Caller =
 export type Route = {
   method: Method
   path: `/${string}`
-  /** `root` stands outside the versioned API, at {root_url}. */
+  /** `root`: outside the versioned API, at {root_url}. */
   at?: 'root'
-  /** Another spelling of the same. */
+  /** An additional method for the same operation. */
   alsoBy?: 'PATCH'
-  /** Answers with server-sent events; `workspace_id` in the query may stand for the header (decisions 6). */
+  /** Server-sent events. Accepts `workspace_id` in the query (session.stream-workspace-in-query). */
   stream?: true
-  /** Changes something though it is a GET, so that a cookie alone does not do (decisions 2). */
+  /** A GET that changes data, so it is protected against CSRF (login.csrf-no-origin-refused). */
   writes?: true
-  /** The MCP server: a token's workspace goes without saying, and a 401 says where tokens come from (decisions 2, 5). */
+  /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
 } & (
   | { caller: Exclude<Caller, 'person or app' | 'member or app' | 'app'> }
   | {
       caller: 'person or app' | 'member or app' | 'app'
       scope: Scope | null
-      /** What a person's program needs where an app needs nothing. */
+      /** Scope required from a person's program, where an app needs none. */
       programScope?: Scope
     }
 )
@@ -69,7 +69,7 @@ export const routes = {
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
   getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
 
-  // How to use it, in its own words
+  // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
   getDocsStyle: { method: 'GET', path: '/docs/style.css', at: 'root', caller: 'anyone' },
   getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
@@ -82,7 +82,7 @@ export const routes = {
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
 
-  // Programs that act for a person
+  // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
   endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
 
@@ -111,7 +111,7 @@ export const routes = {
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
   removeTeamMember: { method: 'DELETE', path: '/teams/:team_id/members/:user_id', caller: 'member' },
 
-  // The tracker
+  // Issues, projects, comments and planning
   listIssues: { method: 'GET', path: '/issues', caller: 'member or app', scope: 'read' },
   createIssue: { method: 'POST', path: '/issues', caller: 'member or app', scope: 'issues:create' },
   importIssues: { method: 'POST', path: '/issues/import', caller: 'manager' },
@@ -164,7 +164,7 @@ export const routes = {
   },
   deleteInitiative: { method: 'DELETE', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'write' },
 
-  // What people keep of the issues screen
+  // Saved views of the issues screen
   listViews: { method: 'GET', path: '/views', caller: 'member' },
   createView: { method: 'POST', path: '/views', caller: 'member' },
   updateView: { method: 'PUT', path: '/views/:view_id', caller: 'member' },
@@ -225,20 +225,20 @@ export const routes = {
   deleteInstallation: { method: 'DELETE', path: '/installations/:installation_id', caller: 'manager' },
   getAppIcon: { method: 'GET', path: '/agent-apps/:app_id/icon', caller: 'anyone' },
 
-  // Whom to hand work to
+  // Agents and users to choose from
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
-  // What agents inside the service think with
+  // The model of deployment and personal agents
   getModelStatus: { method: 'GET', path: '/agents/model', caller: 'manager' },
 
-  // Agents that people make for themselves
+  // Personal agents
   listPersonalAgents: { method: 'GET', path: '/agents/personal', caller: 'member' },
   createPersonalAgent: { method: 'POST', path: '/agents/personal', caller: 'member' },
   updatePersonalAgent: { method: 'PATCH', path: '/agents/personal/:agent_id', caller: 'member' },
   deletePersonalAgent: { method: 'DELETE', path: '/agents/personal/:agent_id', caller: 'member' },
 
-  // Agent sessions: an app always reaches its own, whatever its scopes
+  // Agent sessions: an app can always access its own, whatever its scopes
   listAgentSessions: {
     method: 'GET',
     path: '/agent-sessions',
@@ -294,24 +294,24 @@ export const routes = {
   approveConsent: { method: 'POST', path: '/oauth/requests/:request_id/approve', caller: 'person' },
   denyConsent: { method: 'POST', path: '/oauth/requests/:request_id/deny', caller: 'person' },
 
-  // The same operations as tools for models
+  // MCP: the operations as tools for models
   callMcp: { method: 'POST', path: '/mcp', at: 'root', caller: 'member or app', scope: null, mcp: true },
 
-  // What asks for a person
+  // Inbox
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },
   updateInboxEntry: { method: 'PATCH', path: '/inbox/:entry_id', caller: 'member' },
   readInbox: { method: 'POST', path: '/inbox/read', caller: 'member' },
 
-  // What browsers watch
+  // Live updates
   watchWorkspace: { method: 'GET', path: '/live', caller: 'member', stream: true },
 
-  // What managers can look up
+  // Audit log
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof routes
 
-/** Routes whose answer has an end. */
+/** Routes that are not streams. */
 export type CallName = {
   [Name in RouteName]: (typeof routes)[Name] extends { stream: true } ? never : Name
 }[RouteName]
@@ -320,10 +320,10 @@ export const callNames = (Object.keys(routes) as RouteName[]).filter(
   (name): name is CallName => !('stream' in routes[name]),
 )
 
-/** The caller's workspace must be known before such a route runs. */
+/** Whether the route runs in a workspace. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 
-/** 8: what the limit of requests per installation counts. */
+/** Routes that count towards the request limit per installation. */
 export const isAgentSessionApi = ({ path, at }: Pick<Route, 'path' | 'at'>) =>
   !at && /^\/agent-sessions(\/|$)/.test(path)
 

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** Where a team's work happens; the source of `<repository-hint>` in an agent's context. */
+/** A repository of the team; the source of `<repository-hint>` in an agent's context. */
 export const Repository = Type.Object(
   {
     repository: text(1, limits.repository),
@@ -13,7 +13,7 @@ export const Repository = Type.Object(
         maxLength: limits.url,
         pattern: '^https?://[^\\s/]',
         format: 'uri',
-        'x-message': 'must be an http or https address',
+        'x-message': 'must be an http or https URL',
       }),
     ),
   },
@@ -47,7 +47,7 @@ export const NewTeam = Type.Object(
     name: Name,
     key: Type.String({
       pattern: '^[A-Z][A-Z0-9]{1,5}$',
-      'x-message': 'must be 2 to 6 capital letters or digits, beginning with a letter',
+      'x-message': 'must have 2 to 6 capital letters or digits and start with a letter',
     }),
   },
   closed,
@@ -72,7 +72,7 @@ export const TeamMember = Type.Object(
 )
 export type TeamMember = Static<typeof TeamMember>
 
-/** What somebody is about to store. What is left out is taken as it is stored. */
+/** Unsaved changes to preview. Omitted fields have their stored values. */
 export const GuidanceDraft = Type.Partial(
   Type.Object({ workspace_guidance: Guidance, team_guidance: Guidance, repositories: Repositories }),
   closed,
@@ -81,7 +81,7 @@ export type GuidanceDraft = Static<typeof GuidanceDraft>
 
 export const GuidancePreview = Type.Object(
   {
-    /** Spec 2.11, as the event of a new agent session carries it. */
+    /** As in the `created` event of an agent session. */
     guidance: Type.Array(
       Type.Union([
         Type.Object({ origin: Type.Literal('workspace'), body: Type.String() }, closed),
@@ -89,7 +89,7 @@ export const GuidancePreview = Type.Object(
       ]),
     ),
     prompt_context: Type.String(),
-    /** The issue it was made for; null if the team has none and one was invented. */
+    /** The issue of the preview; null if the team has none and a fictitious one was used. */
     example: nullable(Type.Object({ identifier: Type.String(), title: Type.String() }, closed)),
   },
   { ...closed, title: 'GuidancePreview' },
@@ -98,22 +98,22 @@ export type GuidancePreview = Static<typeof GuidancePreview>
 
 export const teams = {
   listTeams: operation(routes.listTeams, {
-    summary: 'Every team the caller may see, newest first',
+    summary: 'List teams that the caller can see, newest first',
     query: Page,
     returns: { 200: list(Team) },
   }),
   selectTeams: operation(routes.selectTeams, {
-    summary: 'The teams to choose from, newest first: for an app those it is installed for',
+    summary: 'List teams to choose from, newest first; for an app those it is installed for',
     query: Page,
     returns: { 200: list(TeamChoice) },
   }),
   createTeam: operation(routes.createTeam, {
-    summary: 'Create a team; its creator becomes a member of it',
+    summary: 'Create a team; the caller becomes a member',
     body: NewTeam,
     returns: { 201: Team },
   }),
   getTeam: operation(routes.getTeam, {
-    summary: 'One team',
+    summary: 'Get a team',
     returns: { 200: Team },
   }),
   updateTeam: operation(routes.updateTeam, {
@@ -122,21 +122,21 @@ export const teams = {
     returns: { 200: Team },
   }),
   previewGuidance: operation(routes.previewGuidance, {
-    summary: "What an agent would be told if the team's newest issue were delegated to it now; nothing is stored",
+    summary: "Preview the context that an agent would get for the team's newest issue; stores nothing",
     body: GuidanceDraft,
     returns: { 200: GuidancePreview },
   }),
   listTeamMembers: operation(routes.listTeamMembers, {
-    summary: 'Members of a team, newest first, with the apps installed for it',
+    summary: 'List members of a team and the apps installed for it, newest first',
     query: Page,
     returns: { 200: list(TeamMember) },
   }),
   addTeamMember: operation(routes.addTeamMember, {
-    summary: 'Make a member of the workspace a member of the team',
+    summary: 'Add a member of the workspace to the team',
     returns: { 200: TeamMember },
   }),
   removeTeamMember: operation(routes.removeTeamMember, {
-    summary: 'Take somebody out of the team (managers), or leave it',
+    summary: 'Remove a member from the team (managers), or leave it',
     returns: { 204: null },
     errors: ['FORBIDDEN'],
   }),

@@ -4,7 +4,7 @@ import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
-/** What the issues screen keeps in its address. */
+/** The query parameters of the issues screen. */
 export const viewKeys = [
   'team',
   'status',
@@ -23,17 +23,17 @@ export const viewKeys = [
 
 const Query = Type.String({
   maxLength: limits.viewQuery,
-  description: `A query without its question mark, such as status=todo&group=assignee. It may have ${viewKeys.join(', ')}, each more than once, with values of at most ${limits.viewValue} characters.`,
+  description: `A query string without the question mark, such as status=todo&group=assignee. Allowed keys: ${viewKeys.join(', ')}; each can occur several times. Values have at most ${limits.viewValue} characters.`,
   'x-message': `must have at most ${limits.viewQuery} characters`,
 })
 
-/** The issues screen as somebody set it up and wants to see it again. */
+/** A saved configuration of the issues screen. */
 export const View = Type.Object(
   {
     id: id('view'),
     name: Type.String(),
     shared: Type.Boolean(),
-    /** Null once its owner has left; such a view is shared. */
+    /** Null after the owner has left; such a view is shared. */
     owner_id: nullable(id('usr')),
     query: Type.String(),
     created_at: Timestamp,
@@ -50,24 +50,24 @@ export type ViewChange = Static<typeof ViewChange>
 
 export const views = {
   listViews: operation(routes.listViews, {
-    summary: 'Views of the issues screen, newest first: your own, and those that others share',
+    summary: 'List saved views, newest first: your own and shared ones',
     query: Page,
     returns: { 200: list(View) },
   }),
   createView: operation(routes.createView, {
-    summary: `Keep a view, for yourself unless it is shared; a person has at most ${limits.viewsPerPerson}`,
+    summary: `Save a view, private unless shared; at most ${limits.viewsPerPerson} for each person`,
     body: NewView,
     returns: { 201: View },
     errors: ['VIEW_LIMIT_REACHED'],
   }),
   updateView: operation(routes.updateView, {
-    summary: 'Change the fields that are sent: the owner, or a manager if it is shared',
+    summary: 'Change the given fields of a view (owner, or manager if it is shared)',
     body: ViewChange,
     returns: { 200: View },
     errors: ['FORBIDDEN'],
   }),
   deleteView: operation(routes.deleteView, {
-    summary: 'Delete a view: the owner, or a manager if it is shared',
+    summary: 'Delete a view (owner, or manager if it is shared)',
     returns: { 204: null },
     errors: ['FORBIDDEN'],
   }),

@@ -20,7 +20,7 @@ const recordFields = {
   label: Type.String(),
   url: Type.String(),
   all_teams: Type.Boolean(),
-  /** Empty when `all_teams` is true. */
+  /** Empty if `all_teams` is true. */
   team_ids: Type.Array(id('team')),
   resource_types: Type.Array(ResourceType),
   state: EndpointState,
@@ -40,7 +40,7 @@ const fields = {
     minLength: 1,
     maxLength: limits.webhookLabel,
     pattern: '\\S',
-    'x-message': `must have 1 to ${limits.webhookLabel} characters, and not only spaces`,
+    'x-message': `must have 1 to ${limits.webhookLabel} characters and not only spaces`,
   }),
   url: WebhookUrl,
   all_teams: Type.Boolean(),
@@ -48,7 +48,7 @@ const fields = {
   resource_types: Type.Array(ResourceType, {
     minItems: 1,
     uniqueItems: true,
-    'x-message': 'must hold one or more of Issue, Comment and Project, each once',
+    'x-message': 'must contain one or more of Issue, Comment and Project, each once',
   }),
 }
 export const WebhookChange = Type.Partial(Type.Object(fields), closed)
@@ -58,62 +58,62 @@ export type NewWebhook = Static<typeof NewWebhook>
 
 export const webhooks = {
   listWebhooks: operation(routes.listWebhooks, {
-    summary: 'Webhooks of the workspace, newest first',
+    summary: 'List webhooks of the workspace, newest first',
     query: Page,
     returns: { 200: list(Webhook) },
   }),
   createWebhook: operation(routes.createWebhook, {
-    summary: 'Create a webhook; its secret is in the answer',
+    summary: 'Create a webhook; the response contains its secret',
     body: NewWebhook,
     returns: { 201: CreatedWebhook },
     errors: ['WEBHOOK_LIMIT_REACHED'],
   }),
-  getWebhook: operation(routes.getWebhook, { summary: 'Read a webhook', returns: { 200: Webhook } }),
+  getWebhook: operation(routes.getWebhook, { summary: 'Get a webhook', returns: { 200: Webhook } }),
   updateWebhook: operation(routes.updateWebhook, {
-    summary: 'Change a webhook; what is pending goes to the new address',
+    summary: 'Change a webhook; pending deliveries go to the new URL',
     body: WebhookChange,
     returns: { 200: Webhook },
   }),
   deleteWebhook: operation(routes.deleteWebhook, {
-    summary: 'Delete a webhook and cancel what is pending',
+    summary: 'Delete a webhook and cancel its pending deliveries',
     returns: { 204: null },
   }),
   getWebhookSecret: operation(routes.getWebhookSecret, {
-    summary: 'Show the secret that signs deliveries; the audit log says who looked',
+    summary: 'Get the secret that signs deliveries; recorded in the audit log',
     returns: { 200: WebhookSecret },
   }),
   rotateWebhookSecret: operation(routes.rotateWebhookSecret, {
-    summary: 'Make a new secret; the old one stops at once, also for retries',
+    summary: 'Rotate the secret; the old one stops working at once, also for retries',
     returns: { 200: WebhookSecret },
   }),
   testWebhook: operation(routes.testWebhook, {
-    summary: 'Send one signed Ping, also while disabled, and say what came of it',
+    summary: 'Send one signed Ping, even while disabled, and return the result',
     returns: { 200: PingResult },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   enableWebhook: operation(routes.enableWebhook, {
-    summary: 'Enable a webhook; what was held is delivered',
+    summary: 'Enable a webhook and deliver what was held',
     returns: { 200: Webhook },
   }),
   disableWebhook: operation(routes.disableWebhook, {
-    summary: 'Disable a webhook; what is pending is held',
+    summary: 'Disable a webhook and hold its pending deliveries',
     returns: { 200: Webhook },
   }),
   getWebhookHealth: operation(routes.getWebhookHealth, {
-    summary: 'How a webhook has done in the last 14 days, when it failed last, and what waits for it',
+    summary: 'Get the health of a webhook: attempts of the last 14 days, last failure, held deliveries',
     returns: { 200: EndpointHealth },
   }),
   listWebhookDeliveries: operation(routes.listWebhookDeliveries, {
-    summary: 'Deliveries of a webhook with their attempts, newest first',
+    summary: 'List deliveries of a webhook with their attempts, newest first',
     query: DeliveryQuery,
     returns: { 200: list(Delivery) },
   }),
   getWebhookDelivery: operation(routes.getWebhookDelivery, {
-    summary: 'One delivery, with what was last sent',
+    summary: 'Get a delivery and its last request',
     returns: { 200: DeliveryDetail },
   }),
   redeliverToWebhook: operation(routes.redeliverToWebhook, {
-    summary: 'Send a delivery once more, also while disabled',
+    summary: 'Redeliver, even while disabled',
     returns: { 202: Delivery },
     errors: ['DELIVERY_CANCELED', 'REDELIVERY_LIMIT_REACHED'],
   }),

@@ -47,22 +47,22 @@ export const workspaces = {
     returns: { 201: Workspace },
   }),
   getWorkspace: operation(routes.getWorkspace, {
-    summary: 'The workspace that X-Workspace-ID names',
+    summary: 'Get the workspace in X-Workspace-ID',
     returns: { 200: Workspace },
   }),
   updateWorkspace: operation(routes.updateWorkspace, {
-    summary: 'Change the name or the guidance that every agent of the workspace gets',
+    summary: 'Change the name of the workspace or the guidance for all its agents',
     body: WorkspaceChange,
     returns: { 200: Workspace },
   }),
 
   listMembers: operation(routes.listMembers, {
-    summary: 'Members of the workspace, newest first',
+    summary: 'List members of the workspace, newest first',
     query: Page,
     returns: { 200: list(Member) },
   }),
   updateMember: operation(routes.updateMember, {
-    summary: "Change a member's role; only an owner makes or unmakes owners",
+    summary: "Change a member's role; only owners can make or demote owners",
     body: Type.Object({ role: Role }, closed),
     returns: { 200: Member },
     errors: ['LAST_OWNER'],
@@ -74,17 +74,17 @@ export const workspaces = {
   }),
 
   listInvitations: operation(routes.listInvitations, {
-    summary: 'Invitations that can still be accepted, newest first',
+    summary: 'List open invitations, newest first',
     query: Page,
     returns: { 200: list(Invitation) },
   }),
   createInvitation: operation(routes.createInvitation, {
-    summary: 'Invite somebody; the token works once and for 7 days. Only an owner invites an owner',
+    summary: 'Invite a person; the token works once and expires after 7 days. Only owners can invite owners',
     body: NewInvitation,
     returns: { 201: Type.Object({ invitation: Invitation, token: Type.String() }, closed) },
   }),
   deleteInvitation: operation(routes.deleteInvitation, {
-    summary: 'Withdraw an invitation',
+    summary: 'Revoke an invitation',
     returns: { 204: null },
   }),
   acceptInvitation: operation(routes.acceptInvitation, {

@@ -2,7 +2,7 @@ const issueCount = 100_000
 const deliveryCount = 100_000
 const sessionCount = 100_000
 
-/** The company that was made over the API, as it would be after years, and others beside it. */
+/** Fills the company created over the API with years of data, and adds other workspaces. */
 export async function fill(admin, { workspace, person, team, project, label, webhook, app }) {
   const many = (count) => count.toLocaleString('en')
   console.log(

@@ -1,4 +1,4 @@
-/** Every list of the API, with every filter that has an index of its own to prove. */
+/** Every list of the API, with each filter that needs its own index. */
 export const listsOf = ({ person, team, project, label, webhook, app, issue, parent, session }) => [
   '/issues',
   `/issues?team_id=${team.id}`,

@@ -12,7 +12,7 @@ async function receive(scene: Running, agent: Agent, event: WebhookEvent | undef
   await agent.settled()
 }
 
-/** Held until the test lets it go on. */
+/** Blocks until the test releases it. */
 function gate() {
   let open: () => void = nothing
   const opened = new Promise<void>((resolve) => {
@@ -21,7 +21,7 @@ function gate() {
   return { opened, open }
 }
 
-test('an agent thinks, plans, asks, hears the answer and responds', async ({ app }) => {
+test('an agent posts a thought, a plan and a question, receives the answer and responds', async ({ app }) => {
   const scene = await running(app, {
     async onCreated(session) {
       expect(session.prompt).toContain('<title>Mend the door</title>')
@@ -37,7 +37,7 @@ test('an agent thinks, plans, asks, hears the answer and responds', async ({ app
     },
   })
   const { sessionId } = await delegated(scene, scene.agentUserId)
-  await scene.work()
+  await scene.deliver()
 
   const session = (await scene.owner.get(`/agent-sessions/${sessionId}`)).body
   expect(session).toMatchObject({
@@ -53,16 +53,16 @@ test('an agent thinks, plans, asks, hears the answer and responds', async ({ app
     content: { type: 'prompt', body: 'the lower one' },
     signal_metadata: { in_reply_to: asked.id, selected: ['lower'] },
   })
-  await scene.work()
+  await scene.deliver()
 
-  expect((await scene.said(sessionId)).map(({ type, content }) => content.body ?? `${type} ${content.action}`)).toEqual(
-    ['Reading', 'action search', 'Which hinge?', 'the lower one', 'Which hinge? lower: the lower one'],
-  )
+  expect(
+    (await scene.activities(sessionId)).map(({ type, content }) => content.body ?? `${type} ${content.action}`),
+  ).toEqual(['Reading', 'action search', 'Which hinge?', 'the lower one', 'Which hinge? lower: the lower one'])
   expect((await scene.owner.get(`/agent-sessions/${sessionId}`)).body.state).toBe('complete')
   expect(scene.errors).toEqual([])
 })
 
-test('Stop aborts what runs, and the last word ends the session', async ({ app }) => {
+test('Stop aborts the running handler, and the last answer ends the session', async ({ app }) => {
   const { opened, open } = gate()
   let working: Session | undefined
   const after: unknown[] = []
@@ -89,34 +89,37 @@ test('Stop aborts what runs, and the last word ends the session', async ({ app }
   await scene.agent.settled()
 
   expect(after).toMatchObject([{ name: 'AbortError', message: 'A person stopped the session.' }])
-  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Left the door as it was.'])
+  expect((await scene.activities(sessionId)).map(({ content }) => content.body)).toEqual([
+    'Stop',
+    'Left the door as it was.',
+  ])
   const session = (await scene.owner.get(`/agent-sessions/${sessionId}`)).body
   expect(session).toMatchObject({ state: 'complete', end_reason: 'stopped' })
   expect(session.ended_at).not.toBeNull()
   expect(scene.errors).toEqual([])
 })
 
-test('an agent without onStop says that it stopped', async ({ app }) => {
+test('an agent without onStop posts "Stopped."', async ({ app }) => {
   const scene = await running(app, { onCreated: nothing, firstThought: false })
   const { sessionId } = await delegated(scene, scene.agentUserId)
-  await scene.work()
+  await scene.deliver()
   await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
-  await scene.work()
-  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Stopped.'])
+  await scene.deliver()
+  expect((await scene.activities(sessionId)).map(({ content }) => content.body)).toEqual(['Stop', 'Stopped.'])
 })
 
-test('Stop that comes before created leaves nothing to begin', async ({ app }) => {
-  const begun: string[] = []
-  const scene = await running(app, { onCreated: (session) => void begun.push(session.id), onStop: nothing })
+test('does not start work when Stop arrives before created', async ({ app }) => {
+  const started: string[] = []
+  const scene = await running(app, { onCreated: (session) => void started.push(session.id), onStop: nothing })
   const { sessionId } = await delegated(scene, scene.agentUserId)
   await scene.owner.post(`/agent-sessions/${sessionId}/stop`)
   const [created, stop] = await eventsFor(scene)
   await receive(scene, scene.agent, stop)
   await receive(scene, scene.agent, created)
-  expect(begun).toEqual([])
+  expect(started).toEqual([])
 })
 
-test('Stop for a session that has ended is ignored', async ({ app }) => {
+test('ignores Stop for an ended session', async ({ app }) => {
   const stopped: string[] = []
   const scene = await running(app, { onCreated: nothing, onStop: (session) => void stopped.push(session.id) })
   const { sessionId } = await delegated(scene, scene.agentUserId)
@@ -127,7 +130,7 @@ test('Stop for a session that has ended is ignored', async ({ app }) => {
   expect(stopped).toEqual([])
 })
 
-test('the first thought comes by itself when the handler takes its time, and only then', async ({ app }) => {
+test('posts the first thought only if the handler posts nothing in time', async ({ app }) => {
   const { opened, open } = gate()
   const scene = await running(app, {
     firstThought: 'On it.',
@@ -141,22 +144,24 @@ test('the first thought comes by itself when the handler takes its time, and onl
   await app.deliver()
   await new Promise(setImmediate)
   app.clock.advance({ seconds: 2 })
-  await expect.poll(() => scene.said(slow.sessionId)).toMatchObject([{ content: { body: 'On it.' }, ephemeral: true }])
+  await expect
+    .poll(() => scene.activities(slow.sessionId))
+    .toMatchObject([{ content: { body: 'On it.' }, ephemeral: true }])
   open()
   await scene.agent.settled()
-  expect((await scene.said(quick.sessionId)).map(({ content }) => content.body)).toEqual(['Done.'])
+  expect((await scene.activities(quick.sessionId)).map(({ content }) => content.body)).toEqual(['Done.'])
   expect((await scene.owner.get(`/agent-sessions/${slow.sessionId}`)).body.unresponsive_since).toBeNull()
 })
 
-test('a handler that throws says so in the session, and nothing of why', async ({ app }) => {
+test('posts an error without details when a handler throws', async ({ app }) => {
   const scene = await running(app, {
     onCreated: () => {
       throw new Error('password: hunter2')
     },
   })
   const { sessionId } = await delegated(scene, scene.agentUserId)
-  await scene.work()
-  expect(await scene.said(sessionId)).toMatchObject([
+  await scene.deliver()
+  expect(await scene.activities(sessionId)).toMatchObject([
     {
       type: 'error',
       content: { body: 'Something went wrong on my side. Please try again.', reason_code: 'handler_failed' },
@@ -165,7 +170,7 @@ test('a handler that throws says so in the session, and nothing of why', async (
   expect(scene.errors).toMatchObject([{ message: 'password: hunter2' }])
 })
 
-test('409 SESSION_ENDED aborts the handler, and no error is posted', async ({ app }) => {
+test('aborts the handler on 409 SESSION_ENDED and posts no error', async ({ app }) => {
   const { opened, open } = gate()
   let aborted = false
   const scene = await running(app, {
@@ -188,7 +193,7 @@ test('409 SESSION_ENDED aborts the handler, and no error is posted', async ({ ap
   expect(sessionId).toMatch(/^sess_/)
 })
 
-test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
+test('discards the tokens and aborts handlers after uninstallation', async ({ app }) => {
   const { opened, open } = gate()
   let signal: AbortSignal | undefined
   const revoked: string[] = []
@@ -212,10 +217,10 @@ test('uninstalling discards the tokens and ends what runs', async ({ app }) => {
   expect(await scene.store.get(scene.installationId)).toBeNull()
 })
 
-test('what a manager takes away, or deletes, is left at once', async ({ app }) => {
+test('aborts work on an issue that was deleted or whose team was removed', async ({ app }) => {
   const { opened, open } = gate()
   const signals: AbortSignal[] = []
-  const heard: string[] = []
+  const received: string[] = []
   const scene = await running(
     app,
     {
@@ -224,8 +229,8 @@ test('what a manager takes away, or deletes, is left at once', async ({ app }) =
         signals.push(session.signal)
         return opened
       },
-      onPermissionChange: ({ data }) => void heard.push(...data.removed_team_ids),
-      onIssue: ({ action, data }) => void (action === 'remove' && heard.push(data.id)),
+      onPermissionChange: ({ data }) => void received.push(...data.removed_team_ids),
+      onIssue: ({ action, data }) => void (action === 'remove' && received.push(data.id)),
     },
     ['Issue'],
   )
@@ -242,70 +247,70 @@ test('what a manager takes away, or deletes, is left at once', async ({ app }) =
   await expect.poll(() => signals.filter(({ aborted }) => aborted)).toHaveLength(2)
   open()
   await scene.agent.settled()
-  expect(heard).toEqual([issue.id, scene.team.id])
+  expect(received).toEqual([issue.id, scene.team.id])
   expect(scene.errors).toEqual([])
 })
 
-test('a message to a session from before a restart is answered at once', async ({ app }) => {
+test('answers a message to a session from before a restart at once', async ({ app }) => {
   const first = await running(app, { onCreated: (session) => session.elicit('Which door?').then(nothing) })
   const { sessionId } = await delegated(first, first.agentUserId)
-  await first.work()
-  await first.says(sessionId, 'the red one')
+  await first.deliver()
+  await first.prompt(sessionId, 'the red one')
   const [, prompted] = await eventsFor(first)
 
-  const heard: string[] = []
-  const restarted = first.another({
-    onCreated: () => void heard.push('created'),
-    onPrompted: (session) => void heard.push(session.prompt),
+  const received: string[] = []
+  const restarted = first.createOther({
+    onCreated: () => void received.push('created'),
+    onPrompted: (session) => void received.push(session.prompt),
   })
   await receive(first, restarted, prompted)
-  expect(heard).toEqual(['the red one'])
+  expect(received).toEqual(['the red one'])
 })
 
-test('a message waits for the event that opened its session, and not for ever', async ({ app }) => {
-  const heard: string[] = []
+test('a message waits a limited time for the created event of its session', async ({ app }) => {
+  const received: string[] = []
   const scene = await running(app, {
     firstThought: false,
-    onCreated: () => void heard.push('created'),
-    onPrompted: (session) => void heard.push(session.prompt),
+    onCreated: () => void received.push('created'),
+    onPrompted: (session) => void received.push(session.prompt),
   })
   const { sessionId } = await delegated(scene, scene.agentUserId)
-  await scene.says(sessionId, 'one')
-  await scene.says(sessionId, 'two')
+  await scene.prompt(sessionId, 'one')
+  await scene.prompt(sessionId, 'two')
   const other = await delegated(scene, scene.agentUserId, 'Another')
-  await scene.says(other.sessionId, 'three')
+  await scene.prompt(other.sessionId, 'three')
   const [created, one, two, , three] = await eventsFor(scene)
   await post(scene, scene.agent, two)
   await post(scene, scene.agent, one)
   await post(scene, scene.agent, created)
   await scene.agent.settled()
-  expect(heard).toEqual(['created', 'one', 'two'])
+  expect(received).toEqual(['created', 'one', 'two'])
 
   const { done } = await post(scene, scene.agent, three)
   const waited = expect.poll(() => {
     app.clock.advance({ seconds: 5 })
-    return heard
+    return received
   })
   await waited.toEqual(['created', 'one', 'two', 'three'])
   await done
 })
 
-test('a created that comes again long after, to a process that knows nothing, starts nothing', async ({ app }) => {
+test('ignores an old created event that was processed before a restart', async ({ app }) => {
   const scene = await running(app, { onCreated: () => 'Done.' })
   await delegated(scene, scene.agentUserId)
   const [created] = await eventsFor(scene)
   await receive(scene, scene.agent, created)
   app.clock.advance({ minutes: 1 })
 
-  const begun: string[] = []
-  const restarted = scene.another({
-    onCreated: (session) => void begun.push(session.id),
+  const started: string[] = []
+  const restarted = scene.createOther({
+    onCreated: (session) => void started.push(session.id),
   })
   await receive(scene, restarted, created)
-  expect(begun).toEqual([])
+  expect(started).toEqual([])
 })
 
-test('what was claimed and not finished before a crash can be done again', async ({ app }) => {
+test('redo processes an event that was claimed but not finished before a crash', async ({ app }) => {
   const kept = new Map<string, WebhookEvent>()
   let down = true
   const dedupe: Dedupe = {
@@ -326,26 +331,26 @@ test('what was claimed and not finished before a crash can be done again', async
   const { sessionId } = await delegated(scene, scene.agentUserId)
   const [created] = await eventsFor(scene)
   expect(await post(scene, scene.agent, created)).toMatchObject({ status: 500, outcome: 'not_claimed' })
-  expect(await scene.said(sessionId)).toEqual([])
+  expect(await scene.activities(sessionId)).toEqual([])
 
   down = false
   await post(scene, scene.agent, created)
-  await expect.poll(() => scene.said(sessionId)).toHaveLength(1)
+  await expect.poll(() => scene.activities(sessionId)).toHaveLength(1)
   expect(await post(scene, scene.agent, created)).toMatchObject({ outcome: 'duplicate' })
   app.clock.advance({ minutes: 5 })
-  const restarted = scene.another({ dedupe, onCreated: () => 'Done after all.' })
+  const restarted = scene.createOther({ dedupe, onCreated: () => 'Done after all.' })
   for (const event of kept.values()) await restarted.redo(event)
-  expect((await scene.said(sessionId)).map(({ content }) => content.body)).toEqual(['Begun', 'Done after all.'])
+  expect((await scene.activities(sessionId)).map(({ content }) => content.body)).toEqual(['Begun', 'Done after all.'])
   expect(kept.size).toBe(0)
 })
 
-test('an agent opens a session of its own and hears what is written in it', async ({ app }) => {
-  const heard: string[] = []
-  const scene = await running(app, { onCreated: nothing, onPrompted: (session) => void heard.push(session.prompt) })
+test('an agent opens a session and receives its messages', async ({ app }) => {
+  const received: string[] = []
+  const scene = await running(app, { onCreated: nothing, onPrompted: (session) => void received.push(session.prompt) })
   const { body: issue } = await scene.owner.post('/issues', { title: 'Look', team_id: scene.team.id })
   const session = await scene.agent.open(scene.installationId, { issue_id: issue.id })
   await session.elicit('May I?')
-  await scene.says(session.id, 'do')
-  await scene.work()
-  expect(heard).toEqual(['do'])
+  await scene.prompt(session.id, 'do')
+  await scene.deliver()
+  expect(received).toEqual(['do'])
 })

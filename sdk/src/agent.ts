@@ -1,68 +1,39 @@
+import type { AgentHandlers } from './agent-handlers.ts'
 import { BatonClient } from './client.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Dedupe, memoryDedupe } from './dedupe.ts'
 import { isBatonError } from './errors.ts'
-import type {
-  AppRevoked,
-  CommentEvent,
-  IssueEvent,
-  PermissionChange,
-  Ping,
-  ProjectEvent,
-  SessionCreated,
-  SessionPrompted,
-  WebhookEvent,
-} from './events.ts'
+import { EventDispatcher } from './event-dispatcher.ts'
+import type { WebhookEvent } from './events.ts'
 import { type Handlers, handlersOf, type Receipt } from './handlers.ts'
 import type { RetryRules } from './retry.ts'
 import type { Session } from './session.ts'
 import { TokenManager, type TokenStore } from './tokens.ts'
 import { eventIdOf, type HeadersLike, verifyWebhook, type WebhookFailure } from './webhooks.ts'
-import { Work } from './work.ts'
 
+export type { AgentHandlers } from './agent-handlers.ts'
 export { type Dedupe, memoryDedupe } from './dedupe.ts'
 export { nodeHandler } from './handlers.ts'
-export { type Option, type PassingOptions, type SayOptions, Session } from './session.ts'
-
-/** A text that a handler returns is posted as its response. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler may just as well return nothing
-type Said = string | void | Promise<string | void>
-type Heard = unknown | Promise<unknown>
-
-export interface AgentHandlers {
-  /** Somebody delegated an issue to the agent or mentioned it. Runs once for each session. */
-  onCreated(session: Session, event: SessionCreated): Said
-  /** Somebody wrote in a session or answered a question. One at a time in each session, in the order written. */
-  onPrompted?(session: Session, event: SessionPrompted): Said
-  /** Somebody pressed Stop. What ran was aborted; there is a minute for a last word. Says "Stopped." if you leave it out. */
-  onStop?(session: Session, event: SessionPrompted): Said
-  onPermissionChange?(event: PermissionChange): Heard
-  /** The app was uninstalled; its tokens have been discarded. */
-  onRevoked?(event: AppRevoked): Heard
-  onIssue?(event: IssueEvent): Heard
-  onComment?(event: CommentEvent): Heard
-  onProject?(event: ProjectEvent): Heard
-  onPing?(event: Ping): Heard
-}
+export { type EphemeralOptions, type Option, type PostOptions, Session } from './session.ts'
 
 export interface AgentOptions extends AgentHandlers {
-  /** Begins pwhsec_; several while one is being replaced. */
+  /** Starts with pwhsec_. Give several while you replace one. */
   webhookSecret: string | readonly string[]
-  /** {base_url}, or the address of the service. */
+  /** {base_url}, or the URL of the service. */
   baseUrl: string
-  /** How it calls the service: a TokenManager, or what one is made of, or for a first try a token and its workspace. */
+  /** Credentials: a TokenManager; or clientId, clientSecret and store; or, for a first try, a token and its workspace. */
   tokens?: TokenManager
   clientId?: string
   clientSecret?: string
   store?: TokenStore
   token?: string
   workspaceId?: string
-  /** Said by itself when `onCreated` says nothing for two seconds; false for never. */
+  /** Posted when `onCreated` posts nothing for two seconds; false for never. */
   firstThought?: string | false
-  /** Said in the session when a handler throws. Nothing of the error itself is. */
+  /** Posted in the session when a handler throws. The text of the error itself is never posted. */
   errorText?: string
   dedupe?: Dedupe
-  /** What went wrong, a handler's errors included. Goes to the console if you leave it out. */
+  /** Receives all errors, including those of handlers. Default: written to the console. */
   onError?(error: unknown, event: WebhookEvent | null): void
   fetch?: typeof globalThis.fetch
   clock?: Clock
@@ -70,15 +41,15 @@ export interface AgentOptions extends AgentHandlers {
 }
 
 export interface Agent extends Handlers {
-  /** What every handler does: verify, claim, answer. Work begins after this has resolved. */
+  /** What all server handlers do: verify, claim, answer. Your handler runs after this has resolved. */
   receive(delivered: { rawBody: Uint8Array; headers: HeadersLike }): Promise<Receipt>
-  /** Does the work of an event that was claimed and not finished, such as before a crash. It is not claimed again. */
+  /** Runs the handler for an event that was claimed but not finished, for example after a crash. Does not claim it. */
   redo(event: WebhookEvent): Promise<void>
-  /** A client that acts for an installation. */
+  /** A client with the tokens of an installation. */
   client(installationId: string): BatonClient
-  /** Opens a session of the agent's own; what people write in it comes to `onPrompted`. */
+  /** Opens a session; messages that people write in it arrive at `onPrompted`. */
   open(installationId: string, on: { issue_id: string } | { comment_id: string }): Promise<Session>
-  /** Resolves when nothing is being worked on: before a process ends, and in tests. */
+  /** Resolves when no event is being processed. Use it before a process ends, and in tests. */
   settled(): Promise<void>
 }
 
@@ -90,12 +61,12 @@ const statusOf: Record<WebhookFailure, number> = {
   unknown_event: 200,
 }
 
-/** An agent: what it does when people hand it work. Give one of its handlers to your server. */
+/** Creates an agent from your handlers. Mount `fetch`, `node`, `express` or `fastify` of the result in your server. */
 export function createAgent(options: AgentOptions): Agent {
   const { clock = systemClock, dedupe = memoryDedupe() } = options
   const report = reporterOf(options)
   const { clientOf, discard } = clientsOf(options)
-  const work = new Work({
+  const dispatcher = new EventDispatcher({
     handlers: options,
     clock,
     firstThought: options.firstThought ?? 'Looking into it.',
@@ -104,15 +75,15 @@ export function createAgent(options: AgentOptions): Agent {
     discard,
     report,
   })
-  const underWay = new Set<Promise<void>>()
+  const running = new Set<Promise<void>>()
   const begin = (event: WebhookEvent, again = false) => {
-    // 4.7: the service is answered first.
+    // The service waits 5 s at most (delivery.deadline-5s), so it is answered before the work starts.
     const done = new Promise<void>((resolve) => setImmediate(resolve))
-      .then(() => work.do(event, again))
+      .then(() => dispatcher.dispatch(event, again))
       .then(() => dedupe.finish?.(eventIdOf(event)))
       .catch((error) => report(error, event))
-      .finally(() => underWay.delete(done))
-    underWay.add(done)
+      .finally(() => running.delete(done))
+    running.add(done)
     return done
   }
   const receive = receiver(options.webhookSecret, clock, dedupe, begin, report)
@@ -121,9 +92,9 @@ export function createAgent(options: AgentOptions): Agent {
     receive,
     redo: (event) => begin(event, true),
     client: clientOf,
-    open: async (id, on) => work.opened(id, await clientOf(id).openAgentSession(on)),
+    open: async (id, on) => dispatcher.opened(id, await clientOf(id).openAgentSession(on)),
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay)
+      while (running.size > 0) await Promise.all(running)
     },
   }
 }
@@ -137,7 +108,7 @@ function receiver(
   begin: (event: WebhookEvent) => Promise<void>,
   report: Report,
 ): Agent['receive'] {
-  // What is missing is said now, not at the first delivery.
+  // A missing secret throws now, not at the first delivery.
   verifyWebhook({ rawBody: '', signature: '-', secret })
   return async ({ rawBody, headers }) => {
     const verified = verifyWebhook({ rawBody, headers, secret, now: clock.now() })
@@ -153,13 +124,13 @@ function receiver(
   }
 }
 
-/** Whatever hears of errors must not make one. */
+/** An error that `onError` throws must not stop the agent. */
 function reporterOf({ onError = toConsole }: AgentOptions): Report {
   return (error, event) => {
     try {
       onError(error, event)
-    } catch (another) {
-      toConsole(another)
+    } catch (thrown) {
+      toConsole(thrown)
     }
   }
 }
@@ -168,12 +139,12 @@ function clientsOf(options: AgentOptions) {
   const { baseUrl, fetch, clock, retries, token, workspaceId, clientId, clientSecret, store } = options
   const shared = { baseUrl, ...(fetch && { fetch }), ...(clock && { clock }), ...(retries && { retries }) }
   if (token !== undefined) {
-    if (!workspaceId) throw new TypeError('createAgent needs the workspaceId that the token is for.')
+    if (!workspaceId) throw new TypeError('createAgent needs workspaceId together with token.')
     const client = new BatonClient({ ...shared, token, workspaceId })
     return { clientOf: () => client, discard: async () => {} }
   }
   if (!options.tokens && !(clientId && clientSecret && store)) {
-    throw new TypeError('createAgent needs tokens, or clientId, clientSecret and store, or a token.')
+    throw new TypeError('createAgent needs tokens; or clientId, clientSecret and store; or token and workspaceId.')
   }
   const tokens =
     options.tokens ??
@@ -197,7 +168,7 @@ function clientsOf(options: AgentOptions) {
 }
 
 function toConsole(error: unknown) {
-  // Nothing in the code is at fault, and every delivery says it again until somebody installs the app.
+  // Without a stack: the code is not at fault, and every delivery reports it until a manager installs the app.
   if (isBatonError(error, 'REINSTALL_NEEDED')) {
     console.error(`[baton] ${error.details.installation_id}: ${error.message}`)
   } else console.error('[baton]', error)

@@ -1,19 +1,19 @@
 type Body = AsyncIterable<unknown> | ReadableStream<unknown>
 
-/** All that comes, or null once it is more than `most`: whoever sends it may have no end in mind. */
-export async function bytesUpTo(most: number, body: Body | null): Promise<Uint8Array | null> {
+/** Reads the whole body, or returns null as soon as it exceeds `max` bytes. */
+export async function bytesUpTo(max: number, body: Body | null): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ? iterable(body) : []) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : (chunk as Uint8Array)
     size += bytes.length
-    if (size > most) return null
+    if (size > max) return null
     chunks.push(bytes)
   }
   return joined(chunks, size)
 }
 
-/** Not every browser can iterate over a stream. */
+/** Some browsers cannot iterate over a stream. */
 async function* iterable(body: Body): AsyncGenerator<unknown> {
   if (!('getReader' in body)) return yield* body
   const reader = body.getReader()

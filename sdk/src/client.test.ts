@@ -4,14 +4,15 @@ import { describe, expect, expectTypeOf } from 'vitest'
 import { TestClock } from '../../server/test/clock.ts'
 import { test } from '../../server/test/harness.ts'
 import { listen } from '../../server/test/loopback-server.ts'
-import { answersNoJson, BatonClient, keepsIdempotencyKey, takesForm } from './client.ts'
+import { BatonClient } from './client.ts'
 import { BatonError } from './errors.ts'
 import type { AgentSession, ErrorCode, Issue } from './operations.ts'
+import { acceptsIdempotencyKey, returnsOtherThanJson, takesForm } from './request.ts'
 import { defaultRetries, pauseBefore } from './retry.ts'
 import { routes } from './routes.ts'
 
 describe('against the service', () => {
-  test('calls by name and by method, with parameters, query and body where they belong', async ({ app }) => {
+  test('calls operations by name and by method with parameters, query and body', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const client = new BatonClient({ baseUrl: `${app.rootUrl}/api/v1/`, token: owner.token, workspaceId: id })
     const team = await client.createTeam({ name: 'Engineering', key: 'ENG' })
@@ -27,7 +28,7 @@ describe('against the service', () => {
     expect(await client.getMetrics()).toContain('# HELP')
   })
 
-  test('refusals are errors with everything the service said', async ({ app }) => {
+  test('throws an error with code, message, details and request id', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const client = new BatonClient({ baseUrl: app.rootUrl, tokenProvider: () => owner.token, workspaceId: id })
     const refused = await client.createTeam({ name: '', key: 'no' }).catch((error: BatonError) => error)
@@ -46,7 +47,7 @@ describe('against the service', () => {
     })
   })
 
-  test('a picture comes as bytes', async ({ app }) => {
+  test('returns an image as bytes', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const { app: robot } = await app.installed(owner)
     const client = new BatonClient({ baseUrl: app.rootUrl, token: owner.token, workspaceId: id })
@@ -55,18 +56,18 @@ describe('against the service', () => {
 })
 
 describe('the protocol', () => {
-  test('has the operations that keep a key, that take a form, that answer no JSON, and no other', () => {
+  test('has exactly the listed operations with idempotency keys, forms and other content than JSON', () => {
     const those = (which: (operation: (typeof api)[keyof typeof api]) => boolean) =>
       Object.entries(api).flatMap(([name, operation]) => (which(operation) ? [name] : []))
-    expect([...keepsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
+    expect([...acceptsIdempotencyKey]).toEqual(those((operation) => 'idempotent' in operation))
     const streams = (operation: object) => 'produces' in operation && operation.produces === 'text/event-stream'
-    expect([...answersNoJson].sort()).toEqual(
+    expect([...returnsOtherThanJson].sort()).toEqual(
       those((operation) => 'produces' in operation && !streams(operation)).sort(),
     )
     expect([...takesForm]).toEqual(those((operation) => 'bodyFormat' in operation && operation.bodyFormat === 'form'))
   })
 
-  test('never uses one name for two of parameter, query and body, so that they can stand in one object', () => {
+  test('has no name in two of parameters, query and body, so that one object can hold all', () => {
     for (const [name, operation] of Object.entries(api) as [
       string,
       { route: { path: string; method: string }; query?: object; body?: object },
@@ -82,7 +83,7 @@ describe('the protocol', () => {
     }
   })
 
-  test('gives types that are those of the wire', () => {
+  test('has the types of the wire', () => {
     expectTypeOf<'SESSION_ENDED'>().toExtend<ErrorCode>()
     expectTypeOf<AgentSession['state']>().toEqualTypeOf<
       'pending' | 'active' | 'awaitingInput' | 'error' | 'complete' | 'stale' | 'stopping'
@@ -90,12 +91,12 @@ describe('the protocol', () => {
   })
 })
 
-/** A service that answers as it is told to, and what it was asked. */
+/** A service with scripted answers, and the requests it received. */
 async function scripted(...answers: ((response: ServerResponse, request: IncomingMessage) => void)[]) {
-  const asked: { method: string; key: string | undefined }[] = []
+  const requests: { method: string; key: string | undefined }[] = []
   const port = await listen(
     createServer((request, response) => {
-      asked.push({ method: request.method ?? '', key: request.headers['idempotency-key'] as string | undefined })
+      requests.push({ method: request.method ?? '', key: request.headers['idempotency-key'] as string | undefined })
       request.resume().on('end', () => answers.shift()?.(response, request))
     }),
   )
@@ -103,7 +104,7 @@ async function scripted(...answers: ((response: ServerResponse, request: Incomin
   const clock = new TestClock()
   const waiting = {
     now: () => clock.now(),
-    /** Time passes at once, except for deadlines. */
+    /** Pauses end at once; deadlines do not. */
     after: (ms: number, then: () => void) => {
       if (ms === deadlineMs) return clock.after(ms, then)
       pauses.push(ms)
@@ -118,7 +119,7 @@ async function scripted(...answers: ((response: ServerResponse, request: Incomin
     timeoutMs: deadlineMs,
     random: () => 0,
   })
-  return { client, asked, pauses, clock }
+  return { client, requests, pauses, clock }
 }
 const deadlineMs = 15_000
 
@@ -131,43 +132,43 @@ const busy = answer(429, { code: 'RATE_LIMIT_EXCEEDED', message: 'Slow', details
 const notReady = answer(503, { code: 'NOT_READY', message: 'Later', details: {} })
 const thought = { session_id: 'sess_1', content: { type: 'thought', body: 'Hm' } } as const
 
-describe('a call that fails in passing', () => {
-  test('is made again when it reads, and the pauses grow', async () => {
-    const { client, asked, pauses } = await scripted(hangUp, notReady, notReady, answer(200, { status: 'ok' }))
+describe('a call that fails temporarily', () => {
+  test('is retried if it is a GET, with growing pauses', async () => {
+    const { client, requests, pauses } = await scripted(hangUp, notReady, notReady, answer(200, { status: 'ok' }))
     expect(await client.getHealth()).toEqual({ status: 'ok' })
-    expect(asked).toHaveLength(4)
+    expect(requests).toHaveLength(4)
     expect(pauses).toEqual([125, 250, 500])
   })
 
-  test('is given up after four attempts', async () => {
-    const { client, asked } = await scripted(hangUp, hangUp, hangUp, hangUp)
+  test('fails after four attempts', async () => {
+    const { client, requests } = await scripted(hangUp, hangUp, hangUp, hangUp)
     await expect(client.getHealth()).rejects.toMatchObject({ code: 'NETWORK_ERROR', status: 0 })
-    expect(asked).toHaveLength(4)
+    expect(requests).toHaveLength(4)
   })
 
-  test('is made again with the same key when it says something in a session', async () => {
-    const { client, asked } = await scripted(hangUp, busy, answer(201))
+  test('is retried with the same idempotency key if it posts an activity', async () => {
+    const { client, requests } = await scripted(hangUp, busy, answer(201))
     await client.postActivity(thought)
-    expect(asked).toHaveLength(3)
-    expect(new Set(asked.map(({ key }) => key)).size).toBe(1)
-    expect(asked[0]?.key).toMatch(/^[\w-]{1,64}$/)
+    expect(requests).toHaveLength(3)
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
+    expect(requests[0]?.key).toMatch(/^[\w-]{1,64}$/)
   })
 
-  test('is not made again when it may have been done', async () => {
+  test('is not retried if it may have been executed', async () => {
     for (const failing of [hangUp, notReady]) {
-      const { client, asked } = await scripted(failing)
+      const { client, requests } = await scripted(failing)
       await expect(client.createIssue({ title: 'Twice?' })).rejects.toBeInstanceOf(BatonError)
-      expect(asked).toHaveLength(1)
+      expect(requests).toHaveLength(1)
     }
   })
 
-  test('waits as long as it is told to, whatever it does', async () => {
+  test('waits for Retry-After and is retried after 429', async () => {
     const { client, pauses } = await scripted(busy, answer(201))
     await client.createIssue({ title: 'Patience' })
     expect(pauses).toEqual([3000])
   })
 
-  test('does not wait longer than a minute', async () => {
+  test('fails if Retry-After is longer than a minute', async () => {
     const patience = answer(429, { code: 'RATE_LIMIT_EXCEEDED', message: '', details: {} }, { 'retry-after': '61' })
     const { client, pauses } = await scripted(patience)
     await expect(client.getHealth()).rejects.toMatchObject({ status: 429, retryAfter: 61 })
@@ -175,21 +176,21 @@ describe('a call that fails in passing', () => {
   })
 })
 
-test('a call ends with its signal, before it is sent, while it is, and while it waits', async () => {
-  const { client, asked } = await scripted(() => controller.abort(new Error('enough')))
+test('a call ends with its signal before, during and between attempts', async () => {
+  const { client, requests } = await scripted(() => controller.abort(new Error('enough')))
   const controller = new AbortController()
   await expect(client.getHealth({}, { signal: AbortSignal.abort(new Error('never')) })).rejects.toThrow('never')
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   await expect(client.getHealth({}, { signal: controller.signal })).rejects.toThrow('enough')
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
-test('a call that is not answered in time is a timeout', async () => {
+test('reports TIMEOUT if there is no response in time', async () => {
   const { client, clock } = await scripted(() => clock.advance({ milliseconds: deadlineMs }))
   await expect(client.createIssue({ title: 'Slow' })).rejects.toMatchObject({ code: 'TIMEOUT', status: 0 })
 })
 
-test('a redirect is not followed, and a page of a proxy is no answer of the service', async () => {
+test('follows no redirect and refuses the page of a proxy', async () => {
   const { client } = await scripted(answer(302, {}, { location: 'https://evil.example.com/' }))
   await expect(client.createIssue({ title: 'Where?' })).rejects.toMatchObject({
     code: 'UNEXPECTED_ANSWER',
@@ -213,30 +214,29 @@ const endless = (response: ServerResponse) => {
 
 test.each([
   ['a page', says('text/html', '<h1>Back soon</h1>'), /200 with text\/html/],
-  ['half of it', says('application/json', '{"status":'), /no answer of Baton/],
-  ['a word', says('application/json', '"ok"'), /no answer of Baton/],
-  ['nothing', says('application/json', ''), /no answer of Baton/],
-  ['without an end', endless, /more than 67108864 bytes/],
+  ['truncated JSON', says('application/json', '{"status":'), /not a response of Baton/],
+  ['a string', says('application/json', '"ok"'), /not a response of Baton/],
+  ['an empty body', says('application/json', ''), /not a response of Baton/],
+  ['an endless body', endless, /more than 67108864 bytes/],
   ['a page with an error', says('text/html', '<h1>No</h1>', 404), /^The service answered 404\.$/],
-  ['an error without words', answer(404, { code: 'RESOURCE_NOT_FOUND' }), /^The service answered 404\.$/],
-])('an answer that is none of the service is said to be that: %s', async (_, wrong, message) => {
-  const { client, asked } = await scripted(wrong)
+  ['an error without a message', answer(404, { code: 'RESOURCE_NOT_FOUND' }), /^The service answered 404\.$/],
+])('reports an unexpected response: %s', async (_, wrong, message) => {
+  const { client, requests } = await scripted(wrong)
   const failed = await client.getHealth().catch((error: unknown) => error)
   expect(failed).toBeInstanceOf(BatonError)
   expect(failed).toMatchObject({ message: expect.stringMatching(message) })
   expect((failed as BatonError).code).not.toBe('NETWORK_ERROR')
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
-test('a parameter that is missing is said before anything is sent', async () => {
-  const { client, asked } = await scripted()
+test('refuses a missing parameter before sending', async () => {
+  const { client, requests } = await scripted()
   for (const issue_id of ['', '.', '..']) await expect(client.getIssue({ issue_id })).rejects.toThrow('issue_id')
-  for (const baseUrl of ['', 'localhost:3000'])
-    expect(() => new BatonClient({ baseUrl })).toThrow('address of the service')
-  expect(asked).toEqual([])
+  for (const baseUrl of ['', 'localhost:3000']) expect(() => new BatonClient({ baseUrl })).toThrow('URL of the service')
+  expect(requests).toEqual([])
 })
 
-test('pauses never exceed their limit, and chance takes at most half of each', () => {
+test('limits pauses, and at most half of each is random', () => {
   const error = new BatonError({ code: 'NETWORK_ERROR', status: 0, message: '' })
   const rules = { ...defaultRetries, attempts: 20 }
   const pause = (attempt: number, random: number) =>
@@ -246,7 +246,7 @@ test('pauses never exceed their limit, and chance takes at most half of each', (
   expect(pause(20, 0)).toBeNull()
 })
 
-test('offers every operation whose answer has an end, and no stream', () => {
+test('has a method for every operation except streams', () => {
   const client = new BatonClient({ baseUrl: 'http://localhost:1', token: 'x', workspaceId: 'x' })
   const streams = Object.keys(routes).filter((name) => 'stream' in routes[name as keyof typeof routes])
   expect(streams).toEqual(['listenToApp', 'watchAgentSession', 'watchWorkspace'])

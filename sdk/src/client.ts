@@ -2,32 +2,32 @@ import { bytesUpTo } from './bytes.ts'
 import { type Clock, sleep, systemClock } from './clock.ts'
 import { BatonError, isBatonError, jsonObject, refusalOf } from './errors.ts'
 import type { Operations } from './operations.ts'
+import { type PreparedRequest, requestOf, returnsOtherThanJson, type UntypedInput, unflatten } from './request.ts'
 import { defaultRetries, pauseBefore, type RetryRules } from './retry.ts'
-import { type CallName, callNames, routes } from './routes.ts'
+import { type CallName, callNames } from './routes.ts'
 
-/** What a call is made with. */
 export interface Credentials {
   accessToken: string
   workspaceId?: string
 }
 
-/** Gives out tokens and hears when one was refused. TokenManager is one. */
+/** Source of credentials, such as a TokenManager. */
 export interface TokenProvider {
   credentials(): Promise<Credentials>
-  /** The service answered 401. Answers others to try once more with, or null. */
+  /** Called after a 401. Returns new credentials to retry with, or null. */
   refused?(credentials: Credentials, error: BatonError): Promise<Credentials | null>
 }
 
 export interface ClientOptions {
-  /** {base_url}, which ends in /api/v1, or the address of the service. */
+  /** {base_url}, which ends in /api/v1, or the URL of the service. */
   baseUrl: string
   /** A token that does not change. */
   token?: string
-  /** Or what gives one out. */
+  /** Alternative to `token`. */
   tokenProvider?: TokenProvider | (() => string | Promise<string>)
-  /** X-Workspace-ID, unless the token provider knows it. */
+  /** X-Workspace-ID, unless the token provider returns it. */
   workspaceId?: string
-  /** For one attempt, its body included. */
+  /** For one attempt, including its body. */
   timeoutMs?: number
   retries?: Partial<RetryRules>
   fetch?: typeof globalThis.fetch
@@ -39,14 +39,14 @@ export interface CallOptions {
   signal?: AbortSignal
   timeoutMs?: number
   headers?: Record<string, string>
-  /** Where the service keeps one; the same on every attempt. Made at random if you give none. */
+  /** For operations that accept one; the same on every attempt. Default: random. */
   idempotencyKey?: string
-  /** You know that making this call twice does no harm. */
+  /** Retry this call after any temporary error: executing it twice does no harm. */
   repeatable?: boolean
 }
 
 type RequiredKeys<T> = { [Key in keyof T]-?: Record<never, never> extends Pick<T, Key> ? never : Key }[keyof T]
-/** Left out when it has no key, optional when every key is. */
+/** Absent if it has no keys, optional if all its keys are. */
 type Part<Key extends string, T> = unknown extends T
   ? { [K in Key]?: never }
   : T extends unknown
@@ -72,27 +72,8 @@ type Methods = {
     : (...args: [...Optional<FlatInput<Name>>, options?: CallOptions]) => Promise<Answer<Name>>
 }
 
-/** Operations that keep an Idempotency-Key, that take a form, that answer no JSON. A test holds them against the protocol. */
-export const keepsIdempotencyKey: ReadonlySet<CallName> = new Set<CallName>(['postActivity'])
-export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken', 'revokeToken'])
-export const answersNoJson: ReadonlySet<CallName> = new Set<CallName>([
-  'getHome',
-  'getMetrics',
-  'getDocs',
-  'getDocsStyle',
-  'getDocsPage',
-  'getLlmsText',
-  'getAppIcon',
-  'authorize',
-])
-/** A hundred issues with the longest descriptions there can be are below. */
+/** A page of a hundred issues with the longest descriptions is smaller. */
 const answerBytes = 64 * 1024 * 1024
-
-interface Loose {
-  params?: Record<string, string>
-  query?: Record<string, unknown>
-  body?: unknown
-}
 
 class Caller {
   readonly baseUrl: string
@@ -117,11 +98,11 @@ class Caller {
     name: Name,
     ...args: [...Optional<Input<Name>>, options?: CallOptions]
   ): Promise<Answer<Name>> {
-    const [input = {}, options] = args as unknown as [input?: Loose, options?: CallOptions]
+    const [input = {}, options] = args as unknown as [input?: UntypedInput, options?: CallOptions]
     return this.#call(name, input, options) as Promise<Answer<Name>>
   }
 
-  async #call(name: CallName, input: Loose, options: CallOptions = {}): Promise<unknown> {
+  async #call(name: CallName, input: UntypedInput, options: CallOptions = {}): Promise<unknown> {
     const request = requestOf(name, input, options)
     const repeatable = options.repeatable ?? (request.method === 'GET' || request.idempotent)
     const random = this.#options.random ?? Math.random
@@ -132,9 +113,9 @@ class Caller {
         return await this.#attempt(request, credentials, options)
       } catch (error) {
         if (isBatonError(error) && error.status === 401 && credentials && !renewed) {
-          const others = await this.#tokens?.refused?.(credentials, error)
-          if (!others) throw error
-          credentials = others
+          const renewedCredentials = await this.#tokens?.refused?.(credentials, error)
+          if (!renewedCredentials) throw error
+          credentials = renewedCredentials
           renewed = true
           continue
         }
@@ -145,7 +126,11 @@ class Caller {
     }
   }
 
-  async #attempt(request: Prepared, credentials: Credentials | undefined, options: CallOptions): Promise<unknown> {
+  async #attempt(
+    request: PreparedRequest,
+    credentials: Credentials | undefined,
+    options: CallOptions,
+  ): Promise<unknown> {
     const { fetch = globalThis.fetch, workspaceId } = this.#options
     const workspace = credentials?.workspaceId ?? workspaceId
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 15_000
@@ -157,13 +142,13 @@ class Caller {
           ...(workspace ? { 'x-workspace-id': workspace } : {}),
           ...request.headers,
         },
-        // A redirect would carry the token to another address.
+        // A redirect would send the token to another address.
         redirect: 'manual',
         signal,
         ...(request.body === undefined ? {} : { body: request.body }),
       })
       const bytes = await bytesUpTo(answerBytes, response.body)
-      if (!bytes) throw unexpected(response, `answered more than ${answerBytes} bytes`)
+      if (!bytes) throw unexpected(response, `sent more than ${answerBytes} bytes`)
       if (response.ok) return contentOf(request, response, bytes)
       throw refusalOf(response.status, response.headers, textOf(bytes), this.#clock.now())
     })
@@ -184,10 +169,10 @@ class Caller {
 export type BatonClient = Caller & Methods
 export const BatonClient = Caller as unknown as new (options: ClientOptions) => BatonClient
 
-/** The address of the service and of its API, from either. */
+/** Returns the URLs of the service and of its API, given either. */
 export function addresses(url: string) {
   if (!/^https?:\/\//.test(url)) {
-    throw new TypeError(`baseUrl must be the address of the service, such as http://localhost:3000, not "${url}".`)
+    throw new TypeError(`baseUrl must be the URL of the service, such as http://localhost:3000, not "${url}".`)
   }
   const rootUrl = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   return { rootUrl, baseUrl: `${rootUrl}/api/v1` }
@@ -199,71 +184,14 @@ function providerOf({ token, tokenProvider }: ClientOptions): TokenProvider | nu
   return token === undefined ? null : { credentials: async () => ({ accessToken: token }) }
 }
 
-interface Prepared {
-  name: CallName
-  method: string
-  path: string
-  atRoot: boolean
-  headers: Record<string, string>
-  body?: string
-  idempotent: boolean
-}
-
-function requestOf(name: CallName, { params = {}, query = {}, body }: Loose, options: CallOptions): Prepared {
-  const route = routes[name]
-  const path = route.path.replace(/:(\w+)/g, (_, key: string) => {
-    const value = params[key]
-    // A dot segment would lead to another operation.
-    if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} needs the parameter ${key}`)
-    return encodeURIComponent(value)
-  })
-  const asked = new URLSearchParams(
-    Object.entries(query).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)] as [string, string]],
-    ),
-  ).toString()
-  const idempotent = keepsIdempotencyKey.has(name)
-  const form = takesForm.has(name)
-  return {
-    name,
-    method: route.method,
-    path: asked === '' ? path : `${path}?${asked}`,
-    atRoot: 'at' in route,
-    idempotent,
-    headers: {
-      ...(body === undefined
-        ? {}
-        : { 'content-type': form ? 'application/x-www-form-urlencoded' : 'application/json' }),
-      ...(idempotent ? { 'idempotency-key': options.idempotencyKey ?? crypto.randomUUID() } : {}),
-      ...options.headers,
-    },
-    ...(body === undefined
-      ? {}
-      : { body: form ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body) }),
-  }
-}
-
-/** What the path names are parameters; the rest is the query of a GET and the body of anything else. */
-function unflatten(name: CallName, input: Record<string, unknown>): Loose {
-  const { path, method } = routes[name]
-  const params: Record<string, string> = {}
-  const rest = { ...input }
-  for (const [, key = ''] of path.matchAll(/:(\w+)/g)) {
-    params[key] = rest[key] as string
-    delete rest[key]
-  }
-  if (Object.keys(rest).length === 0) return { params }
-  return method === 'GET' ? { params, query: rest } : { params, body: rest }
-}
-
-function contentOf({ name }: Prepared, response: Response, bytes: Uint8Array): unknown {
+function contentOf({ name }: PreparedRequest, response: Response, bytes: Uint8Array): unknown {
   const { status, headers } = response
   if (status === 204 || (status === 202 && bytes.length === 0)) return undefined
   const type = headers.get('content-type') ?? ''
-  if (answersNoJson.has(name)) return type.startsWith('text/') ? textOf(bytes) : bytes
+  if (returnsOtherThanJson.has(name)) return type.startsWith('text/') ? textOf(bytes) : bytes
   const value = type.includes('json') ? jsonObject(textOf(bytes)) : null
   if (value) return value
-  throw unexpected(response, `answered ${status} with ${type || 'something'} that is no answer of Baton`)
+  throw unexpected(response, `answered ${status} with ${type || 'no content type'}, which is not a response of Baton`)
 }
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -276,7 +204,7 @@ const unexpected = ({ status, headers }: Response, what: string) =>
     requestId: headers.get('x-request-id'),
   })
 
-/** Ends the work when time is up or the caller's signal says so, and tells the two apart. */
+/** Aborts the work after `ms` or when `outer` is aborted, and throws a different error for each. */
 async function withDeadline<T>(
   clock: Clock,
   ms: number,
@@ -294,7 +222,7 @@ async function withDeadline<T>(
     if (cause instanceof BatonError) throw cause
     if (outer?.aborted) throw outer.reason
     throw controller.signal.aborted
-      ? new BatonError({ code: 'TIMEOUT', status: 0, message: `Nothing was answered within ${ms} ms.`, cause })
+      ? new BatonError({ code: 'TIMEOUT', status: 0, message: `The service did not respond within ${ms} ms.`, cause })
       : new BatonError({ code: 'NETWORK_ERROR', status: 0, message: 'The service could not be reached.', cause })
   } finally {
     cancel()

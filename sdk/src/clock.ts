@@ -1,7 +1,7 @@
-/** Time as the package sees it. Give one of your own in tests, and nothing has to be waited for. */
+/** The package's source of time. Replace it in tests to avoid waiting. */
 export interface Clock {
   now(): Date
-  /** Calls `then` once that much time has passed; the answer takes it back. */
+  /** Calls `then` after `ms`. Returns a function that cancels it. */
   after(ms: number, then: () => void): () => void
 }
 
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. */
+/** Rejects with the signal's reason when it is aborted. */
 export const sleep = (clock: Clock, ms: number, signal?: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -1,18 +1,21 @@
 import type { WebhookEvent } from './events.ts'
 
 /**
- * Decides whether an event's work is begun. `claim` is asked before the service is answered; if it throws, the
- * delivery is answered 500 and comes again. For work that has to survive a crash, keep the event when it is claimed,
- * forget it when it is finished, and give what is left over to `agent.redo(event)` at the next start.
+ * Ensures that each event is processed once. `claim` is called before the service is answered; if it throws, the
+ * answer is 500 and the service retries. For work that has to survive a crash, store the event when it is claimed,
+ * delete it when it is finished, and pass the remaining ones to `agent.redo(event)` at the next start.
  */
 export interface Dedupe {
-  /** True exactly once for each id, however many ask. */
+  /** Resolves to true exactly once for each id, even with concurrent calls. */
   claim(eventId: string, event: WebhookEvent): Promise<boolean>
-  /** Its handler has returned, or has failed and that was said in the session. */
+  /** The handler has returned, or has failed and the error was posted in the session. */
   finish?(eventId: string): Promise<void>
 }
 
-/** The latest ids in memory: enough for one process. After a restart the service itself is asked about what is old. */
+/**
+ * Keeps the latest ids in memory, which is enough for one process. After a restart, the agent asks the service whether
+ * an old event has been processed.
+ */
 export function memoryDedupe(kept = 10_000): Dedupe {
   const seen = new Set<string>()
   return {

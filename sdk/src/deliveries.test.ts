@@ -9,7 +9,7 @@ const sessions = 6
 const messages = 4
 const deliveries = 1000
 
-/** What can happen to a delivery on its way. */
+/** What can happen to a delivery in transit. */
 const fates = ['whole', 'whole', 'whole', 'body', 'signature', 'unsigned', 'old', 'other secret'] as const
 type Fate = (typeof fates)[number]
 
@@ -32,13 +32,13 @@ function delivery({ app, client }: Running, event: WebhookEvent, fate: Fate, at:
   return { rawBody: body, headers: { ...rest, 'svc-signature': fate === 'signature' ? changed : signature } }
 }
 
-test('a thousand duplicated, reordered, delayed and corrupted deliveries start each piece of work once, in order', async ({
+test('processes each event once and in order among a thousand duplicated, reordered, delayed and corrupted deliveries', async ({
   app,
 }) => {
   const scene = await running(app, { onCreated: () => {} })
   for (let n = 0; n < sessions; n++) {
     const { sessionId } = await delegated(scene, scene.agentUserId, `Issue ${n}`)
-    for (let message = 1; message <= messages; message++) await scene.says(sessionId, `${message}`)
+    for (let message = 1; message <= messages; message++) await scene.prompt(sessionId, `${message}`)
   }
   const events = await eventsFor(scene)
   const expected = events.map(({ data }) => ('event_id' in data ? data.event_id : '')).sort()
@@ -46,7 +46,7 @@ test('a thousand duplicated, reordered, delayed and corrupted deliveries start e
 
   const perRun = 125
   const arbitrary = fc.record({
-    /** Each event once for certain, in any order, among others. */
+    /** Each event at least once, in any order, among others. */
     certain: fc.shuffledSubarray([...events.keys()], { minLength: events.length }),
     others: fc.array(fc.record({ event: fc.nat(events.length - 1), fate: fc.constantFrom(...fates), at: fc.nat() }), {
       minLength: perRun - events.length,
@@ -70,12 +70,12 @@ test('a thousand duplicated, reordered, delayed and corrupted deliveries start e
       }
       expect(started.map(({ eventId }) => eventId).sort()).toEqual(expected)
       for (const id of new Set(started.map(({ sessionId }) => sessionId))) {
-        const heard = started.filter(({ sessionId }) => sessionId === id)
-        expect(heard.map(({ said }) => said)).toEqual(['created', '1', '2', '3', '4'])
+        const received = started.filter(({ sessionId }) => sessionId === id)
+        expect(received.map(({ text }) => text)).toEqual(['created', '1', '2', '3', '4'])
       }
       return true
     }),
-    // Shrinking would take longer than reading what failed.
+    // Shrinking would take longer than reading the failure.
     { numRuns: deliveries / perRun, endOnFailure: true },
   )
   expect(scene.errors).toEqual([])
@@ -87,12 +87,12 @@ async function deliverAll(
   queue: { event: number; fate: Fate; at: number }[],
   delays: number[],
 ) {
-  const started: { eventId: string; sessionId: string; said: string }[] = []
-  const agent = scene.another({
+  const started: { eventId: string; sessionId: string; text: string }[] = []
+  const agent = scene.createOther({
     firstThought: false,
-    onCreated: ({ id }, { data }) => void started.push({ eventId: data.event_id, sessionId: id, said: 'created' }),
+    onCreated: ({ id }, { data }) => void started.push({ eventId: data.event_id, sessionId: id, text: 'created' }),
     onPrompted: ({ id, prompt }, { data }) =>
-      void started.push({ eventId: data.event_id, sessionId: id, said: prompt }),
+      void started.push({ eventId: data.event_id, sessionId: id, text: prompt }),
   })
   const receipts: Receipt[] = []
   for (const [n, { event, fate, at }] of queue.entries()) {

@@ -1,12 +1,12 @@
 import type { ErrorCode } from './operations.ts'
 
 /**
- * What the package itself reports, beside the service's own codes:
- * - `NETWORK_ERROR`     nothing was answered
- * - `TIMEOUT`           nothing was answered in time
- * - `UNEXPECTED_ANSWER` something was answered that is not Baton's, such as a proxy's page
- * - `OAUTH_ERROR`       the token endpoint refused; `details.error` says why
- * - `REINSTALL_NEEDED`  the tokens of an installation are gone for good; a manager has to install the app again
+ * Codes of the package itself, in addition to those of the service:
+ * - `NETWORK_ERROR`     no response
+ * - `TIMEOUT`           no response in time
+ * - `UNEXPECTED_ANSWER` the response is not Baton's, for example a proxy's error page
+ * - `OAUTH_ERROR`       the token endpoint refused the request; the reason is in `details.error`
+ * - `REINSTALL_NEEDED`  the tokens of an installation no longer work; a manager has to install the app again
  */
 export type ClientErrorCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'UNEXPECTED_ANSWER' | 'OAUTH_ERROR' | 'REINSTALL_NEEDED'
 
@@ -14,18 +14,18 @@ export type BatonErrorCode = ErrorCode | ClientErrorCode
 
 export interface Refusal {
   code: BatonErrorCode
-  /** 0 when nothing was answered. */
+  /** 0 if there was no response. */
   status: number
   message: string
   details?: Record<string, unknown>
-  /** X-Request-Id, for whoever runs the service. */
+  /** X-Request-Id, for the operator of the service. */
   requestId?: string | null
-  /** Seconds to wait before another try, if the service said so. */
+  /** Seconds to wait before a retry, if the service sent Retry-After. */
   retryAfter?: number | null
   cause?: unknown
 }
 
-/** Every call that does not succeed throws one of these, except when your own AbortSignal ended it. */
+/** Thrown by every call that fails, except if your own AbortSignal ended it. */
 export class BatonError extends Error {
   override readonly name = 'BatonError'
   readonly code: BatonErrorCode
@@ -44,35 +44,35 @@ export class BatonError extends Error {
   }
 }
 
-/** Whether it is a BatonError, with this code if one is named. */
+/** Whether `error` is a BatonError, and has this code if one is given. */
 export const isBatonError = (error: unknown, code?: BatonErrorCode): error is BatonError =>
   error instanceof BatonError && (code === undefined || error.code === code)
 
-/** The error that an answer of the service stands for. */
+/** Converts an error response of the service. */
 export function refusalOf(status: number, headers: Headers, text: string, now: Date): BatonError {
-  const said = jsonObject(text)
+  const body = jsonObject(text)
   const about = {
     status,
     requestId: headers.get('x-request-id'),
     retryAfter: secondsToWait(headers.get('retry-after'), now),
   }
-  if (typeof said?.code === 'string') {
-    const details = typeof said.details === 'object' && said.details !== null ? said.details : {}
+  if (typeof body?.code === 'string') {
+    const details = typeof body.details === 'object' && body.details !== null ? body.details : {}
     return new BatonError({
       ...about,
-      code: said.code as ErrorCode,
-      message: typeof said.message === 'string' ? said.message : `The service answered ${status}.`,
+      code: body.code as ErrorCode,
+      message: typeof body.message === 'string' ? body.message : `The service answered ${status}.`,
       details: details as Record<string, unknown>,
     })
   }
-  if (typeof said?.error === 'string') {
-    const message = typeof said.error_description === 'string' ? said.error_description : said.error
-    return new BatonError({ ...about, code: 'OAUTH_ERROR', message, details: said })
+  if (typeof body?.error === 'string') {
+    const message = typeof body.error_description === 'string' ? body.error_description : body.error
+    return new BatonError({ ...about, code: 'OAUTH_ERROR', message, details: body })
   }
   return new BatonError({ ...about, code: 'UNEXPECTED_ANSWER', message: `The service answered ${status}.` })
 }
 
-/** Everything that Baton answers in JSON is an object. */
+/** Every JSON response of Baton is an object. Returns null for any other text. */
 export function jsonObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
@@ -82,7 +82,7 @@ export function jsonObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Retry-After is a number of seconds or a date. */
+/** Retry-After contains seconds or a date. */
 function secondsToWait(header: string | null, now: Date): number | null {
   if (header === null) return null
   if (/^\d+$/.test(header)) return Number(header)

@@ -1,9 +1,9 @@
 import type { AgentActivity, AgentSession, CommentData, IssueData, ProjectData } from './operations.ts'
 
-/** Who did it; null when that user is gone or nobody did (6.2). */
+/** The user who caused the event; null if that user was deleted or there was none. */
 export type Actor = { id: string; type: 'user' | 'application' | 'system'; name: string } | null
 
-/** What every delivery carries (6.2). */
+/** The fields of every delivery. */
 export interface Envelope<Type extends string, Action extends string, Data> {
   type: Type
   action: Action
@@ -11,11 +11,11 @@ export interface Envelope<Type extends string, Action extends string, Data> {
   /** When it happened; the same on every retry. */
   created_at: string
   data: Data
-  /** Where it stands in the web application; empty when there is no such place. */
+  /** Its page in the web app; empty if there is none. */
   url: string
   workspace_id: string
   webhook_id: string
-  /** Milliseconds of this attempt, covered by the signature. */
+  /** Time of this attempt in milliseconds, covered by the signature. */
   webhook_timestamp: number
   /** Deliveries to agent apps only; null on a Ping while the app is not installed. */
   installation_id?: string | null
@@ -44,12 +44,12 @@ export type SessionCreated = Envelope<
     agent_session: AgentSession
     previous_comments: PreviousComment[]
     guidance: Guidance[]
-    /** All of it as one XML string, made to be given to a model. */
+    /** The whole context as one XML string, for a model. */
     prompt_context: string
   }
 >
 
-/** A person's message as an event carries it. */
+/** A person's message in an event. */
 export interface PromptActivity {
   id: string
   seq: number
@@ -62,7 +62,7 @@ export interface PromptActivity {
   created_at: string
 }
 
-/** A person wrote, answered or pressed Stop; look at `signal` first. */
+/** A person wrote, answered or pressed Stop; check `signal` first. */
 export type SessionPrompted = Envelope<
   'AgentSessionEvent',
   'prompted',

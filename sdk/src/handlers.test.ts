@@ -28,7 +28,7 @@ function scene() {
 }
 
 let events = 0
-/** Spaces and escapes that would not survive being parsed and written again. */
+/** Spaces and escapes that parsing and serializing would change. */
 function ping() {
   const { body, headers } = signWebhook(
     { type: 'Ping', action: 'create', data: { event_id: `evt_${++events}`, webhook_id: 'whk_1', label: 'Ü' } },
@@ -78,7 +78,7 @@ const servers: Record<string, (agent: Agent) => Promise<string>> = {
 }
 
 describe.each(Object.entries(servers))('on %s', (_, start) => {
-  test('a delivery is taken once and a forged one refused', async () => {
+  test('accepts a delivery once and refuses a forged one', async () => {
     const { agent, pinged, errors } = scene()
     const url = await start(agent)
     const delivery = ping()
@@ -96,7 +96,7 @@ describe.each(Object.entries(servers))('on %s', (_, start) => {
   })
 })
 
-test('Express after express.json() fails loudly and says what to do', async () => {
+test('reports what to do when mounted after express.json()', async () => {
   const { agent, pinged, errors } = scene()
   const app = express()
   app.use(express.json())
@@ -107,7 +107,7 @@ test('Express after express.json() fails loudly and says what to do', async () =
   expect(pinged).toEqual([])
 })
 
-test('fetch answers before the work begins, and gives the work to waitUntil', async () => {
+test('fetch answers before the work starts and passes it to waitUntil', async () => {
   const { agent, pinged } = scene()
   const work: Promise<unknown>[] = []
   const { body, ...rest } = ping()
@@ -119,7 +119,7 @@ test('fetch answers before the work begins, and gives the work to waitUntil', as
   expect(pinged).toEqual(['Ü'])
 })
 
-test('anything but POST is not for it, and a huge body is not read', async () => {
+test('refuses methods other than POST and does not read a huge body', async () => {
   const { agent } = scene()
   const url = await serve((request, response) => void agent.node(request, response))
   expect((await fetch(url)).status).toBe(405)
@@ -127,7 +127,7 @@ test('anything but POST is not for it, and a huge body is not read', async () =>
   expect(huge === null || huge.status === 413).toBe(true)
 })
 
-test('fetch does not read a huge body either, nor one that is gone', async () => {
+test('fetch refuses a huge body and one that was already read', async () => {
   const { agent, pinged, errors } = scene()
   let sent = 0
   const endless = new ReadableStream({
@@ -150,7 +150,7 @@ test('fetch does not read a huge body either, nor one that is gone', async () =>
   expect(pinged).toEqual([])
 })
 
-describe('a server as the README has it', () => {
+describe('the server of the README', () => {
   const installer = createInstaller({
     baseUrl: 'http://127.0.0.1:1',
     clientId: 'c',
@@ -168,7 +168,7 @@ describe('a server as the README has it', () => {
       if (request.url?.startsWith('/broken')) return nodeHandler(async () => Response.error())(request, response)
       return agent.node(request, response)
     })
-    /** Exactly these lines, as no well-behaved client would send them. */
+    /** Sends exactly these lines, which well-behaved clients would not send. */
     const send = async (...lines: string[]) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       socket.write([...lines, 'Connection: close', '', ''].join('\r\n'))
@@ -192,12 +192,12 @@ describe('a server as the README has it', () => {
   ])('answers %s with %i and lives', async (_, status, lines) => {
     const { url, send } = await start()
     expect(await send(...lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    const begun = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })
-    expect(begun.status).toBe(302)
+    const started = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })
+    expect(started.status).toBe(302)
   })
 })
 
-test('an agent that lacks its secret or its tokens does not start', () => {
+test('throws without a secret or tokens', () => {
   const options = { baseUrl: 'http://127.0.0.1:1', onCreated: () => {} }
   expect(() => createAgent({ ...options, webhookSecret: '', token: 't', workspaceId: 'w' })).toThrow(
     'secret is missing',

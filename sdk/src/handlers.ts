@@ -4,7 +4,7 @@ import type { HeadersLike, WebhookFailure } from './webhooks.ts'
 export interface Receipt {
   status: number
   outcome: 'accepted' | 'duplicate' | 'not_claimed' | WebhookFailure
-  /** Resolves when the work it began is done. */
+  /** Resolves when the event has been processed. */
   done?: Promise<void>
 }
 
@@ -16,9 +16,9 @@ export interface NodeRequest extends AsyncIterable<unknown> {
   url?: string | undefined
   headers: Record<string, string | string[] | undefined>
   readableDidRead?: boolean
-  /** Whatever a body parser made of it. */
+  /** Set by body parsers. */
   body?: unknown
-  /** Where some platforms keep the bytes. */
+  /** Set by some platforms: the bytes of the body. */
   rawBody?: unknown
 }
 
@@ -32,7 +32,7 @@ interface FastifyReply {
   send(body: unknown): unknown
 }
 
-/** As much of a Fastify instance as the plugin needs. */
+/** The part of a Fastify instance that the plugin needs. */
 interface FastifyLike {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -44,7 +44,7 @@ interface FastifyLike {
 }
 
 export interface Handlers {
-  /** For servers that speak Request and Response. Where a process ends with the answer, give it `waitUntil`. */
+  /** For servers based on Request and Response. Pass `waitUntil` on platforms that end the process after the response. */
   fetch(request: Request, context?: { waitUntil?(work: Promise<unknown>): void }): Promise<Response>
   /** For node:http. Reads the body itself. */
   node(request: NodeRequest, response: NodeResponse): Promise<void>
@@ -54,10 +54,10 @@ export interface Handlers {
   fastify(app: object, options?: { path?: string }): Promise<void>
 }
 
-/** A whole delivery: an issue with its description and a hundred comments is well below. */
+/** Limit for a delivery; an issue with its description and a hundred comments is much smaller. */
 const bodyBytes = 8 * 1024 * 1024
 
-class BodyProblem extends Error {
+class BodyError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
     super(message)
@@ -71,13 +71,13 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
     read: () => Promise<Uint8Array>,
     headers: HeadersLike,
   ): Promise<{ status: number; text: string; done?: Promise<void> }> {
-    if (method !== 'POST') return { status: 405, text: say('method_not_allowed') }
+    if (method !== 'POST') return { status: 405, text: outcomeText('method_not_allowed') }
     try {
       const { status, outcome, done } = await receive({ rawBody: await read(), headers })
-      return { status, text: say(outcome), ...(done && { done }) }
+      return { status, text: outcomeText(outcome), ...(done && { done }) }
     } catch (error) {
       report(error)
-      return { status: error instanceof BodyProblem ? error.status : 500, text: say('failed') }
+      return { status: error instanceof BodyError ? error.status : 500, text: outcomeText('failed') }
     }
   }
   const node: Handlers['node'] = async (request, response) => {
@@ -91,7 +91,10 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
     async fetch(request, context) {
       const read = () => {
         if (request.bodyUsed)
-          throw new BodyProblem(500, 'Something read the body of the webhook before the agent could.')
+          throw new BodyError(
+            500,
+            'The request body was already read. Pass the request to the agent before reading its body.',
+          )
         return wholeBody(request.body)
       }
       const { status, text, done } = await answer(request.method, read, request.headers)
@@ -100,7 +103,7 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
     },
     async fastify(instance, { path = '/webhook' } = {}) {
       const app = instance as FastifyLike
-      // Parsers of this plugin's scope only: the bytes are wanted as they came.
+      // Removes the parsers in the scope of this plugin only: the signature covers the raw bytes.
       app.removeAllContentTypeParsers()
       app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: bodyBytes }, (_, body, done) => done(null, body))
       app.post(path, async (request: { body?: unknown; headers: HeadersLike }, reply: FastifyReply) => {
@@ -112,18 +115,18 @@ export function handlersOf(receive: Receive, report: (error: unknown) => void): 
   }
 }
 
-const say = (outcome: string) => JSON.stringify({ outcome })
+const outcomeText = (outcome: string) => JSON.stringify({ outcome })
 
-/** The bytes as they came, from whoever has them. */
+/** The raw bytes: kept by a body parser or platform, or read from the request. */
 async function nodeBody(request: NodeRequest): Promise<Uint8Array> {
   for (const kept of [request.rawBody, request.body]) {
     if (kept instanceof Uint8Array) return kept
     if (typeof kept === 'string') return Buffer.from(kept)
   }
   if (request.readableDidRead) {
-    throw new BodyProblem(
+    throw new BodyError(
       500,
-      'The webhook arrived parsed, and its signature covers the raw bytes. Mount the agent before express.json(), ' +
+      'The body was already parsed, but the signature covers the raw bytes. Mount the agent before express.json(), ' +
         'or use express.raw({ type: "application/json" }) on its path.',
     )
   }
@@ -132,22 +135,22 @@ async function nodeBody(request: NodeRequest): Promise<Uint8Array> {
 
 async function wholeBody(body: AsyncIterable<unknown> | null): Promise<Uint8Array> {
   const bytes = await bytesUpTo(bodyBytes, body)
-  if (!bytes) throw new BodyProblem(413, `The body is larger than ${bodyBytes} bytes.`)
+  if (!bytes) throw new BodyError(413, `The body is larger than ${bodyBytes} bytes.`)
   return bytes
 }
 
 type Handle = (request: Request) => Promise<Response>
 
-/** Lets node:http and Express serve pages that speak Request and Response, such as an installer. */
+/** Adapts a handler based on Request and Response, such as an installer's, to node:http and Express. */
 export const nodeHandler =
   (handle: Handle) =>
   async (request: NodeRequest, response: NodeResponse): Promise<void> => {
-    // node:http waits for nobody: one request that rejects would end the process.
+    // node:http does not await handlers: a rejection would end the process.
     try {
       send(response, await served(handle, request))
     } catch (error) {
       console.error('[baton]', error)
-      send(response, plain(500, 'Something went wrong here. Whoever runs this finds it in the log.'))
+      send(response, plain(500, 'Internal error. The log of this server has the details.'))
     }
   }
 
@@ -159,7 +162,7 @@ interface Served {
 
 async function served(handle: Handle, request: NodeRequest): Promise<Served> {
   const { method = 'GET' } = request
-  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET is answered here.', { allow: 'GET, HEAD' })
+  if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Use GET.', { allow: 'GET, HEAD' })
   const answered = await handle(fetchRequest(method, request))
   const cookies = answered.headers.getSetCookie()
   const headers = { ...Object.fromEntries(answered.headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) }
@@ -177,7 +180,7 @@ function send(response: NodeResponse, { status, headers, body }: Served) {
   response.end(body)
 }
 
-/** On a host of its own: what a stranger calls this one need not be an address. */
+/** With a fixed host: the Host header is untrusted and may not form a valid URL. */
 function fetchRequest(method: string, { url = '/', headers }: NodeRequest): Request {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],

@@ -19,7 +19,7 @@ async function scene(app: TestApp, store: TokenStore = memoryTokens()) {
 const installations = async ({ owner }: Awaited<ReturnType<typeof scene>>) =>
   (await owner.get('/installations')).body.data
 
-test('a manager installs, and the tokens are stored by installation', async ({ app }) => {
+test('stores the tokens by installation after a manager has installed the app', async ({ app }) => {
   const at = await scene(app)
   const started = await at.installer.start(address(installSecret))
   expect(started.status).toBe(302)
@@ -34,7 +34,7 @@ test('a manager installs, and the tokens are stored by installation', async ({ a
   expect(await client.getMe()).toMatchObject({ installation_id: installation.id })
 })
 
-test('nobody begins without the secret', async ({ app }) => {
+test('refuses to start without the secret', async ({ app }) => {
   const { installer } = await scene(app)
   for (const wrong of ['', 'let me', `${installSecret}!`]) {
     const refused = await installer.start(address(wrong))
@@ -44,9 +44,7 @@ test('nobody begins without the secret', async ({ app }) => {
   expect(() => createInstaller({ installSecret: '' } as never)).toThrow('installSecret')
 })
 
-test('an answer with another state, another iss, no cookie, a changed one or an old one stores nothing', async ({
-  app,
-}) => {
+test('stores nothing for a wrong state or iss, or a missing, changed or expired cookie', async ({ app }) => {
   const at = await scene(app)
   const started = await at.installer.start(address(installSecret))
   const back = await approve(at.owner, started)
@@ -73,7 +71,7 @@ test('an answer with another state, another iss, no cookie, a changed one or an 
   expect(await at.store.get(installation.id)).toBeNull()
 })
 
-test('a refusal of the manager and a code that does not work are told to the browser as text', async ({ app }) => {
+test('shows a denied consent and an invalid code as text', async ({ app }) => {
   const at = await scene(app)
   const started = await at.installer.start(address(installSecret))
   const state = new URL(started.headers.get('location') ?? '').searchParams.get('state') ?? ''
@@ -87,7 +85,7 @@ test('a refusal of the manager and a code that does not work are told to the bro
   expect((await at.installer.callback(back({ code: 'nonsense' }))).status).toBe(502)
 })
 
-test('tokens that cannot be kept or are none are no installation, and the server lives', async ({ app }) => {
+test('reports invalid tokens and a failing store, and keeps serving', async ({ app }) => {
   const full = { ...memoryTokens(), set: () => Promise.reject(new Error('ENOSPC: no space left on device')) }
   const at = await scene(app, full)
   const started = await at.installer.start(address(installSecret))
@@ -116,7 +114,7 @@ test('tokens that cannot be kept or are none are no installation, and the server
   }
 })
 
-test('node:http can serve it', async ({ app }) => {
+test('works with node:http', async ({ app }) => {
   const { installer } = await scene(app)
   const port = await listen(createServer(nodeHandler(installer.start)))
   const answer = await fetch(`http://127.0.0.1:${port}/install?secret=${encodeURIComponent(installSecret)}`, {

@@ -10,42 +10,42 @@ export { nodeHandler } from './handlers.ts'
 export interface InstallerOptions {
   clientId: string
   clientSecret: string
-  /** {base_url}, or the address of the service. */
+  /** {base_url}, or the URL of the service. */
   baseUrl: string
-  /** Who signs answers (`iss`): the address of the service, unless it is reached by another name. */
+  /** The expected `iss` of responses. Default: the URL of the service. */
   issuer?: string
-  /** One of the manifest's, to the letter; `callback` is served there. */
+  /** Must equal one of the manifest's exactly; serve `callback` there. */
   redirectUri: string
   scopes: readonly string[]
   store: TokenStore
-  /** A secret of your own, without which nobody begins an installation (5.9): `/install?secret=…`. */
+  /** A secret you choose. `start` requires it: `/install?secret=…`. */
   installSecret: string
-  /** Answers the browser after the tokens are stored. A plain page if you leave it out. */
+  /** Returns the page shown after the tokens are stored. Default: a plain text. */
   onInstalled?(tokens: InstallationTokens): Response | undefined | Promise<Response | undefined>
   fetch?: typeof globalThis.fetch
   clock?: Clock
 }
 
 export interface Installer {
-  /** Sends a manager's browser to the consent page. */
+  /** Redirects a manager's browser to the consent page. */
   start(request: Request): Promise<Response>
-  /** Takes the browser back, exchanges the code and stores the tokens. */
+  /** Handles the redirect back: exchanges the code and stores the tokens. */
   callback(request: Request): Promise<Response>
 }
 
 const cookieName = 'baton_install'
-/** As long as the service keeps a consent page open. */
+/** The lifetime of the service's consent page. */
 const minutes = 10
 
-interface Begun {
+interface PendingInstall {
   state: string
   verifier: string
   until: number
 }
 
-/** 4.2: the authorization-code flow with PKCE, as an agent app. */
+/** Creates the two pages of the authorization-code flow with PKCE, with which a manager installs the app. */
 export function createInstaller(options: InstallerOptions): Installer {
-  if (!options.installSecret) throw new TypeError('An installer needs an installSecret of your own.')
+  if (!options.installSecret) throw new TypeError('createInstaller needs an installSecret.')
   const { clientId, clientSecret, installSecret, store, fetch, clock = systemClock } = options
   const { rootUrl, baseUrl } = addresses(options.baseUrl)
   const shared = { baseUrl, ...(fetch && { fetch }), clock }
@@ -71,50 +71,53 @@ interface Flow extends InstallerOptions {
 
 async function start(flow: Flow, request: Request): Promise<Response> {
   const given = new URL(request.url).searchParams.get('secret') ?? ''
-  if (!sameText(given, flow.installSecret)) return page(403, 'This address needs the secret of whoever runs the agent.')
-  const begun: Begun = {
+  if (!sameText(given, flow.installSecret))
+    return page(403, 'The secret is missing or wrong. Open /install?secret=… with the installSecret of this agent.')
+  const pending: PendingInstall = {
     state: random(),
     verifier: random(),
     until: flow.clock.now().getTime() + minutes * 60_000,
   }
-  const asked = new URLSearchParams({
+  const query = new URLSearchParams({
     client_id: flow.clientId,
     redirect_uri: flow.redirectUri,
     response_type: 'code',
     scope: flow.scopes.join(' '),
-    state: begun.state,
+    state: pending.state,
     actor: 'app',
-    code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
+    code_challenge: createHash('sha256').update(pending.verifier).digest('base64url'),
     code_challenge_method: 'S256',
   })
   const headers = {
-    location: `${flow.baseUrl}/oauth/authorize?${asked}`,
-    'set-cookie': cookie(flow, seal(flow.key, begun), minutes * 60),
-    ...unshared,
+    location: `${flow.baseUrl}/oauth/authorize?${query}`,
+    'set-cookie': cookie(flow, seal(flow.key, pending), minutes * 60),
+    ...privateHeaders,
   }
   return new Response(null, { status: 302, headers })
 }
 
 async function callback(flow: Flow, request: Request): Promise<Response> {
   const query = new URL(request.url).searchParams
-  const over = { 'set-cookie': cookie(flow, '', 0) }
-  const begun = open<Begun>(flow.key, cookieOf(request))
-  const refusal = refusalOf(flow, query, begun)
-  if (!begun || refusal !== null) return page(400, refusal ?? '', over)
+  const clearCookie = { 'set-cookie': cookie(flow, '', 0) }
+  const pending = open<PendingInstall>(flow.key, cookieOf(request))
+  const refusal = refusalOf(flow, query, pending)
+  if (!pending || refusal !== null) return page(400, refusal ?? '', clearCookie)
   try {
-    const stored = await flow.tokens.save(await exchange(flow, query.get('code') ?? '', begun.verifier))
-    return (await flow.onInstalled?.(stored)) ?? page(200, 'Installed. You can close this page.', over)
+    const stored = await flow.tokens.save(await exchange(flow, query.get('code') ?? '', pending.verifier))
+    return (await flow.onInstalled?.(stored)) ?? page(200, 'Installed. You can close this page.', clearCookie)
   } catch (error) {
     if (!isBatonError(error)) throw error
-    return page(502, 'The service did not accept the code. Begin the installation again.', over)
+    return page(502, 'The service did not accept the code. Start the installation again.', clearCookie)
   }
 }
 
-/** 5.9: the answer belongs to what was begun in this browser, and comes from the service that was asked. */
-function refusalOf({ clock, issuer }: Flow, query: URLSearchParams, begun: Begun | null): string | null {
-  if (!begun || begun.until < clock.now().getTime()) return 'Begin the installation again; this one is too old.'
-  if (!sameText(query.get('state') ?? '', begun.state)) return 'This answer belongs to another installation.'
-  if (query.get('iss') !== issuer) return 'This answer does not come from the service that was asked.'
+/** Checks that the response belongs to an installation started in this browser and comes from our service. */
+function refusalOf({ clock, issuer }: Flow, query: URLSearchParams, pending: PendingInstall | null): string | null {
+  if (!pending || pending.until < clock.now().getTime())
+    return `This installation was started more than ${minutes} minutes ago or in another browser. Start again.`
+  if (!sameText(query.get('state') ?? '', pending.state))
+    return 'The state parameter is wrong. Start the installation again.'
+  if (query.get('iss') !== issuer) return 'The iss parameter is wrong: this response is not from the expected service.'
   const error = query.get('error')
   return error === null ? null : `Not installed: ${error}.`
 }
@@ -131,13 +134,13 @@ const exchange = ({ client, clientId, clientSecret, redirectUri }: Flow, code: s
 
 const random = () => randomBytes(32).toString('base64url')
 
-/** The address holds a secret or a code: nobody keeps it or passes it on. */
-const unshared = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+/** The URL contains a secret or a code, which must not be cached or sent as a referrer. */
+const privateHeaders = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 
 const page = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, {
     status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', ...unshared, ...headers },
+    headers: { 'content-type': 'text/plain; charset=utf-8', ...privateHeaders, ...headers },
   })
 
 function cookie({ redirectUri }: Flow, value: string, seconds: number) {
@@ -145,7 +148,7 @@ function cookie({ redirectUri }: Flow, value: string, seconds: number) {
   return `${cookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, whatever the lengths. */
 const sameText = (a: string, b: string) => timingSafeEqual(digest(a), digest(b))
 const digest = (text: string) => createHash('sha256').update(text).digest()
 

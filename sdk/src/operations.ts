@@ -1,5 +1,5 @@
-// A seam of the package: in the repository these types are the protocol's own; build.mjs writes them out as plain
-// TypeScript for what is packed, so that nobody needs the protocol or its schema library to use them.
+// In the repository these are the protocol's types. In the package they are plain TypeScript, printed by build.mjs, so
+// that users need neither the protocol nor its schema library.
 import type { activityBodies, api, CallName, PathParams } from '@baton/protocol'
 import type { Static, TSchema } from 'typebox'
 
@@ -30,7 +30,7 @@ export type {
 
 type Api = typeof api
 
-/** What an app or a person may say in a session. */
+/** The body of an activity, by its type. */
 export type NewAgentActivity = {
   [Kind in keyof typeof activityBodies]: Static<(typeof activityBodies)[Kind]>
 }[keyof typeof activityBodies]
@@ -47,7 +47,7 @@ type Answer<O> = O extends { produces: `image/${string}` }
 
 type Schema<O, Key extends string> = O extends { [K in Key]: infer S extends TSchema } ? Static<S> : unknown
 
-/** Every operation by its name, but for those that stream: what it takes and what it answers. */
+/** Input and result of every operation, by name, except those that stream. */
 export type Operations = {
   [Name in CallName]: {
     params: PathParams<Api[Name]['route']['path']>

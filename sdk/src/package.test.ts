@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** As a stranger would write it, with every check that TypeScript has, and nothing installed but the package. */
+/** A user's program, compiled in strict mode with only the package installed. */
 const program = `
 import { BatonClient, BatonError, createAgent, createInstaller, fileTokens, signWebhook, verifyWebhook } from '@baton/sdk'
 import type { AgentActivity, AgentAppManifest, BatonErrorCode, Issue, IssueData, WebhookEvent } from '@baton/sdk'
@@ -20,9 +20,9 @@ export const client = new BatonClient({ baseUrl: 'http://127.0.0.1:1', token: 's
 export async function typed(): Promise<Issue[]> {
   const issue: Issue = await client.createIssue({ title: 'Mend', status: 'todo' })
   const code: string = (await client.call('getIssue', { params: { issue_id: issue.id } })).code
-  const said: AgentActivity = await client.postActivity({ session_id: 's', content: { type: 'thought', body: code } })
+  const posted: AgentActivity = await client.postActivity({ session_id: 's', content: { type: 'thought', body: code } })
   // @ts-expect-error there is no such status
-  await client.updateIssue({ issue_id: said.id, status: 'sideways' })
+  await client.updateIssue({ issue_id: posted.id, status: 'sideways' })
   // @ts-expect-error the title is missing
   await client.createIssue({})
   // @ts-expect-error there is no such operation
@@ -48,7 +48,7 @@ export const installer = createInstaller({
   store, installSecret: 'c',
 })
 const secret = 'pwhsec_x'
-const told: string[] = []
+const pings: string[] = []
 const agent = createAgent({
   baseUrl: 'http://127.0.0.1:1',
   webhookSecret: secret,
@@ -58,7 +58,7 @@ const agent = createAgent({
     await session.thought(body, { ephemeral: true })
     return session.prompt
   },
-  onPing: (event) => void told.push(event.data.label),
+  onPing: (event) => void pings.push(event.data.label),
 })
 const signed = signWebhook({ type: 'Ping', action: 'create', data: { webhook_id: 'w', label: 'hello' } }, { secret })
 const verified = verifyWebhook({ rawBody: signed.body, headers: signed.headers, secret })
@@ -67,22 +67,19 @@ const answer = await agent.fetch(new Request('http://localhost/', { method: 'POS
 await agent.settled()
 const failed = await client.getHealth().catch((error: unknown) => error)
 const code: BatonErrorCode | null = failed instanceof BatonError ? failed.code : null
-console.log(answer.status, told.join(), code)
+console.log(answer.status, pings.join(), code)
 `
 
-// Once is enough: it knows no database.
+// Uses no database, so it need not run again on PostgreSQL.
 test.skipIf(process.env.DATABASE_URL)(
-  'a stranger compiles against the packed package strictly, and runs it',
+  'a user compiles against the packed package in strict mode and runs it',
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'sdk-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const env = { ...process.env, npm_config_update_notifier: 'false' }
     await run('npm', ['pack', '--pack-destination', directory], { cwd: join(root, 'sdk'), env })
     const [tarball = ''] = await readdir(directory)
-    await writeFile(
-      join(directory, 'package.json'),
-      JSON.stringify({ name: 'stranger', type: 'module', private: true }),
-    )
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'user', type: 'module', private: true }))
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(directory, tarball)], {
       cwd: directory,
       env,
@@ -108,7 +105,7 @@ test.skipIf(process.env.DATABASE_URL)(
     const examples = [...(await readFile(join(packed, 'README.md'), 'utf8')).matchAll(/```ts\n([\s\S]*?)```/g)]
     expect(examples.length).toBeGreaterThan(2)
     for (const [n, [, code = '']] of examples.entries()) await writeFile(join(directory, `example-${n}.ts`), code)
-    // With the types of Node in the place of a browser's.
+    // With the types of Node instead of those of browsers.
     const onNode = {
       ...compilerOptions,
       lib: ['es2023'],

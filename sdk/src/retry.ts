@@ -1,12 +1,12 @@
 import { type BatonError, isBatonError } from './errors.ts'
 
 export interface RetryRules {
-  /** How often a call is made at most. */
+  /** Maximum number of attempts, the first included. */
   attempts: number
-  /** The first pause; each one after is twice as long, and half of each is left to chance. */
+  /** The first delay. Each following one is twice as long; half of each is random. */
   firstDelayMs: number
   longestDelayMs: number
-  /** A service that asks for more patience than this is not waited for. */
+  /** A longer Retry-After is not waited for: the call fails. */
   longestRetryAfterMs: number
 }
 
@@ -18,8 +18,8 @@ export const defaultRetries: RetryRules = {
 }
 
 /**
- * How long to wait before the next attempt, or null if there is none. What was refused for its rate was not done, so
- * it may always be said again; whatever else went wrong, only if saying it twice does no harm.
+ * Delay before the next attempt, or null for no further attempt. A call refused with 429 was not executed, so it can
+ * always be retried; after other errors only if the call is repeatable.
  */
 export function pauseBefore(
   attempt: number,
@@ -27,13 +27,13 @@ export function pauseBefore(
   { repeatable, rules, random }: { repeatable: boolean; rules: RetryRules; random: () => number },
 ): number | null {
   if (attempt >= rules.attempts || !isBatonError(error)) return null
-  if (error.status !== 429 && !(repeatable && isPassing(error))) return null
-  const askedForMs = (error.retryAfter ?? 0) * 1000
-  if (askedForMs > rules.longestRetryAfterMs) return null
+  if (error.status !== 429 && !(repeatable && isTemporary(error))) return null
+  const retryAfterMs = (error.retryAfter ?? 0) * 1000
+  if (retryAfterMs > rules.longestRetryAfterMs) return null
   const backoffMs = Math.min(rules.longestDelayMs, rules.firstDelayMs * 2 ** (attempt - 1))
-  return askedForMs + Math.round(backoffMs * (askedForMs > 0 ? random() / 2 : 0.5 + random() / 2))
+  return retryAfterMs + Math.round(backoffMs * (retryAfterMs > 0 ? random() / 2 : 0.5 + random() / 2))
 }
 
-/** It may well work the next time: nothing was answered, or somebody on the way could not. */
-const isPassing = ({ code, status }: BatonError) =>
+/** No response, or an error of a gateway. */
+const isTemporary = ({ code, status }: BatonError) =>
   code === 'NETWORK_ERROR' || code === 'TIMEOUT' || status === 502 || status === 503 || status === 504

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** A value that a browser carries for us and can neither read nor change. */
+// Encrypts and authenticates a cookie, so that the browser can neither read nor change it.
 
 export const sealingKey = (...secrets: string[]) =>
   Buffer.from(hkdfSync('sha256', secrets.join('\n'), '', 'baton install cookie', 32))

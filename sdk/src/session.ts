@@ -3,13 +3,13 @@ import type { BatonClient } from './client.ts'
 import { isBatonError } from './errors.ts'
 import type { AgentActivity, AgentSession, NewAgentActivity, PlanItem } from './operations.ts'
 
-export interface SayOptions {
-  /** The same key never says a thing twice. Made at random if you give none, and kept on every retry. */
+export interface PostOptions {
+  /** The service accepts each key once. Default: a random one, which all retries of this call share. */
   idempotencyKey?: string
 }
 
-export interface PassingOptions extends SayOptions {
-  /** Replaced on the panel by whatever you say next. */
+export interface EphemeralOptions extends PostOptions {
+  /** Shown only until your next activity. */
   ephemeral?: boolean
 }
 
@@ -19,11 +19,11 @@ export interface Option {
   description?: string
 }
 
-/** What the session's owner wants to hear of. */
+/** Callbacks for the dispatcher. */
 export interface SessionEvents {
-  /** Something that counts as an answer is about to be said. */
-  saying?(): void
-  /** The service said that the session is over. */
+  /** An activity or a link, either of which counts as a first answer, is about to be posted. */
+  posting?(): void
+  /** The service refused a call because the session has ended. */
   ended?(): void
   failed?(error: unknown): void
 }
@@ -39,18 +39,18 @@ export interface SessionStart {
 }
 
 /**
- * A session as its handler sees it. What you say is said in the order you say it, whether or not you wait. Once
- * `signal` is aborted, because somebody pressed Stop or the session ended, everything you say throws.
+ * A session, for handlers. Activities are posted in the order of your calls, even if you do not await them. After
+ * `signal` is aborted, because a person pressed Stop or the session ended, all calls throw.
  */
 export class Session {
   readonly id: string
   /** As it was when the event happened. */
   readonly data: AgentSession
   readonly installationId: string
-  /** For every other call, as the app's user. */
+  /** For all other calls, as the app's user. */
   readonly client: BatonClient
   readonly signal: AbortSignal
-  /** What is asked: the whole context of a new session as XML, or the person's message. */
+  /** The context of a new session as XML, or the person's message. */
   readonly prompt: string
   /** The values a person chose, if this answers a `select`. */
   readonly selected: string[]
@@ -68,23 +68,23 @@ export class Session {
     this.#events = events
   }
 
-  /** A short word on what you are about to do. */
-  thought = (body: string, options?: PassingOptions) => this.#say({ content: { type: 'thought', body } }, options)
+  /** Posts what you are about to do. */
+  thought = (body: string, options?: EphemeralOptions) => this.#post({ content: { type: 'thought', body } }, options)
 
-  /** A step, and what came of it. */
-  action = (action: string, parameter = '', result?: string, options?: PassingOptions) =>
-    this.#say({ content: { type: 'action', action, parameter, ...(result === undefined ? {} : { result }) } }, options)
+  /** Posts a step and its result. */
+  action = (action: string, parameter = '', result?: string, options?: EphemeralOptions) =>
+    this.#post({ content: { type: 'action', action, parameter, ...(result === undefined ? {} : { result }) } }, options)
 
-  /** A question. The answer comes to `onPrompted`. */
-  elicit = (body: string, options?: SayOptions) => this.#say({ content: { type: 'elicitation', body } }, options)
+  /** Posts a question. The answer arrives at `onPrompted`. */
+  elicit = (body: string, options?: PostOptions) => this.#post({ content: { type: 'elicitation', body } }, options)
 
-  /** A question with choices; what was chosen is in `session.selected` of `onPrompted`. */
+  /** Posts a question with choices. The answer arrives at `onPrompted`, in `session.selected`. */
   select = (
     body: string,
     choices: (string | Option)[],
-    { allowMultiple = false, ...options }: SayOptions & { allowMultiple?: boolean } = {},
+    { allowMultiple = false, ...options }: PostOptions & { allowMultiple?: boolean } = {},
   ) =>
-    this.#say(
+    this.#post(
       {
         content: { type: 'elicitation', body },
         signal: 'select',
@@ -96,13 +96,13 @@ export class Session {
       options,
     )
 
-  /** A request to connect an account at an https address of yours. */
+  /** Requests that the person connects an account at an https URL of yours. */
   auth = (
     body: string,
     { url, providerName, userId }: { url: string; providerName?: string; userId?: string },
-    options?: SayOptions,
+    options?: PostOptions,
   ) =>
-    this.#say(
+    this.#post(
       {
         content: { type: 'elicitation', body },
         signal: 'auth',
@@ -115,12 +115,12 @@ export class Session {
       options,
     )
 
-  /** The final answer; the session is complete. */
-  respond = (body: string, options?: SayOptions) => this.#say({ content: { type: 'response', body } }, options)
+  /** Posts the final answer and completes the session. */
+  respond = (body: string, options?: PostOptions) => this.#post({ content: { type: 'response', body } }, options)
 
-  /** It did not work. `reasonCode` has up to 64 characters of a-z, 0-9 and _. */
-  fail = (body: string, reasonCode?: string, options?: SayOptions) =>
-    this.#say(
+  /** Posts an error and ends the work. `reasonCode` has up to 64 characters of a-z, 0-9 and _. */
+  fail = (body: string, reasonCode?: string, options?: PostOptions) =>
+    this.#post(
       { content: { type: 'error', body, ...(reasonCode === undefined ? {} : { reason_code: reasonCode }) } },
       options,
     )
@@ -131,39 +131,39 @@ export class Session {
       plan: items.map((item) => (typeof item === 'string' ? { content: item, status: 'pending' as const } : item)),
     })
 
-  /** A link to show with the session, such as a pull request; the same url again replaces its label. */
+  /** Adds a link to the session, such as a pull request. The same URL again replaces the label. */
   addUrl = (label: string, url: string) => {
-    this.#events.saying?.()
+    this.#events.posting?.()
     return this.#update({ added_external_urls: [{ label, url }] })
   }
 
   removeUrl = (url: string) => this.#update({ removed_external_urls: [url] })
 
-  /** Everything said so far, oldest first: rebuild the conversation from this, not from comments. */
+  /** All activities, oldest first. Rebuild the conversation from these, not from comments. */
   async activities(): Promise<AgentActivity[]> {
     const all: AgentActivity[] = []
     for (let after_seq = 0; ; ) {
       const query = { session_id: this.id, after_seq, limit: 200 }
       const { data, has_more, last_seq } = await this.client.listActivities(query, { signal: this.signal })
       all.push(...data)
-      // One that says there is more and gives nothing would be asked for ever.
+      // Guards against a service that reports more but returns nothing new.
       if (!has_more || !(last_seq > after_seq)) return all
       after_seq = last_seq
     }
   }
 
-  #say(
+  #post(
     activity: NewAgentActivity,
-    { ephemeral, idempotencyKey = randomUUID() }: PassingOptions = {},
+    { ephemeral, idempotencyKey = randomUUID() }: EphemeralOptions = {},
   ): Promise<AgentActivity> {
-    this.#events.saying?.()
+    this.#events.posting?.()
     const body = { ...activity, ...(ephemeral ? { ephemeral } : {}) } as NewAgentActivity
     return this.#inTurn(() =>
       this.client.postActivity({ session_id: this.id, ...body }, { idempotencyKey, signal: this.signal }),
     )
   }
 
-  /** Saying twice what the plan or the links are changes nothing, so it may be repeated. */
+  /** Setting the plan or the links twice has the same effect as once, so the call may be repeated. */
   #update(change: Parameters<BatonClient['updateAgentSession']>[0] extends infer T ? Omit<T, 'session_id'> : never) {
     return this.#inTurn(() =>
       this.client.updateAgentSession({ session_id: this.id, ...change }, { signal: this.signal, repeatable: true }),
@@ -181,7 +181,7 @@ export class Session {
         throw error
       }
     })
-    // Whoever does not wait hears of it through `failed`; an unhandled rejection would end the process.
+    // A caller that does not await the result learns of the error from `failed`: an unhandled rejection would end the process.
     this.#last = result.catch(() => {})
     return result
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The tokens of one installation (5.4: kept by installation_id, with the workspace beside them). */
+/** The tokens of one installation and its workspace. */
 export interface InstallationTokens {
   installation_id: string
   workspace_id: string
@@ -10,18 +10,18 @@ export interface InstallationTokens {
   access_token: string
   refresh_token: string
   scope: string
-  /** Milliseconds; after this the access token is refused. */
+  /** Milliseconds since 1970; the access token is refused after this. */
   expires_at: number
 }
 
-/** Where tokens are kept, by installation_id. */
+/** Stores tokens by installation_id. */
 export interface TokenStore {
   get(installationId: string): Promise<InstallationTokens | null>
   set(installationId: string, tokens: InstallationTokens): Promise<void>
   delete(installationId: string): Promise<void>
 }
 
-/** Gone when the process ends: for tests, and for a first try. */
+/** Tokens are lost when the process ends: for tests and a first try. */
 export function memoryTokens(): TokenStore {
   const kept = new Map<string, InstallationTokens>()
   return {
@@ -31,10 +31,10 @@ export function memoryTokens(): TokenStore {
   }
 }
 
-/** One file for each installation in this directory, for its owner's eyes only; replaced whole or not at all. */
+/** One file for each installation in this directory, with mode 0600, replaced atomically. */
 export function fileTokens(directory: string): TokenStore {
   const pathOf = (id: string) => {
-    if (!/^\w+$/.test(id)) throw new TypeError(`${JSON.stringify(id)} is no installation id`)
+    if (!/^\w+$/.test(id)) throw new TypeError(`${JSON.stringify(id)} is not an installation id`)
     return join(directory, `${id}.json`)
   }
   return {
@@ -53,7 +53,7 @@ export function fileTokens(directory: string): TokenStore {
       const file = await open(unfinished, 'wx', 0o600)
       try {
         await file.writeFile(JSON.stringify(tokens))
-        // A refresh token that is lost to a power cut cannot be had again.
+        // A refresh token lost in a power cut cannot be recovered.
         await file.sync()
         await file.close()
         await rename(unfinished, path)
@@ -67,18 +67,18 @@ export function fileTokens(directory: string): TokenStore {
   }
 }
 
-/** The parser's own error would show what is in the file. */
+/** The error of JSON.parse is replaced, because it quotes the file, which contains secrets. */
 function read(path: string, text: string): InstallationTokens {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`${path} is damaged. Delete it, and have a manager install the app again.`)
+    throw new Error(`${path} is not valid JSON. Delete it and have a manager install the app again.`)
   }
 }
 
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
-/** Anything that keeps strings by key, such as Redis or a table. */
+/** Anything that stores strings by key, such as Redis or a table. */
 export interface KeyValue {
   get(key: string): Promise<string | null | undefined>
   set(key: string, value: string): Promise<unknown>

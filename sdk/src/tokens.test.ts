@@ -26,7 +26,7 @@ const tokens: InstallationTokens = {
   expires_at: 5,
 }
 
-/** Counts refreshes; each may be made to lose its answer. */
+/** Counts refreshes and can lose their responses. */
 function counting() {
   const counted = { refreshes: 0, loseAnswers: 0, fail: 0 }
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -40,7 +40,7 @@ function counting() {
   return { counted, fetch }
 }
 
-/** The service's time, in which a pause passes at once and a deadline never. */
+/** The service's time; pauses end at once, deadlines never. */
 const impatient = ({ clock }: TestApp): Clock => ({
   now: () => clock.now(),
   after(ms, then) {
@@ -72,7 +72,7 @@ async function scene(app: TestApp) {
   return { ...at, store, installationId, counted, lost, manager, client }
 }
 
-test('twenty calls at once with an expired token refresh it once', async ({ app }) => {
+test('twenty concurrent calls with an expired token refresh it once', async ({ app }) => {
   const { client, counted, store, installationId } = await scene(app)
   const before = await store.get(installationId)
   app.clock.advance({ hours: 1, seconds: 1 })
@@ -93,7 +93,7 @@ test('twenty calls whose token the service refuses refresh it once', async ({ ap
   expect(counted.refreshes).toBe(1)
 })
 
-test('a token is replaced five minutes before its end, and not earlier', async ({ app }) => {
+test('refreshes a token five minutes before it expires, not earlier', async ({ app }) => {
   const { client, counted } = await scene(app)
   const calling = client()
   app.clock.advance({ minutes: 54, seconds: 59 })
@@ -104,7 +104,7 @@ test('a token is replaced five minutes before its end, and not earlier', async (
   expect(counted.refreshes).toBe(1)
 })
 
-test('of two processes that refresh at once, the second takes what the first stored', async ({ app }) => {
+test('the second of two processes uses the tokens that the first has stored', async ({ app }) => {
   const { client, manager, counted, lost } = await scene(app)
   app.clock.advance({ hours: 2 })
   const [first, second] = [client(manager()), client(manager())]
@@ -113,7 +113,7 @@ test('of two processes that refresh at once, the second takes what the first sto
   expect(lost).toEqual([])
 })
 
-test('a refresh that did not reach the service is made again', async ({ app }) => {
+test('repeats a refresh that did not reach the service', async ({ app }) => {
   const { client, counted } = await scene(app)
   app.clock.advance({ hours: 2 })
   counted.fail = 2
@@ -121,9 +121,7 @@ test('a refresh that did not reach the service is made again', async ({ app }) =
   expect(counted.refreshes).toBe(1)
 })
 
-test('a refresh whose answer is lost early leaves the token that still works, and says that it will end', async ({
-  app,
-}) => {
+test('uses the old token until it expires if the response of an early refresh is lost', async ({ app }) => {
   const { client, counted, lost, installationId } = await scene(app)
   app.clock.advance({ minutes: 56 })
   counted.loseAnswers = 1
@@ -131,7 +129,7 @@ test('a refresh whose answer is lost early leaves the token that still works, an
   expect(lost).toEqual([installationId])
 })
 
-test('when no token is left, the call says that the app has to be installed again', async ({ app }) => {
+test('reports REINSTALL_NEEDED when no token works any more', async ({ app }) => {
   const { client, counted, lost, installationId } = await scene(app)
   app.clock.advance({ hours: 2 })
   counted.loseAnswers = 1
@@ -142,7 +140,7 @@ test('when no token is left, the call says that the app has to be installed agai
   expect(lost).toEqual([installationId])
 })
 
-test('tokens of an app that was uninstalled are discarded', async ({ app }) => {
+test('discards the tokens of an uninstalled app', async ({ app }) => {
   const { client, owner, store, installationId } = await scene(app)
   await owner.delete(`/installations/${installationId}`)
   await expect(client().getMe()).rejects.toMatchObject({ status: 401, code: 'INSTALLATION_REVOKED' })
@@ -150,7 +148,7 @@ test('tokens of an app that was uninstalled are discarded', async ({ app }) => {
   await expect(client().getMe()).rejects.toMatchObject({ code: 'REINSTALL_NEEDED' })
 })
 
-test('tokens that the store did not take are kept until it does', async ({ app }) => {
+test('keeps tokens in memory until the store accepts them', async ({ app }) => {
   const { manager, client, store, counted, installationId } = await scene(app)
   let down = true
   const flaky: TokenStore = {
@@ -166,7 +164,7 @@ test('tokens that the store did not take are kept until it does', async ({ app }
   expect((await store.get(installationId))?.expires_at).toBeGreaterThan(app.clock.now().getTime())
 })
 
-test('every store keeps, replaces and forgets by installation', async () => {
+test('every store sets, replaces and deletes by installation', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const kept = new Map<string, string>()
@@ -188,25 +186,25 @@ test('every store keeps, replaces and forgets by installation', async () => {
   }
 })
 
-test('a file of tokens that is damaged or in the way is named, and nothing of it is shown or left', async () => {
+test('names an unusable token file without showing its content or leaving files behind', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const store = fileTokens(directory)
   await writeFile(join(directory, 'ins_1.json'), '{"access_token":"svc_at_secret"')
   const failed = await store.get('ins_1').catch((error: Error) => error)
-  expect(String(failed)).toMatch(/ins_1\.json is damaged/)
+  expect(String(failed)).toMatch(/ins_1\.json is not valid JSON/)
   expect(String(failed)).not.toContain('svc_at')
   await mkdir(join(directory, 'ins_2.json'))
   await expect(store.set('ins_2', tokens)).rejects.toThrow('ins_2')
   expect((await readdir(directory)).sort()).toEqual(['ins_1.json', 'ins_2.json'])
 })
 
-test('files of tokens are for their owner only, and nothing unfinished is left beside them', async () => {
+test('token files are readable by their owner only, and no temporary file remains', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tokens-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const store = fileTokens(directory)
   await Promise.all(Array.from({ length: 20 }, (_, n) => store.set('ins_1', { ...tokens, expires_at: n })))
   expect(await readdir(directory)).toEqual(['ins_1.json'])
   expect((await stat(join(directory, 'ins_1.json'))).mode & 0o777).toBe(0o600)
-  await expect(store.get('../passwd')).rejects.toThrow('no installation id')
+  await expect(store.get('../passwd')).rejects.toThrow('not an installation id')
 })

@@ -11,29 +11,32 @@ export interface TokenManagerOptions {
   clientSecret: string
   baseUrl: string
   store: TokenStore
-  /** A token is replaced when it has less than this left. */
+  /** A token is refreshed when it expires in less than this. */
   earlyMs?: number
-  /** The tokens of this installation are gone for good: ask a manager to install the app again. */
+  /** The tokens of this installation no longer work: a manager has to install the app again. */
   onReinstallNeeded?: (installationId: string) => void
   fetch?: typeof globalThis.fetch
   clock?: Clock
 }
 
-/** How often, and with which pauses, a refresh is tried whose answer was lost: all well within the replay rule's 60 s. */
+/**
+ * Delays before a refresh without response is repeated. All attempts must fit within 60 s, after which a reused refresh
+ * token ends the grant (oauth.refresh-late-replay-ends-grant).
+ */
 const pausesMs = [1000, 3000]
-/** Another process may have refreshed and not have stored it yet. */
+/** Time for another process to store tokens that it has just refreshed. */
 const otherProcessMs = 1000
 
 /**
- * Keeps the access tokens of installations fresh. Of any number of calls that need a new one, one refreshes and the
- * others wait for it; of several processes with one store, the one that comes second takes what the first got.
+ * Refreshes the access tokens of installations. Concurrent calls that need a new token share one refresh. Of several
+ * processes with one store, the second uses the tokens that the first has stored.
  */
 export class TokenManager {
   readonly #options: TokenManagerOptions
   readonly #clock: Clock
   readonly #client: BatonClient
   readonly #refreshing = new Map<string, Promise<InstallationTokens>>()
-  /** Refreshed, but the store did not take them. They are the only ones that work. */
+  /** Tokens that were refreshed but could not be stored. The stored ones no longer work. */
   readonly #unsaved = new Map<string, InstallationTokens>()
 
   constructor(options: TokenManagerOptions) {
@@ -43,7 +46,7 @@ export class TokenManager {
     this.#client = new BatonClient({ baseUrl, ...(fetch && { fetch }), ...(clock && { clock }) })
   }
 
-  /** Tokens that work for a while; refreshed if they have to be. */
+  /** Returns tokens that do not expire soon, refreshed if necessary. */
   async get(installationId: string): Promise<InstallationTokens> {
     const running = this.#refreshing.get(installationId)
     if (running) return running
@@ -51,7 +54,7 @@ export class TokenManager {
     return this.#isFresh(tokens) ? tokens : this.#refreshOnce(installationId, null)
   }
 
-  /** For a BatonClient that acts for this installation. */
+  /** The `tokenProvider` of a BatonClient for this installation. */
   provider(installationId: string): TokenProvider {
     const credentials = ({ access_token, workspace_id }: InstallationTokens): Credentials => ({
       accessToken: access_token,
@@ -69,11 +72,12 @@ export class TokenManager {
     }
   }
 
-  /** Keeps what the token endpoint answered. */
+  /** Stores a response of the token endpoint. */
   async save(response: TokenResponse): Promise<InstallationTokens> {
     const { installation_id, app_user_id, workspace_id, access_token, refresh_token, scope, expires_in } = response
     const texts = [installation_id, app_user_id, workspace_id, access_token, refresh_token]
-    if (!installation_id || !app_user_id || !texts.every(isText) || !Number.isFinite(expires_in)) throw notOurs()
+    if (!installation_id || !app_user_id || !texts.every(isText) || !Number.isFinite(expires_in))
+      throw invalidResponse()
     const expires_at = this.#clock.now().getTime() + expires_in * 1000
     const tokens = { installation_id, workspace_id, app_user_id, access_token, refresh_token, scope, expires_at }
     this.#unsaved.set(installation_id, tokens)
@@ -82,7 +86,7 @@ export class TokenManager {
     return tokens
   }
 
-  /** After the app was uninstalled (6.4). */
+  /** Deletes the tokens, after the app was uninstalled. */
   async discard(installationId: string) {
     this.#unsaved.delete(installationId)
     await this.#options.store.delete(installationId)
@@ -96,14 +100,17 @@ export class TokenManager {
     }
     const tokens = unsaved ?? (await this.#options.store.get(id))
     if (tokens) return tokens
-    throw reinstallNeeded(id, 'There are no tokens for this installation; it was never made, or was revoked.')
+    throw reinstallNeeded(
+      id,
+      'There are no tokens for this installation: the app was never installed or was uninstalled.',
+    )
   }
 
   #isFresh({ expires_at }: InstallationTokens) {
     return expires_at - this.#clock.now().getTime() > (this.#options.earlyMs ?? 300_000)
   }
 
-  /** Whoever comes while one is under way waits for that one. `refused` is an access token that the service refused. */
+  /** Joins a refresh that is in progress. `refused` is an access token that the service refused. */
   #refreshOnce(id: string, refused: string | null): Promise<InstallationTokens> {
     const running = this.#refreshing.get(id)
     if (running) return running
@@ -113,22 +120,26 @@ export class TokenManager {
   }
 
   async #refresh(id: string, refused: string | null): Promise<InstallationTokens> {
-    // Somebody else, here or in another process, may have been faster.
+    // Another call or process may have refreshed in the meantime.
     const tokens = await this.#load(id)
     if (tokens.access_token !== refused && this.#isFresh(tokens)) return tokens
     try {
-      return await this.save(await this.#ask(tokens.refresh_token))
+      return await this.save(await this.#requestTokens(tokens.refresh_token))
     } catch (error) {
-      if (!isInvalidGrant(error)) return this.#whileItLasts(tokens, refused, error)
-      const others = (await this.#ofAnother(id, tokens)) ?? (await this.#ofAnother(id, tokens, otherProcessMs))
-      if (others) return this.#isFresh(others) ? others : this.save(await this.#ask(others.refresh_token))
+      if (!isInvalidGrant(error)) return this.#keepUntilExpiry(tokens, refused, error)
+      const others =
+        (await this.#refreshedByOther(id, tokens)) ?? (await this.#refreshedByOther(id, tokens, otherProcessMs))
+      if (others) return this.#isFresh(others) ? others : this.save(await this.#requestTokens(others.refresh_token))
       this.#options.onReinstallNeeded?.(id)
-      return this.#whileItLasts(tokens, refused, reinstallNeeded(id, 'The refresh token is no longer valid.', error))
+      return this.#keepUntilExpiry(tokens, refused, reinstallNeeded(id, 'The refresh token is no longer valid.', error))
     }
   }
 
-  /** The answer may get lost after the service has rotated; asking again soon is then refused, and does no harm (5). */
-  async #ask(refreshToken: string): Promise<TokenResponse> {
+  /**
+   * If the response is lost after the service has rotated the token, a repeated request is refused without harm
+   * (oauth.refresh-early-replay-keeps-grant).
+   */
+  async #requestTokens(refreshToken: string): Promise<TokenResponse> {
     const { clientId, clientSecret } = this.#options
     const body = {
       grant_type: 'refresh_token',
@@ -147,24 +158,32 @@ export class TokenManager {
     return this.#client.issueToken(body)
   }
 
-  async #ofAnother(id: string, { refresh_token }: InstallationTokens, waitMs = 0): Promise<InstallationTokens | null> {
+  async #refreshedByOther(
+    id: string,
+    { refresh_token }: InstallationTokens,
+    waitMs = 0,
+  ): Promise<InstallationTokens | null> {
     if (waitMs > 0) await sleep(this.#clock, waitMs)
     const stored = await this.#options.store.get(id)
     return stored && stored.refresh_token !== refresh_token ? stored : null
   }
 
-  /** Refreshing early leaves a token that still works, unless it is the one that was refused. */
-  #whileItLasts(tokens: InstallationTokens, refused: string | null, error: unknown): InstallationTokens {
-    const lasts = tokens.expires_at > this.#clock.now().getTime() && tokens.access_token !== refused
-    if (lasts) return tokens
+  /** After a failed early refresh, the old access token still works until it expires, unless it was refused. */
+  #keepUntilExpiry(tokens: InstallationTokens, refused: string | null, error: unknown): InstallationTokens {
+    const isValid = tokens.expires_at > this.#clock.now().getTime() && tokens.access_token !== refused
+    if (isValid) return tokens
     throw error
   }
 }
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-const notOurs = () =>
-  new BatonError({ code: 'UNEXPECTED_ANSWER', status: 200, message: 'These are not the tokens of an agent app.' })
+const invalidResponse = () =>
+  new BatonError({
+    code: 'UNEXPECTED_ANSWER',
+    status: 200,
+    message: 'The response does not contain the tokens of an agent app.',
+  })
 
 const isInvalidGrant = (error: unknown) => isBatonError(error, 'OAUTH_ERROR') && error.details.error === 'invalid_grant'
 

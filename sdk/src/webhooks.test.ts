@@ -13,7 +13,7 @@ const check = (rawBody: Uint8Array | string, headers: Record<string, string>, ch
   verifyWebhook({ rawBody, headers, secret, now, ...change })
 
 describe('a signature', () => {
-  // Worked out with openssl: printf '<body>' | openssl dgst -sha256 -hmac pwhsec_test
+  // Computed with openssl: printf '<body>' | openssl dgst -sha256 -hmac pwhsec_test
   test.each([
     ['', 'cebd0e9b6847d82423f58c10471c24ca60858cefe68961f8d02bff175ef7f8f1'],
     ['{"type":"Ping"}', '5075db190405969b4326ad3c15c1b0d6b38b6e211aa86e86006db87a6170caa0'],
@@ -21,7 +21,7 @@ describe('a signature', () => {
   ])('of %j is the lowercase hex HMAC-SHA256 of its bytes with the whole secret', (body, expected) => {
     const headers = signedHeaders(Buffer.from(body), 'Ping', { secret: 'pwhsec_test' })
     expect(headers['svc-signature']).toBe(expected)
-    // Signed, so it is looked into; it is no event.
+    // The signature is valid, but the body is not an event.
     expect(verifyWebhook({ rawBody: body, headers, secret: 'pwhsec_test' })).toEqual({ ok: false, reason: 'not_json' })
   })
 
@@ -31,21 +31,21 @@ describe('a signature', () => {
     expect(source).not.toMatch(/signature\)? ?===|=== ?signature/)
   })
 
-  test('of the service itself is accepted, and its event comes out', () => {
+  test('of the service is accepted, and the event is returned', () => {
     const envelope = JSON.stringify({ ...ping, actor: null, created_at: now.toISOString(), url: '', workspace_id: 'w' })
     const { body, headers } = prepare({ id: 'dlv_1', endpointId: 'whk_1', type: 'Ping', envelope }, secret, now)
     expect(check(body, headers)).toMatchObject({ ok: true, event: { type: 'Ping', data: ping.data } })
     expect(Object.keys(signed().headers)).toEqual(Object.keys(headers))
   })
 
-  test('is looked up whatever the letters of the header, in Headers and in plain objects', () => {
+  test('is found whatever the case of the header, in Headers and in plain objects', () => {
     const { body, headers } = signed()
     expect(verifyWebhook({ rawBody: body, headers: new Headers(headers), secret, now }).ok).toBe(true)
     expect(check(body, { 'Svc-Signature': headers['svc-signature'] ?? '' }).ok).toBe(true)
     expect(verifyWebhook({ rawBody: body, signature: headers['svc-signature'] ?? '', secret, now }).ok).toBe(true)
   })
 
-  test('that is missing, short, in capitals, prefixed, doubled or of another secret is refused', () => {
+  test('is refused if missing, short, in capitals, prefixed, doubled or of another secret', () => {
     const { body, headers } = signed()
     const signature = headers['svc-signature'] ?? ''
     expect(check(body, {})).toEqual({ ok: false, reason: 'missing_signature' })
@@ -61,7 +61,7 @@ describe('a signature', () => {
     }
   })
 
-  test('does not survive a change of a single byte', () => {
+  test('is refused after a change of any byte', () => {
     const { body, headers } = signed()
     fc.assert(
       fc.property(fc.nat(body.length - 1), fc.integer({ min: 1, max: 255 }), (at, by) => {
@@ -72,7 +72,7 @@ describe('a signature', () => {
     )
   })
 
-  test('of either of two secrets is accepted while one is being replaced', () => {
+  test('of any of several secrets is accepted', () => {
     const { body, headers } = signed()
     expect(check(body, headers, { secret: ['pwhsec_new', secret] }).ok).toBe(true)
     expect(check(body, headers, { secret: ['pwhsec_new'] }).ok).toBe(false)
@@ -80,17 +80,17 @@ describe('a signature', () => {
 })
 
 describe('the time of a delivery', () => {
-  test.each([60_000, -60_000])('may be %i ms away', (ms) => {
+  test.each([60_000, -60_000])('may differ by %i ms', (ms) => {
     const { body, headers } = signed(new Date(now.getTime() + ms))
     expect(check(body, headers).ok).toBe(true)
   })
 
-  test.each([60_001, -60_001])('may not be %i ms away', (ms) => {
+  test.each([60_001, -60_001])('may not differ by %i ms', (ms) => {
     const { body, headers } = signed(new Date(now.getTime() + ms))
     expect(check(body, headers)).toEqual({ ok: false, reason: 'stale_timestamp' })
   })
 
-  test('is the one that is signed, whatever the header says', () => {
+  test('is taken from the signed body, not from the header', () => {
     const { body, headers } = signed()
     expect(check(body, { ...headers, 'svc-timestamp': '0' }).ok).toBe(true)
     const old = signed(new Date(0))
@@ -99,25 +99,25 @@ describe('the time of a delivery', () => {
 })
 
 test.each(['', 'no', '[]', 'null', '{"type":"Ping"}', '{"type":"Ping","data":{},"webhook_timestamp":"1"}'])(
-  'a signed body %j is no event',
+  'a signed body %j is not an event',
   (text) => {
     const body = Buffer.from(text)
     expect(check(body, signedHeaders(body, 'Ping', { secret }))).toEqual({ ok: false, reason: 'not_json' })
   },
 )
 
-test('a signed event of an unknown type is told apart from a forged one', () => {
+test('distinguishes a signed event of an unknown type from a forged one', () => {
   const { body, headers } = signWebhook({ ...ping, type: 'Horse' as 'Ping' }, { secret, now })
   expect(check(body, headers)).toEqual({ ok: false, reason: 'unknown_event' })
 })
 
-test('a parsed body, and a secret that is missing, are mistakes that are said loudly', () => {
+test('throws for a parsed body and a missing secret', () => {
   const { body, headers } = signed()
   expect(() => verifyWebhook({ rawBody: JSON.parse(Buffer.from(body).toString()), headers, secret })).toThrow(/bytes/)
   for (const none of ['', [], ['']]) expect(() => check(body, headers, { secret: none })).toThrow(/secret is missing/)
 })
 
-test('an event without an id of its own is known by what is signed, the same on every retry', () => {
+test('identifies an event without event_id by its signed content, the same on every retry', () => {
   const of = (at: Date) => {
     const { body, headers } = signWebhook({ ...ping, created_at: now.toISOString() }, { secret, now: at })
     const verified = verifyWebhook({ rawBody: body, headers, secret, now: at })

@@ -7,29 +7,32 @@ export * from './events.ts'
 export type HeadersLike = { get(name: string): string | null } | Readonly<Record<string, string | string[] | undefined>>
 
 export interface Delivered {
-  /** The body as it came, before any parsing. */
+  /** The body before any parsing. */
   rawBody: Uint8Array | ArrayBuffer | string
   headers?: HeadersLike
-  /** Svc-Signature, where there are no headers to look it up in. */
+  /** Svc-Signature, if you do not pass headers. */
   signature?: string | null
-  /** The webhook secret with its prefix; several while one is being replaced. */
+  /** The webhook secret with its prefix. Give several while you replace one. */
   secret: string | readonly string[]
   now?: Date
-  /** 5.8: how far webhook_timestamp may be from now. */
+  /** Maximum difference between webhook_timestamp and now. */
   toleranceMs?: number
 }
 
 /**
- * - `missing_signature`, `bad_signature`  refuse it
- * - `stale_timestamp`  signed, but not sent just now: a copy, or a clock that is wrong
- * - `not_json`         signed, but no JSON object with a timestamp
- * - `unknown_event`    signed and fresh, of a type this version of the package does not know: answer 2xx and ignore it
+ * - `missing_signature`, `bad_signature`  refuse the request
+ * - `stale_timestamp`  signed, but not sent recently: a replay, or a wrong clock
+ * - `not_json`         signed, but not a JSON object with a timestamp
+ * - `unknown_event`    signed and recent, but of a type that this version does not know: answer 2xx and ignore it
  */
 export type WebhookFailure = 'missing_signature' | 'bad_signature' | 'stale_timestamp' | 'not_json' | 'unknown_event'
 
 export type Verified = { ok: true; event: WebhookEvent } | { ok: false; reason: WebhookFailure }
 
-/** 5.8, in its order: the signature over the raw bytes, then what they say. The header with a time is never looked at. */
+/**
+ * Verifies the signature over the raw bytes, then the timestamp in the body. The timestamp header is ignored, because
+ * it is not signed.
+ */
 export function verifyWebhook(delivered: Delivered): Verified {
   const { rawBody, secret, now = new Date(), toleranceMs = 60_000 } = delivered
   const bytes = bytesOf(rawBody)
@@ -47,21 +50,21 @@ export function verifyWebhook(delivered: Delivered): Verified {
 
 const hmac = (bytes: Uint8Array, secret: string) => createHmac('sha256', secret).update(bytes).digest()
 
-/** Every secret is tried, so that the time it takes says nothing about which one fitted. */
+/** Tries every secret, so that timing does not reveal which one matched. */
 function isSigned(bytes: Uint8Array, signature: string, secrets: readonly string[]): boolean {
   if (!/^[0-9a-f]{64}$/.test(signature)) return false
   const given = Buffer.from(signature, 'hex')
-  let fits = false
-  for (const secret of secrets) fits = timingSafeEqual(hmac(bytes, secret), given) || fits
-  return fits
+  let matches = false
+  for (const secret of secrets) matches = timingSafeEqual(hmac(bytes, secret), given) || matches
+  return matches
 }
 
-/** An empty secret would let everybody sign. */
+/** With an empty secret anyone could sign. */
 function secretsOf(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === 'string' ? [secret] : secret
   if (secrets.length === 0 || secrets.some((one) => typeof one !== 'string' || one.length === 0)) {
     throw new TypeError(
-      'The webhook secret is missing; it begins with pwhsec_ and was shown when the app was registered.',
+      'The webhook secret is missing. It starts with pwhsec_ and was shown when the app was registered.',
     )
   }
   return secrets
@@ -72,7 +75,7 @@ function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
   throw new TypeError(
-    'rawBody must be the bytes of the request. A parsed body cannot be verified: writing it out again gives other bytes.',
+    'rawBody must be the bytes of the request. A parsed body cannot be verified, because serializing it changes the bytes.',
   )
 }
 
@@ -93,7 +96,7 @@ function parse(bytes: Uint8Array): WebhookEvent | null {
   }
 }
 
-/** What tells one event from another, the same on every retry, from what is signed. */
+/** Identifies an event across retries. Uses signed content only. */
 export function eventIdOf(event: WebhookEvent): string {
   if (typeof event.data.event_id === 'string') return event.data.event_id
   const { type, action, created_at, data } = event
@@ -102,12 +105,12 @@ export function eventIdOf(event: WebhookEvent): string {
     .digest('hex')
 }
 
-/** Leaves out what the signer fills in. */
+/** An event without the fields that `signWebhook` fills in. */
 export type EventToSign = Pick<WebhookEvent, 'type' | 'action'> & { data: object } & Partial<
     Omit<WebhookEvent, 'type' | 'action' | 'data'>
   >
 
-/** A delivery as the service makes one, for tests: the body's bytes and the headers that go with them. */
+/** Creates a delivery for tests: body and headers, as the service sends them. */
 export function signWebhook(event: EventToSign, { secret, now = new Date() }: { secret: string; now?: Date }) {
   const envelope = {
     actor: null,
@@ -122,7 +125,7 @@ export function signWebhook(event: EventToSign, { secret, now = new Date() }: { 
   return { body: new Uint8Array(body), headers: signedHeaders(body, event.type, { secret, now }) }
 }
 
-/** The headers for bytes that are there already. */
+/** Creates the headers for an existing body. */
 export const signedHeaders = (
   body: Uint8Array,
   type: string,

@@ -43,7 +43,7 @@ export const credentials = (app: TestApp, { client }: Pick<Registered, 'client'>
 export const installerFor = (app: TestApp, at: Pick<Registered, 'client'>, store: TokenStore) =>
   createInstaller({
     ...credentials(app, at),
-    // The service is reached at a port of its own here, but calls itself by its configured name.
+    // The test service listens on createOther port than its configured URL has.
     issuer: app.ctx.config.rootUrl,
     redirectUri,
     scopes,
@@ -53,7 +53,7 @@ export const installerFor = (app: TestApp, at: Pick<Registered, 'client'>, store
 
 export const cookieFrom = (response: Response) => response.headers.get('set-cookie')?.split(';')[0] ?? ''
 
-/** A manager's browser walks from the installer's start to its callback and agrees on the way. */
+/** Follows the installer's redirects as a manager's browser, and approves. */
 export async function approve(manager: TestPerson, started: Response, decision: object = { all_teams: true }) {
   const asked = new URL(started.headers.get('location') ?? '')
   const path = `${asked.pathname.replace('/api/v1', '')}${asked.search}`
@@ -63,7 +63,7 @@ export async function approve(manager: TestPerson, started: Response, decision: 
   return new Request(body.redirect_to, { headers: { cookie: cookieFrom(started) } })
 }
 
-/** The app installed through OAuth, and its tokens. */
+/** Installs the app through OAuth and returns its tokens. */
 export async function installed(app: TestApp, at: Registered) {
   const store = memoryTokens()
   const installer = installerFor(app, at, store)
@@ -84,7 +84,7 @@ export async function delegated(at: Registered, agentUserId: string, title = 'Me
   return { issue: body, sessionId: sessions.data[0].id as string }
 }
 
-/** An agent on a real port, registered, installed, and called by the real service. */
+/** A registered and installed agent on a real port, which the real service calls. */
 export async function running(
   app: TestApp,
   options: Partial<AgentOptions> & Pick<AgentOptions, 'onCreated'>,
@@ -95,7 +95,7 @@ export async function running(
   const at = await registered(app, `http://localhost:${port}/hook`, resourceTypes)
   const here = await installed(app, at)
   const errors: unknown[] = []
-  const another = (changed: typeof options) =>
+  const createOther = (changed: typeof options) =>
     createAgent({
       baseUrl: app.rootUrl,
       webhookSecret: at.client.webhook_secret,
@@ -104,33 +104,33 @@ export async function running(
       onError: (error) => void errors.push(error),
       ...changed,
     })
-  const started = another(options)
+  const started = createOther(options)
   agent = started
-  /** Delivers what is due and lets the agent work. */
-  const work = async () => {
+  /** Sends due deliveries and waits for the agent. */
+  const deliver = async () => {
     await app.deliver()
     await started.settled()
   }
-  const said = async (sessionId: string) =>
+  const activities = async (sessionId: string) =>
     (await at.owner.get(`/agent-sessions/${sessionId}/activities`)).body.data as {
       type: string
       content: Record<string, string>
       ephemeral: boolean
     }[]
-  const says = (sessionId: string, body: string) =>
+  const prompt = (sessionId: string, body: string) =>
     at.owner.post(`/agent-sessions/${sessionId}/activities`, { content: { type: 'prompt', body } })
-  return { ...at, ...here, app, agent: started, another, errors, work, said, says }
+  return { ...at, ...here, app, agent: started, createOther, errors, deliver, activities, prompt }
 }
 export type Running = Awaited<ReturnType<typeof running>>
 
-/** What the service has to tell the agent about sessions, oldest first, as it would. */
+/** All session events for the agent, oldest first. */
 export async function eventsFor({ app, id, installationId, agentUserId }: Running) {
   const rows = await app.ctx.db.rows<{ body: WebhookEvent }>(sql`
     select body from events where workspace_id = ${id} and type = 'AgentSessionEvent' order by id`)
   return rows.map(({ body }) => ({ ...body, installation_id: installationId, app_user_id: agentUserId }))
 }
 
-/** Hands an event to the agent as the service would now. */
+/** Delivers an event to the agent, signed now. */
 export function post({ app, client }: Running, agent: Agent, event: WebhookEvent | undefined) {
   if (!event) throw new Error('there is no such event')
   const { body, headers } = signWebhook(event, { secret: client.webhook_secret, now: app.clock.now() })

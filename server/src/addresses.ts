@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import { type Sql, sql } from './db/sql.ts'
 
-/** Where people find what they are told of. */
+/** Addresses of pages and icons, for links in API responses and events. */
 export const issueUrl = ({ appUrl }: Config, code: string) => `${appUrl}/issue/${code}`
 export const projectUrl = ({ appUrl }: Config, id: string) => `${appUrl}/project/${id}`
 export const commentUrl = (placeUrl: string, id: string) => `${placeUrl}#comment-${id}`
@@ -9,7 +9,7 @@ export const agentAppUrl = ({ appUrl }: Config, id: string) => `${appUrl}/settin
 export const webhookUrl = ({ appUrl }: Config, id: string) => `${appUrl}/settings/webhooks/${id}`
 export const iconUrl = ({ baseUrl }: Config, appId: string) => `${baseUrl}/agent-apps/${appId}/icon`
 
-/** The same inside a statement, where `i` is the issue, `p` the project and `c` the comment. */
+/** The same as SQL, where `i` is the issue, `p` the project and `c` the comment. */
 export const issueUrlSql = (config: Config): Sql => sql`${issueUrl(config, '')}::text || i.code`
 export const projectUrlSql = (config: Config): Sql => sql`${projectUrl(config, '')}::text || p.id`
 export const commentUrlSql = (config: Config): Sql =>

@@ -28,7 +28,7 @@ import { webPage } from './web/web.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 import { workspaceRoutes } from './workspaces/routes.ts'
 
-/** Every feature, in one visible list. */
+/** Mounts every feature. */
 export async function createApp(
   ctx: Context,
   lifecycle: Lifecycle,
@@ -64,8 +64,8 @@ export async function createApp(
     door,
     operations: worker ? serviceOperations : Object.values(api),
     metrics,
-    resolveCaller: (...asked) => resolveCaller(ctx, ...asked),
-    findPage: (asked) => (web && !worker ? webPage(web, asked) : undefined),
+    resolveCaller: (...args) => resolveCaller(ctx, ...args),
+    findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
   })
   http.addHook('onClose', () => live.stop())
   return { http, door }

@@ -1,7 +1,7 @@
-/** Time is an argument: everything that asks what time it is asks the clock it was given. */
+/** Injected wherever the time matters, so that tests can move it. */
 export interface Clock {
   now(): Date
-  /** Runs `then` once that much time has passed, unless the function it returns is called first. */
+  /** Runs `then` after `ms`. The returned function cancels it. */
   after(ms: number, then: () => void): () => void
 }
 
@@ -13,32 +13,47 @@ export const systemClock: Clock = {
   },
 }
 
-/** Does it again that long after it was done. The function it returns waits for what is being done. */
-export function repeat(clock: Clock, everyMs: number, work: () => Promise<void>): () => Promise<void> {
+/**
+ * Runs `work` again and again, each time `everyMs` after the last run ended. An error is passed to `onError`; the runs
+ * go on. The returned function stops them and waits for a run in progress.
+ */
+export function repeat(
+  clock: Clock,
+  everyMs: number,
+  work: () => Promise<unknown>,
+  onError: (error: Error) => void,
+): () => Promise<void> {
   let stopped = false
   let cancel = () => {}
-  let working = Promise.resolve()
-  const wait = () => {
+  let running = Promise.resolve()
+  const run = async () => {
+    try {
+      await work()
+    } catch (error) {
+      onError(error as Error)
+    } finally {
+      if (!stopped) schedule()
+    }
+  }
+  const schedule = () => {
     cancel = clock.after(everyMs, () => {
-      working = work().then(() => {
-        if (!stopped) wait()
-      })
+      running = run()
     })
   }
-  wait()
+  schedule()
   return async () => {
     stopped = true
     cancel()
-    await working
+    await running
   }
 }
 
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
 export const days = (count: number) => count * 24 * 60 * 60 * 1000
 
-/** A moment that a caller sent, as we show it. */
+/** A timestamp sent by a caller, in the format of the API. */
 export const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
 
-/** decisions 0: receivers drop what is not newer, so a change is always later than the one before it. */
+/** http.updated-at-strictly-grows: receivers drop what is not newer, so each change is later than the one before. */
 export const laterThan = (previous: string, now: Date) =>
   new Date(Math.max(now.getTime(), Date.parse(previous) + 1)).toISOString()

@@ -7,14 +7,14 @@ export interface Config {
   baseUrl: string
   mcpUrl: string
   appUrl: string
-  /** The root URL is a loopback address: nobody from outside comes in. */
+  /** The root URL is a loopback address: the service is reachable from this machine only. */
   local: boolean
   database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
-  /** Null: generated into the data directory. */
+  /** Null: the key file in the data directory. */
   secretKey: Buffer | null
   previousSecretKeys: Buffer[]
   role: 'all' | 'api' | 'worker'
-  /** How long requests are still taken after `/readyz` has begun to refuse, so that proxies can look elsewhere. */
+  /** How long requests are still accepted after `/readyz` begins to fail, so that proxies can switch. */
   stopDelayMs: number
   webhookAllow: AllowedTarget[]
   retryDelaysMs: number[]
@@ -31,14 +31,14 @@ export interface Config {
   model: { url: string; name: string; key: string | null } | null
 }
 
-/** An operator's exception to the rule that webhooks go to public addresses only. */
+/** A target that the operator allows although its address is not public. */
 export type AllowedTarget = { host: string; port: number | null } | { range: string }
 
 export class ConfigError extends Error {}
 
 type Env = Record<string, string | undefined>
 
-/** The only reader of the environment. A bad value stops the start with one line that names its variable. */
+/** The only reader of the environment. A bad value stops the start with a one-line message that names the variable. */
 export function readConfig(env: Env): Config {
   const port = read(env, 'PORT', 3000, wholeNumber(0, 65_535))
   const rootUrl = read(env, 'BATON_ROOT_URL', rootAddress(`http://localhost:${port}`), rootAddress)
@@ -52,7 +52,7 @@ export function readConfig(env: Env): Config {
   }
   const demo = read(env, 'BATON_DEMO', local && !databaseUrl, oneOf({ 0: false, 1: true }))
   if (demo && !local) {
-    throw new ConfigError('BATON_DEMO=1 needs a loopback BATON_ROOT_URL, because the demo passwords are public')
+    throw new ConfigError('BATON_DEMO=1 requires a loopback BATON_ROOT_URL, because the demo passwords are public')
   }
   const role = read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' } as const))
   const stopDelayMs = read(env, 'BATON_STOP_DELAY', 0, wholeNumber(0, 3600)) * 1000
@@ -70,7 +70,7 @@ export function readConfig(env: Env): Config {
     secretKey,
     previousSecretKeys: read(env, 'BATON_SECRET_KEY_PREVIOUS', [], listOf(key)),
     role,
-    // Nobody sends requests to a worker.
+    // A worker receives no requests from proxies.
     stopDelayMs: role === 'worker' ? 0 : stopDelayMs,
     webhookAllow: read(env, 'BATON_WEBHOOK_ALLOW', [], listOf(allowedTarget)),
     retryDelaysMs: read(env, 'BATON_RETRY_DELAYS', [60_000, 3_600_000, 21_600_000], retryDelays),
@@ -88,7 +88,7 @@ export function readConfig(env: Env): Config {
   }
 }
 
-/** Thrown by the parsers below; `read` puts the variable's name in front. */
+/** Thrown by the parsers below; `read` adds the variable's name. */
 class BadValue extends Error {}
 
 function read<T, D>(env: Env, name: string, fallback: D, parse: (text: string) => T): T | D {
@@ -165,13 +165,13 @@ function postgresUrl(text: string) {
 }
 
 function addressOrRange(text: string) {
-  if (!isAddress(text) && !isRange(text)) throw new BadValue('must hold IP addresses or CIDR ranges')
+  if (!isAddress(text) && !isRange(text)) throw new BadValue('must contain IP addresses or CIDR ranges')
   return text
 }
 
 const isAddress = (text: string) => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
 
-/** A range of everything is a mistake wherever we take one. */
+/** /0 contains every address and is always a mistake. */
 function isRange(text: string) {
   const [address = '', bits = ''] = text.split('/')
   return isAddress(address) && ipaddr.isValidCIDR(text) && Number(bits) > 0
@@ -183,14 +183,14 @@ function allowedTarget(text: string): AllowedTarget {
   const [, host, port] = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
   const bare = host?.replace(/^\[|\]$/g, '')
   if (!host || !bare || (host.startsWith('[') && !ipaddr.IPv6.isValid(bare)) || Number(port ?? 1) > 65_535) {
-    throw new BadValue('must hold entries of the form host, host:port or CIDR range')
+    throw new BadValue('must contain entries of the form host, host:port or CIDR range')
   }
   return { host: host.toLowerCase(), port: port ? Number(port) : null }
 }
 
-/** It travels in a header. */
+/** It is sent in a header. */
 function modelKey(text: string) {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new BadValue('must have printable ASCII characters only, and no spaces')
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new BadValue('must contain only printable ASCII characters, without spaces')
   return text
 }
 
@@ -198,13 +198,13 @@ function model(env: Env): Config['model'] {
   const endpoint = read(env, 'BATON_MODEL_URL', null, (text) => {
     const { protocol, username, password } = url(text)
     if (!/^https?:$/.test(protocol)) throw new BadValue('must be an http or https URL')
-    if (username || password) throw new BadValue('must not hold a user or password; a key goes into BATON_MODEL_KEY')
+    if (username || password) throw new BadValue('must not contain a user or password; set BATON_MODEL_KEY instead')
     return text.replace(/\/+$/, '')
   })
   const name = read(env, 'BATON_MODEL', null, String)
   if (endpoint && !name) throw new ConfigError('BATON_MODEL is required with BATON_MODEL_URL')
   if (name && !endpoint) throw new ConfigError('BATON_MODEL_URL is required with BATON_MODEL')
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
-  if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY is of no use without BATON_MODEL_URL and BATON_MODEL')
+  if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
   return endpoint && name ? { url: endpoint, name, key } : null
 }

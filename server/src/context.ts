@@ -6,15 +6,15 @@ import type { Logger } from './log.ts'
 import type { GuardedClient } from './outbound/client.ts'
 import type { Relay } from './relay/relay.ts'
 
-/** What every verb is given. */
+/** The dependencies that verbs get. */
 export interface Context {
   config: Config
   clock: Clock
   keys: Keyring
   log: Logger
   db: Db
-  /** To addresses that strangers chose: receivers and icons. */
+  /** For addresses from users and apps: receivers and icons. */
   outbound: GuardedClient
-  /** To those who listen in place of a receiver. */
+  /** For attempts that a connected listener receives in place of the URL. */
   relay: Relay
 }

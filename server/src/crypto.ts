@@ -9,7 +9,7 @@ export const sameBytes = (a: Buffer, b: Buffer) => a.length === b.length && timi
 
 const keyId = (key: Buffer) => createHash('sha256').update('baton key id').update(key).digest('hex').slice(0, 8)
 
-/** The service's keys: the current one seals and signs, the previous ones can still open. */
+/** The service's keys: the current one seals and signs, previous ones only open. */
 export class Keyring {
   readonly #current: Buffer
   readonly #byId: Map<string, Buffer>
@@ -38,12 +38,12 @@ export class Keyring {
     return decipher.update(bytes.subarray(0, -16), undefined, 'utf8') + decipher.final('utf8')
   }
 
-  /** How everything begins that the current key sealed. */
+  /** Prefix of everything sealed with the current key. */
   get currentPrefix() {
     return `v1.${keyId(this.#current)}.`
   }
 
-  /** A signature of our own, for what we hand out and want back unchanged. */
+  /** Authenticates a text that the service gives out and must get back unchanged, such as a cursor. */
   mac(purpose: string, text: string): Buffer {
     return createHmac('sha256', this.#current).update(`${purpose}\0${text}`).digest()
   }
@@ -51,6 +51,6 @@ export class Keyring {
 
 export class UnknownKeyError extends Error {
   constructor() {
-    super('sealed with a key that is not known')
+    super('sealed with an unknown key')
   }
 }

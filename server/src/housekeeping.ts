@@ -3,6 +3,7 @@ import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
 import type { Db } from './db/database.ts'
 import { sweepDeliveries } from './delivery/retention.ts'
+import { sweepEvents } from './events/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
 import { sweepLogins } from './login/logins.ts'
@@ -17,6 +18,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
   invitations: sweepInvitations,
+  events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
   listeners: sweepListeners,
@@ -25,8 +27,8 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
 }
 
 /**
- * Removes what no longer means anything. Every process may do it; none depends on it having been done. What fails is left
- * for the next time and keeps nothing else from being done.
+ * Deletes expired rows. Every process may do it, and none depends on it. A chore that fails is logged and tried again the
+ * next time; the others still run.
  */
 export async function sweep({ db, clock, log }: Context) {
   for (const [chore, work] of Object.entries(chores)) {
@@ -36,4 +38,10 @@ export async function sweep({ db, clock, log }: Context) {
   }
 }
 
-export const startHousekeeping = (ctx: Context) => repeat(ctx.clock, everyMs, () => sweep(ctx))
+export const startHousekeeping = (ctx: Context) =>
+  repeat(
+    ctx.clock,
+    everyMs,
+    () => sweep(ctx),
+    ({ message }) => ctx.log.warn({ message }, 'housekeeping failed'),
+  )

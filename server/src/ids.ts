@@ -2,7 +2,7 @@ import { uuidv7obj } from 'uuidv7'
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
-// biome-ignore format: one line for each part of the house
+// biome-ignore format: one line for each area
 export type IdPrefix =
   | 'req' | 'aud' | 'inb'
   | 'usr' | 'wsp' | 'inv' | 'team'
@@ -13,7 +13,7 @@ export type IdPrefix =
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
 export function newId(prefix: IdPrefix): string {
   let id = ''
-  // 26 characters of five bits are two more than there are; those come first and are zero.
+  // 26 characters of 5 bits are 130 bits, two more than a UUID has; the first two are zero.
   let [rest, bits] = [0, 2]
   for (const byte of uuidv7obj().bytes) {
     rest = ((rest << 8) | byte) & 0xfff

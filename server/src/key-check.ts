@@ -6,8 +6,8 @@ import { sql } from './db/sql.ts'
 const name = 'secret_key_proof'
 
 /**
- * The first start seals a word with its key; every later start must be able to open it. So a wrong key stops the
- * start, and is not found out when the first webhook cannot be signed.
+ * The first start seals a word with its key; every later start must be able to open it. So a wrong key stops the start
+ * instead of failing later, when the first webhook cannot be signed.
  */
 export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
   await db.run(
@@ -16,12 +16,12 @@ export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
   const proof = await db.row<{ value: string }>(sql`select value from settings where name = ${name}`)
   try {
     keys.open(proof?.value ?? '', name)
-    // A previous key may have opened it: from now on the current one must.
+    // A previous key may have opened it; seal it again with the current one.
     await db.run(sql`update settings set value = ${keys.seal('baton', name)} where name = ${name}`)
   } catch (error) {
     if (!(error instanceof UnknownKeyError)) throw error
     throw new ConfigError(
-      'BATON_SECRET_KEY is not the key this database was set up with; put the old one in BATON_SECRET_KEY_PREVIOUS',
+      'BATON_SECRET_KEY is not the key of this database; set the old key in BATON_SECRET_KEY_PREVIOUS',
     )
   }
 }

@@ -2,11 +2,11 @@ import { ConfigError, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { start } from './start.ts'
 
-// A person at a terminal reads the lines below; a log collector gets one JSON line per request.
+// At a terminal only warnings and the lines below; otherwise one JSON line per request for a log collector.
 const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
 
-/** Requests have ten seconds of it. Whatever holds it up beyond that would be killed next, and loses nothing by it. */
-const longestStopMs = 30_000
+/** Of these, requests get 10 seconds. A stop that hangs is ended; nothing committed is lost by that. */
+const maxStopMs = 30_000
 
 try {
   const config = readConfig(process.env)
@@ -16,14 +16,14 @@ try {
   const { demo } = running
   if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
 
-  let askedAt: number | undefined
+  let stoppingSince: number | undefined
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
-      // npm passes on a signal that the whole group has had already; a person who insists takes longer.
-      if (askedAt !== undefined) return Date.now() - askedAt > 2000 ? process.exit(1) : undefined
-      askedAt = Date.now()
+      // npm repeats the signal at once; a second Ctrl+C by the user comes later and ends the process.
+      if (stoppingSince !== undefined) return Date.now() - stoppingSince > 2000 ? process.exit(1) : undefined
+      stoppingSince = Date.now()
       console.log('Stopping …')
-      setTimeout(() => process.exit(1), config.stopDelayMs + longestStopMs).unref()
+      setTimeout(() => process.exit(1), config.stopDelayMs + maxStopMs).unref()
       await running.stop()
       process.exit(0)
     })

@@ -12,17 +12,17 @@ import { signUpIsOpen } from './login/sign-up.ts'
 import type { WebFiles } from './web/files.ts'
 import { appPage } from './web/web.ts'
 
-/** Set when the process has been asked to stop, so that nobody sends it new work. */
+/** `stopping` is set when the process is asked to stop; `/readyz` fails from then on. */
 export interface Lifecycle {
   stopping: boolean
 }
 
-/** What a process says about itself. */
+/** Health, readiness, metrics, the API description, and what the instance offers. */
 export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lifecycle, web: WebFiles | null) {
   const { config } = context
-  // On a database that others may share, the demo's login is for its operator's terminal alone.
+  // A shared database may be reachable by others; there only the operator's terminal shows the demo login.
   const demoLogin = config.database.kind === 'embedded' ? demoLoginOf(context) : async () => null
-  // Made when somebody asks for it, as the documentation is.
+  // Generated at the first request.
   let description: { openapi: string } | undefined
   const home = web ? appHome(web) : new Reply(plainHome(config), { 'content-type': 'text/html; charset=utf-8' })
   return [
@@ -33,7 +33,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
     route(api.getReadiness, async ({ ctx }) => {
       if (lifecycle.stopping) throw new ApiError('NOT_READY')
       await ctx.db.row(sql`select 1`).catch((error: Error) => {
-        ctx.log.warn({ message: error.message }, 'the database does not answer')
+        ctx.log.warn({ message: error.message }, 'readiness: the database does not answer')
         throw new ApiError('NOT_READY')
       })
       return { status: 'ready' }
@@ -61,7 +61,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
-/** The operations that a process without the API answers too. */
+/** The operations that worker processes serve too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]
 
 function appHome(web: WebFiles) {
@@ -75,8 +75,8 @@ const plainHome = ({ baseUrl }: Config) => `<!doctype html>
 <body>
 <h1>Baton</h1>
 <p>A work tracker whose teammates include agents. This instance is running.</p>
-<p>Its web app has not been built here. To have it, run <code>npm run build --workspace web</code> and start again.</p>
-<p>Read <a href="/docs">its documentation</a>; its API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
+<p>The web app has not been built. Run <code>npm run build --workspace web</code> and restart.</p>
+<p>Read the <a href="/docs">documentation</a>. The API is described in <a href="${baseUrl}/openapi.json">openapi.json</a>.</p>
 </body>
 </html>
 `

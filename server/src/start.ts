@@ -11,7 +11,7 @@ import { DataDir } from './db/data-dir.ts'
 import type { Db } from './db/database.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
-import { Doorbell } from './delivery/doorbell.ts'
+import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { createDemo } from './demo/create.ts'
@@ -21,37 +21,37 @@ import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
 import { GuardedClient } from './outbound/client.ts'
-import { Bells } from './relay/bells.ts'
 import { Relay } from './relay/relay.ts'
+import { Wakeups } from './relay/wakeups.ts'
 import { readWebFiles } from './web/files.ts'
 
-/** How long requests under way may take once the process has been asked to stop. */
+/** How long requests in progress may take after the process was asked to stop. */
 const drainMs = 10_000
 
 export interface Running {
-  /** Opens the demo workspace, if there is one. */
+  /** The login of the demo workspace, if there is one. */
   demo: { email: string; password: string } | null
   stop(): Promise<void>
 }
 
-/** Starts the roles that the configuration asks for. `say` tells the person who watches what takes its time. */
-export async function start(config: Config, log: Logger, say: (line: string) => void): Promise<Running> {
+/** Starts the configured role. `print` reports slow steps to the operator. */
+export async function start(config: Config, log: Logger, print: (line: string) => void): Promise<Running> {
   const { database } = config
   if (database.kind === 'postgres') {
     const db = await openPostgres(
       database.url,
-      (error) => log.warn({ message: error.message }, 'a connection broke'),
-      say,
+      (error) => log.warn({ message: error.message }, 'lost a database connection'),
+      print,
     )
     return startOn(db, config, config.secretKey as Buffer, log)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
-    // Before a database is made that would take longer to make than to hear of this.
+    // Before a database is created, which takes seconds: fail early when the port is taken.
     const probe = createServer()
-    await listen((to) => once(probe.listen(to), 'listening'), config)
+    await listen((address) => once(probe.listen(address), 'listening'), config)
     probe.close()
-    const db = await dataDir.openDatabase(say)
+    const db = await dataDir.openDatabase(print)
     const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
     return {
       ...running,
@@ -68,8 +68,8 @@ export async function start(config: Config, log: Logger, say: (line: string) => 
 
 async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): Promise<Running> {
   try {
-    const waiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock that somebody else holds')
-    for (const name of await migrate(db, waiting)) log.info({ migration: name }, 'applied')
+    const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
+    for (const name of await migrate(db, onWaiting)) log.info({ migration: name }, 'applied')
     const keys = new Keyring(secretKey, config.previousSecretKeys)
     await checkSecretKey(db, keys)
     await resealSecrets(db, keys)
@@ -78,18 +78,18 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
     const relay = new Relay(db, clock, log)
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
-    const doorbell = new Doorbell(db, clock, log)
-    const workBells = new Bells(db, log, 'work')
+    const waker = new EndpointWaker(db, clock, log)
+    const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await createDemo(ctx)
     const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
-    await listen((to) => http.listen(to), config)
+    await listen((address) => http.listen(address), config)
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(ctx, doorbell, new AgentRunner(ctx, door, workBells), metrics)
+        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), metrics)
 
     return {
       demo,
@@ -98,9 +98,9 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
-        await doorbell.quiet()
+        await waker.idle()
         await relay.stop()
-        await workBells.stop()
+        await workWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -111,11 +111,11 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
   }
 }
 
-/** What a process does besides answering requests. */
-function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
+/** Starts everything but the API: deliveries, agents, timers and housekeeping. Returns a function that stops it. */
+function startWorking(ctx: Context, waker: EndpointWaker, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
-  const worker = new DeliveryWorker(ctx, doorbell, {
+  const worker = new DeliveryWorker(ctx, waker, {
     attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   })
   worker.start()
@@ -125,9 +125,9 @@ function startWorking(ctx: Context, doorbell: Doorbell, agents: AgentRunner, met
   }
 }
 
-async function listen(by: (to: { host: string; port: number }) => Promise<unknown>, { host, port }: Config) {
+async function listen(listenOn: (address: { host: string; port: number }) => Promise<unknown>, { host, port }: Config) {
   try {
-    await by({ host, port })
+    await listenOn({ host, port })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE') {
@@ -135,6 +135,6 @@ async function listen(by: (to: { host: string; port: number }) => Promise<unknow
         `PORT ${port} on ${host} is in use by another program; stop it or set PORT to another number`,
       )
     }
-    throw new ConfigError(`HOST ${host} and PORT ${port} cannot be listened on: ${message}`)
+    throw new ConfigError(`cannot listen on HOST ${host} and PORT ${port}: ${message}`)
   }
 }

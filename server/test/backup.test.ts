@@ -46,7 +46,7 @@ async function onPostgres(run: Trial) {
 async function refusedWithAnotherKey(restored: Env) {
   const strange = new ServiceProcess(await freePort(), { ...settings, ...restored, BATON_SECRET_KEY: newKey() })
   expect(await strange.ended()).toBe(1)
-  expect(strange.output).toContain('BATON_SECRET_KEY is not the key this database was set up with')
+  expect(strange.output).toContain('BATON_SECRET_KEY is not the key of this database')
 }
 
 /** As docs/guides/running.md says: stopped, then copied. */

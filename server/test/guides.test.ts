@@ -36,7 +36,7 @@ test.skipIf(!hasCurl)(
     rmSync(dir, { recursive: true, force: true })
 
     expect(ran.code, `${ran.stdout}\n${ran.stderr}`).toBeUndefined()
-    expect(ran.stdout).toContain('"title":"Mend the door"')
+    expect(ran.stdout).toContain('"title":"Fix the door"')
     expect(ran.stdout).toContain('"code":"VALIDATION_ERROR"')
     expect(ran.stdout).toMatch(/link: <http:\S+\/docs\/errors#UNAUTHORIZED>; rel="help"/i)
     expect(ran.stdout).toMatch(/^pwhsec_/m)

@@ -45,7 +45,7 @@ describe('a clock that is set back by an hour', () => {
     const app = await startApp()
     const { create } = await webhooksOf(app, [receiver])
     await create('Claimed')
-    await app.rung()
+    await app.endpointsWoken()
     expect((await claim(app.ctx.db, app.clock.now(), 8)).claimed).toHaveLength(1)
     await app.deliver()
     expect(receiver.take()).toEqual([])
@@ -83,15 +83,15 @@ describe.skipIf(onPostgres)('a disk without room', () => {
       await expect.poll(async () => (await db.rows(sql`select 1`)) && disk.isFull).toBe(isFull)
     }
     await full(true)
-    expect(disk.problem).toMatch(/^the disk of .* has \d+ MB left; make room for \d+ MB$/)
+    expect(disk.problem).toMatch(/^the disk of .* has \d+ MB left; free at least \d+ MB$/)
     await expect(write('never')).rejects.toSatisfy(isUnwritable)
     await expect(db.tx((tx) => tx.run(sql`delete from migrations`))).rejects.toSatisfy(isUnwritable)
     expect(await db.rows(sql`select name from migrations where name in ('before', 'never')`)).toHaveLength(1)
     await full(false)
     expect(await write('after')).toBe(1)
     expect(said.map((line) => line.replace(dir, 'D').replace(/\d+/g, 'N'))).toEqual([
-      'The disk of D is full but for N MB: nothing is written until N MB are free',
-      'The disk of D has room again',
+      'The disk of D has only N MB left: nothing is written until N MB are free',
+      'The disk of D has enough space again',
     ])
     await db.close()
     rmSync(dir, { recursive: true })

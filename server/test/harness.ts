@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
 import { settleDue } from '../src/agent-sessions/timers.ts'
-import { mindOf } from '../src/agents/choose-mind.ts'
-import type { Mind } from '../src/agents/mind.ts'
+import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
+import { chooseStrategy } from '../src/agents/choose-strategy.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import type { Context } from '../src/context.ts'
 import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
-import { Doorbell } from '../src/delivery/doorbell.ts'
+import { EndpointWaker } from '../src/delivery/endpoint-waker.ts'
 import { DeliveryWorker } from '../src/delivery/worker.ts'
 import type { Member, Person } from '../src/http/caller.ts'
 import type { Door } from '../src/http/invoke.ts'
@@ -21,8 +21,8 @@ import { createLog } from '../src/log.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import { GuardedClient } from '../src/outbound/client.ts'
-import { Bells } from '../src/relay/bells.ts'
 import { Relay } from '../src/relay/relay.ts'
+import { Wakeups } from '../src/relay/wakeups.ts'
 import { readWebFiles } from '../src/web/files.ts'
 import { acceptInvitation, invite } from '../src/workspaces/invitations.ts'
 import { createWorkspace } from '../src/workspaces/workspaces.ts'
@@ -59,9 +59,9 @@ export class TestApp {
   /** Nobody in particular. */
   readonly nobody: Client
   readonly stop: () => Promise<void>
-  readonly #doorbell: Doorbell
+  readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
-  readonly #bells: Bells
+  readonly #wakeups: Wakeups
   #dump: Sql | undefined
   #seen = { snapshot: '', stored: '' }
 
@@ -75,9 +75,9 @@ export class TestApp {
   ) {
     this.ctx = ctx
     this.door = door
-    this.#bells = new Bells(ctx.db, ctx.log, 'work')
-    this.#doorbell = new Doorbell(ctx.db, clock, ctx.log)
-    this.#worker = new DeliveryWorker(ctx, this.#doorbell)
+    this.#wakeups = new Wakeups(ctx.db, ctx.log, 'work')
+    this.#waker = new EndpointWaker(ctx.db, clock, ctx.log)
+    this.#worker = new DeliveryWorker(ctx, this.#waker)
     this.clock = clock
     this.rootUrl = rootUrl
     this.nobody = new Client(rootUrl, contract)
@@ -108,12 +108,12 @@ export class TestApp {
 
   /** Sends every delivery that is due by the test's clock, and waits for what comes of it. */
   deliver() {
-    return waitedFor(this.#worker.tend().then(() => this.#worker.drain()))
+    return waitedFor(this.#worker.recover().then(() => this.#worker.drain()))
   }
 
-  /** Lets the agents inside the service do all they have to, with the mind that they would have or another. */
-  work(mind: Mind = mindOf(this.ctx)) {
-    return waitedFor(new AgentRunner(this.ctx, this.door, this.#bells, mind).drain())
+  /** Does all waiting work of the agents inside the service, with their own strategy or another. */
+  work(strategy: AgentStrategy = chooseStrategy(this.ctx)) {
+    return waitedFor(new AgentRunner(this.ctx, this.door, this.#wakeups, strategy).drain())
   }
 
   /** Writes down what time has made of agent sessions, as a worker does every second. */
@@ -121,9 +121,9 @@ export class TestApp {
     await settleDue(this.ctx)
   }
 
-  /** Waits until workers have been told of what was recorded. */
-  async rung() {
-    await this.#doorbell.quiet()
+  /** Waits until endpoints are marked due and workers woken. */
+  async endpointsWoken() {
+    await this.#waker.idle()
   }
 
   /** Somebody who has just signed up. All have one password, because hashing it takes longer than all the rest. */

@@ -9,17 +9,17 @@ import { ServiceProcess } from './service-process.ts'
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 test.skipIf(onPostgres)(
-  'a process killed in the middle of its agents’ work goes on after it; nothing is said or done twice',
+  'agents continue their work after the process was killed, and nothing is posted or done twice',
   async () => {
     const dir = await filledDataDir()
     const model = await ModelServer.start()
-    // The model is of no use to the built-in agent, so that works by rules, which say what they do in a known order.
+    // The model refuses the built-in agent, which then works by rules, in a known order.
     const forScribe: Parameters<ModelServer['play']> = []
     model.answer = (response, asked) => {
       const turn = asked.raw.includes('You are Scribe') ? forScribe.shift() : refuses(401)
       turn?.(response, asked)
     }
-    // One activity a second, so that there is a middle.
+    // One activity per second, so that the process can be killed during the work.
     const env = {
       BATON_DATA_DIR: dir,
       BATON_SESSION_RATE: '1',
@@ -42,7 +42,7 @@ test.skipIf(onPostgres)(
         const [session] = (await call('GET', `/agent-sessions?issue_id=${issue.id}`)).data
         paths.set(agent.id, `/agent-sessions/${session.id}`)
       }
-      const said = async (agent: { id: string }): Promise<AgentActivity[]> =>
+      const readActivities = async (agent: { id: string }): Promise<AgentActivity[]> =>
         (await call('GET', `${paths.get(agent.id)}/activities`)).data
       const until = async (reached: () => Promise<boolean>) => {
         for (let tries = 0; tries < 600 && !(await reached()); tries++) await sleep(50)
@@ -54,18 +54,18 @@ test.skipIf(onPostgres)(
       await delegate(scribe, 'Too big')
       await asked
       await delegate(builtIn, 'It breaks')
-      await until(async () => (await said(builtIn)).length > 2)
-      const before = [await said(scribe), await said(builtIn)]
+      await until(async () => (await readActivities(builtIn)).length > 2)
+      const before = [await readActivities(scribe), await readActivities(builtIn)]
       expect(before[1]?.length).toBeLessThan(7)
       await service.kill('SIGKILL')
       forScribe.push(create, says('Done.'))
       service = await ServiceProcess.start(env)
       for (const path of paths.values()) await until(async () => (await call('GET', path)).state === 'complete')
-      const after = [await said(scribe), await said(builtIn)]
+      const after = [await readActivities(scribe), await readActivities(builtIn)]
       for (const [index, activities] of after.entries()) {
-        // Its picture stands at an address of the process.
-        const heard = (list: AgentActivity[] = []) => list.map(({ superseded_by_seq, author, ...rest }) => rest)
-        expect(heard(activities).slice(0, before[index]?.length)).toEqual(heard(before[index]))
+        // The avatar_url contains the port of the process.
+        const comparable = (list: AgentActivity[] = []) => list.map(({ superseded_by_seq, author, ...rest }) => rest)
+        expect(comparable(activities).slice(0, before[index]?.length)).toEqual(comparable(before[index]))
         expect(new Set(activities.map(({ content }) => JSON.stringify(content))).size).toBe(activities.length)
       }
       const types = after.map((activities) => activities.map(({ type }) => type))

@@ -16,16 +16,16 @@ export async function insideScene(app: TestApp) {
   const builtIn = data[0].id as string
   const scribe = await done(member.post('/agents/personal', { name: 'Scribe', instructions: 'Be brief.' }))
 
-  const issueOf = (fields: object, by: Client = member) =>
+  const createIssue = (fields: object, by: Client = member) =>
     done(by.post('/issues', { title: 'Login is slow', team_id: team.id, ...fields }))
   const sessionOn = async (target: { id: string }, by: Client = member): Promise<AgentSession> =>
     (await done(by.get(`/agent-sessions?${target.id.startsWith('prj_') ? 'project_id' : 'issue_id'}=${target.id}`)))
       .data[0]
-  const said = async (session: { id: string }): Promise<AgentActivity[]> =>
+  const readActivities = async (session: { id: string }): Promise<AgentActivity[]> =>
     (await done(member.get(`/agent-sessions/${session.id}/activities?limit=200`))).data
   const write = (session: { id: string }, body: string, more = {}, by: Client = member) =>
     by.post(`/agent-sessions/${session.id}/activities`, { content: { type: 'prompt', body }, ...more })
-  return { ...workspace, team, other, builtIn, scribe, issueOf, sessionOn, said, write }
+  return { ...workspace, team, other, builtIn, scribe, createIssue, sessionOn, readActivities, write }
 }
 
 export const typesOf = (activities: AgentActivity[]) => activities.map(({ type }) => type)

@@ -37,12 +37,12 @@ test(
     const answer = session.getByRole('region', { name: 'Answer' })
     await expect(answer).toContainText('Likely duplicate')
     await expect(session).toContainText('4 of 4')
-    const choice = session.getByRole('group', { name: `Is this the same as ${older.code} ${older.title}?` })
+    const choice = session.getByRole('group', { name: `Is this a duplicate of ${older.code} ${older.title}?` })
     await expect(choice.getByRole('button')).toHaveCount(2)
     await checkAxe(page)
 
     await page.keyboard.press('1')
-    await expect(answer).toContainText('Noted on both')
+    await expect(answer).toContainText('I linked both issues')
     await expect(choice).toHaveCount(0)
     const comment = page.getByRole('article', { name: 'Comment by Baton' })
     await expect(comment).toContainText(`Duplicate of ${older.code}`)
@@ -53,7 +53,7 @@ test(
     await page.evaluate(() => Object.assign(window, { still: true }))
     await comment.getByRole('link', { name: older.code }).click()
     await expect(page).toHaveURL(new RegExp(`/issue/${older.code}$`))
-    await expect(comment).toContainText(`${issue.code} ${issue.title} is a duplicate of this`)
+    await expect(comment).toContainText(`${issue.code} ${issue.title} is a duplicate of this issue`)
     expect(await page.evaluate(() => 'still' in window)).toBe(true)
   },
 )

@@ -8,7 +8,7 @@ test('whoever is not signed in comes back to where they wanted to go', async ({ 
   await page.getByLabel('E-mail').fill(company.member.email)
   await page.getByLabel('Password').fill('something else')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByText('The e-mail or the password is wrong.')).toBeVisible()
+  await expect(page.getByText('The e-mail address or the password is wrong.')).toBeVisible()
   await page.getByLabel('Password').fill(company.member.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page).toHaveURL('/inbox')

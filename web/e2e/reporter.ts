@@ -1,5 +1,5 @@
 import type { FullConfig, Reporter, Suite, TestCase, TestError } from '@playwright/test/reporter'
-import { type Shown, writeResults } from '../../conformance/results.ts'
+import { type TestResult, writeResults } from '../../conformance/results.ts'
 
 /** Writes what the browser tests have shown, in the same form as those of vitest. */
 export default class ConformanceReporter implements Reporter {
@@ -36,7 +36,7 @@ export default class ConformanceReporter implements Reporter {
   }
 }
 
-function stateOf(test: TestCase): Shown['state'] {
+function stateOf(test: TestCase): TestResult['state'] {
   const outcome = test.outcome()
   if (outcome === 'skipped' || test.results.length === 0) return 'skipped'
   return outcome === 'expected' || outcome === 'flaky' ? 'passed' : 'failed'

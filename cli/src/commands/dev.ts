@@ -1,38 +1,38 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { AgentApp } from '@baton/sdk'
-import { type Account, accountOf } from '../account.ts'
+import { type Account, currentAccount } from '../account.ts'
 import { AgentProcess } from '../agent-process.ts'
 import { account, type Call, type Command, count, positionals, text } from '../command.ts'
-import { changeEnv, readEnv, readEnvNow, type Settings } from '../env-file.ts'
+import { readEnv, readEnvSync, type Settings, updateEnv } from '../env-file.ts'
 import { Failure } from '../failure.ts'
-import { objectIn, readIfThere } from '../files.ts'
-import { installedHere, registered } from '../registration.ts'
+import { parseObject, readIfExists } from '../files.ts'
+import { logIn } from '../log-in.ts'
+import { readManifest } from '../manifest.ts'
+import { ensureInstalled, ensureRegistered } from '../registration.ts'
 import { relay } from '../relay.ts'
+import { relayFailure, relayOutput } from '../relay-output.ts'
 import { watchSources } from '../watch.ts'
-import { manifestAt } from './apps.ts'
-import { over, reporting } from './listen.ts'
-import { logIn } from './login.ts'
 
 export const dev: Command = {
   name: 'dev',
-  summary: 'run the agent in this directory, registered, installed and with its deliveries',
+  summary: 'register, install and run the agent in this directory',
   usage: ['[--port N] [-- COMMAND …]'],
-  about: `Registers the app of manifest.json or finds it, installs it with your login, writes .env, hands its deliveries to
-localhost, and runs what package.json names as main, again whenever a file is saved or it ends. COMMAND takes its place.`,
+  about: `Registers the app of manifest.json or updates it, installs it with your login, writes .env, forwards its
+deliveries to localhost, and runs main of package.json, or COMMAND. Restarts it when it ends or a file is saved.`,
   example: 'baton dev',
   options: {
     ...account,
-    port: { type: 'string', value: 'N', about: 'where the agent listens; PORT of .env, or 4000' },
-    path: { type: 'string', value: 'PATH', about: 'path of its webhook; /webhook if left out' },
+    port: { type: 'string', value: 'N', about: 'port of the agent (default: PORT in .env, or 4000)' },
+    path: { type: 'string', value: 'PATH', about: 'path of its webhook (default: /webhook)' },
   },
   async run(call) {
     positionals(call.args)
     const directory = process.cwd()
     const command = await commandOf(call, directory)
-    const account = await loggedIn(call)
-    const { app, settings } = await prepared(call, account, directory)
-    await running(call, { directory, command, account, app, settings })
+    const account = await logInIfNeeded(call)
+    const { app, settings } = await prepare(call, account, directory)
+    await runAgent(call, { directory, command, account, app, settings })
   },
 }
 
@@ -41,12 +41,12 @@ type Program = readonly [string, ...string[]]
 async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   const [program, ...args] = rest
   if (program) return [program, ...args]
-  const text = await readIfThere(join(directory, 'package.json'))
-  const { main } = (text === null ? {} : objectIn('package.json', text)) as { main?: unknown }
+  const text = await readIfExists(join(directory, 'package.json'))
+  const { main } = (text === null ? {} : parseObject('package.json', text)) as { main?: unknown }
   if (typeof main !== 'string') {
-    throw new Failure('There is no agent here: package.json names no main.', {
+    throw new Failure('There is no agent here: package.json has no main.', {
       code: 'NO_AGENT',
-      advice: '`baton init my-agent` begins one; then `baton dev` in its directory.',
+      advice: 'Create one with `baton init my-agent`, then run `baton dev` in its directory.',
     })
   }
   try {
@@ -57,35 +57,35 @@ async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   return [process.execPath, '--import', new URL('../end-with-parent.js', import.meta.url).href, main]
 }
 
-async function loggedIn(call: Call): Promise<Account> {
+async function logInIfNeeded(call: Call): Promise<Account> {
   try {
-    return await accountOf(call)
+    return await currentAccount(call)
   } catch (error) {
     const canAsk = process.stdin.isTTY && error instanceof Failure && error.code === 'NOT_LOGGED_IN'
     if (!canAsk) throw error
     await logIn(call)
-    return accountOf(call)
+    return currentAccount(call)
   }
 }
 
-/** Everything the agent needs before it runs, in .env and the tokens' directory. */
-async function prepared(call: Call, account: Account, directory: string) {
-  const note = (words: string) => call.terminal.note(words)
+/** Writes what the agent needs to .env and the directory of tokens. */
+async function prepare(call: Call, account: Account, directory: string) {
+  const note = (message: string) => call.terminal.note(message)
   const file = join(directory, '.env')
   const before = await readEnv(file)
-  const manifest = await manifestAt(join(directory, 'manifest.json'))
-  const { app, settings: known } = await registered(account, manifest, before, note)
+  const manifest = await readManifest(join(directory, 'manifest.json'))
+  const { app, settings: known } = await ensureRegistered(account, manifest, before, note)
   const PORT = String(count(call, 'port', 1, Number(before.PORT) || 4000))
   const settings = { TOKENS: './tokens', ...before, ...known, PORT }
-  // Before anything else can fail: the secrets are shown once.
-  await changeEnv(file, { ...known, PORT, TOKENS: settings.TOKENS })
+  // Now, before another step can fail: the secrets cannot be read again.
+  await updateEnv(file, { ...known, PORT, TOKENS: settings.TOKENS })
   const tokensDirectory = resolve(directory, settings.TOKENS)
-  await installedHere(account, { app, settings, tokensDirectory }, { note, signal: call.signal })
+  await ensureInstalled(account, { app, settings, tokensDirectory }, { note, signal: call.signal })
   return { app, settings }
 }
 
-const getItBack =
-  'The agent has ended with it. End the other, and run `baton dev` again; it hands deliveries on by itself, without `baton listen`.'
+const replacedAdvice =
+  'The agent has ended too. End the other command and run `baton dev` again; it needs no `baton listen`.'
 
 interface Run {
   directory: string
@@ -95,29 +95,29 @@ interface Run {
   settings: Settings
 }
 
-async function running(call: Call, { directory, command, account, app, settings }: Run) {
+async function runAgent(call: Call, { directory, command, account, app, settings }: Run) {
   const { terminal, signal } = call
   const agent = new AgentProcess({
     directory,
     command,
-    env: () => ({ ...process.env, ...settings, ...readEnvNow(join(directory, '.env')) }),
+    env: () => ({ ...process.env, ...settings, ...readEnvSync(join(directory, '.env')) }),
     on: {
       line: (line, stream) =>
         terminal.event({ event: 'output', stream, line }, `${terminal.paint('cyan', 'agent |')} ${line}`),
-      ended: (how, pauseMs) => terminal.note(`The agent ${how}. Starting it again in ${pauseMs / 1000} s.`),
+      ended: (how, pauseMs) => terminal.note(`The agent ${how}. Restarting it in ${pauseMs / 1000} s.`),
     },
   })
   const unwatch = await watchSources(directory, () => {
-    terminal.note('Something was saved; starting the agent again.')
+    terminal.note('A file was saved; restarting the agent.')
     void agent.restart()
   })
   const forwardTo = `http://localhost:${settings.PORT}${text(call, 'path') ?? '/webhook'}`
   try {
     agent.start()
-    terminal.note(`${app.name} runs in ${account.workspace.name}. Delegate an issue to it; Ctrl-C ends all.`)
-    const on = reporting(terminal, `${terminal.paint('dim', 'baton |')} `)
-    const ended = await relay({ account, appId: app.id, forwardTo, takeOver: false, patient: true, signal, on })
-    if (ended.end !== 'interrupted') throw over(ended, app, getItBack)
+    terminal.note(`${app.name} is running in ${account.workspace.name}. Delegate an issue to it. Ctrl-C stops it.`)
+    const on = relayOutput(terminal, `${terminal.paint('dim', 'baton |')} `)
+    const ended = await relay({ account, appId: app.id, forwardTo, takeOver: false, retryRefused: true, signal, on })
+    if (ended.end !== 'interrupted') throw relayFailure(ended, app, replacedAdvice)
   } finally {
     unwatch()
     await agent.stop()

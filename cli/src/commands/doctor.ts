@@ -1,38 +1,38 @@
-import { type Call, type Command, count, needed, positionals } from '../command.ts'
+import { type Call, type Command, count, positionals, requiredOption } from '../command.ts'
 import { checks, type Fault, unseen } from '../doctor/checks.ts'
 import { type Answer, ping, type Receiver, send, sign } from '../doctor/probe.ts'
 import { Failure } from '../failure.ts'
 import type { Terminal } from '../terminal.ts'
-import { webAddress } from './listen.ts'
-import { webhookSecret } from './verify.ts'
+import { httpUrl } from '../urls.ts'
+import { webhookSecret } from '../webhook-secret.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'fire deliveries at your receiver, good and bad, and grade it',
+  summary: 'test your receiver with valid and invalid deliveries',
   usage: ['--url URL [--secret SECRET | --env FILE]'],
   about: `Sends signed deliveries about a session that does not exist; a running agent will look it up and find nothing.
-The secret is looked for in --secret, then WEBHOOK_SECRET of the environment, then WEBHOOK_SECRET of --env (.env if
-left out); other users of the machine can see --secret. Baton need not run.`,
+The secret is read from --secret, from WEBHOOK_SECRET in the environment, or from WEBHOOK_SECRET in --env (default:
+.env). Other users of this machine can see the value of --secret. Baton does not have to run.`,
   example: 'baton doctor --url http://localhost:4000/webhook',
   options: {
-    url: { type: 'string', value: 'URL', about: 'where your receiver listens' },
-    secret: { type: 'string', value: 'SECRET', about: 'webhook secret, begins pwhsec_' },
+    url: { type: 'string', value: 'URL', about: 'URL of your receiver' },
+    secret: { type: 'string', value: 'SECRET', about: 'webhook secret, starts with pwhsec_' },
     env: { type: 'string', value: 'FILE', about: 'file with WEBHOOK_SECRET' },
-    slow: { type: 'string', value: 'MS', about: 'what counts as a slow answer; 5000 if left out, as for Baton' },
+    slow: { type: 'string', value: 'MS', about: 'slowest accepted answer in ms (default: 5000, as in Baton)' },
   },
   async run(call) {
     positionals(call.args)
-    const url = webAddress(needed(call, 'url', 'the address of your receiver'))
+    const url = httpUrl(requiredOption(call, 'url', 'the URL of your receiver'))
     const slowMs = count(call, 'slow', 1, 5000)
-    const receiver = { url, secret: await webhookSecret(call), patienceMs: slowMs + 5000, signal: call.signal }
-    await reachable(receiver)
-    if (!call.terminal.json) call.terminal.note(beforehand)
+    const receiver = { url, secret: await webhookSecret(call), timeoutMs: slowMs + 5000, signal: call.signal }
+    await checkReachable(receiver)
+    if (!call.terminal.json) call.terminal.note(notice)
     report(call.terminal, await examine(call, receiver, slowMs))
   },
 }
 
-const beforehand =
-  'The deliveries name an installation that does not exist: an agent may log that there are no tokens for ins_doctor.'
+const notice =
+  'The deliveries belong to an installation that does not exist: an agent may log that ins_doctor has no tokens.'
 
 interface Finding {
   name: string
@@ -40,12 +40,12 @@ interface Finding {
   fault: Fault | null
 }
 
-async function reachable(receiver: Receiver) {
+async function checkReachable(receiver: Receiver) {
   const { status, problem, tookMs } = await send(receiver, sign(receiver, ping()))
-  if (status !== null || tookMs >= receiver.patienceMs) return
+  if (status !== null || tookMs >= receiver.timeoutMs) return
   throw new Failure(`${receiver.url} cannot be reached: ${problem}.`, {
     code: 'UNREACHABLE',
-    advice: 'Start your receiver, and check port and path.',
+    advice: 'Start your receiver and check port and path.',
   })
 }
 
@@ -68,17 +68,17 @@ async function examine({ terminal }: Call, receiver: Receiver, slowMs: number) {
 
 const tooSlow = (ms: number): Fault => ({
   fault: `took ${ms} ms to answer`,
-  advice: 'Answer first and work afterwards. Baton waits 5 s, counts it as failed and sends it again.',
+  advice: 'Answer before doing the work. After 5 s Baton counts the attempt as failed and retries.',
 })
 
 function report(terminal: Terminal, { findings, slowestMs }: { findings: Finding[]; slowestMs: number }) {
   const total = findings.length
   const passed = findings.filter(({ fault }) => fault === null).length
   const grade = `${passed} of ${total}`
-  const notSeen = unseen.map((one) => `  ${one}`).join('\n')
+  const untested = unseen.map((one) => `  ${one}`).join('\n')
   terminal.result(
     { passed, total, slowest_ms: slowestMs, checks: findings, unseen },
-    `${terminal.paint(passed === total ? 'green' : 'red', grade)}\nWhat cannot be seen from outside:\n${notSeen}`,
+    `${terminal.paint(passed === total ? 'green' : 'red', grade)}\nNot tested, because it is not visible from outside:\n${untested}`,
   )
   if (passed < total) process.exitCode = 1
 }

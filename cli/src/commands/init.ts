@@ -7,23 +7,27 @@ import { cliSpec, type Example, examples, sdkSpec, writeProject } from '../proje
 
 export const init: Command = {
   name: 'init',
-  summary: 'begin an agent: a small project that runs',
+  summary: 'create a small agent project that runs',
   usage: ['DIRECTORY [--example triage] [--no-install]'],
-  about: 'Writes the files, overwrites none, and installs the SDK and this command with npm.',
+  about: 'Writes files without overwriting any, and installs the SDK and this command with npm.',
   example: 'baton init my-agent',
   options: {
-    example: { type: 'string', value: 'NAME', about: `what to begin from: ${examples.join(' or ')}` },
-    name: { type: 'string', value: 'NAME', about: 'name of the agent; that of the directory if left out' },
-    sdk: { type: 'string', value: 'SPEC', about: 'version, or file: and a path, of @baton/sdk' },
-    cli: { type: 'string', value: 'SPEC', about: 'the same of @baton/cli' },
+    example: {
+      type: 'string',
+      value: 'NAME',
+      about: `example to copy: ${examples.join(' or ')} (default: ${examples[0]})`,
+    },
+    name: { type: 'string', value: 'NAME', about: 'name of the agent (default: name of the directory)' },
+    sdk: { type: 'string', value: 'SPEC', about: 'version of @baton/sdk, or file: and a path' },
+    cli: { type: 'string', value: 'SPEC', about: 'version of @baton/cli, or file: and a path' },
     'no-install': { type: 'boolean', about: 'do not run npm install' },
   },
   async run(call) {
     const [given = ''] = positionals(call.args, 'DIRECTORY')
     const directory = resolve(given)
     const name = nameFrom(text(call, 'name') ?? basename(directory))
-    const sdk = fromHere(text(call, 'sdk')) ?? (await sdkSpec())
-    const cli = fromHere(text(call, 'cli')) ?? (await cliSpec())
+    const sdk = absoluteSpec(text(call, 'sdk')) ?? (await sdkSpec())
+    const cli = absoluteSpec(text(call, 'cli')) ?? (await cliSpec())
     const files = await writeProject(directory, exampleFrom(text(call, 'example')), { name, sdk, cli })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
@@ -31,28 +35,30 @@ export const init: Command = {
     const steps = [...(where === '.' ? [] : [`cd ${where}`]), ...(install ? [] : ['npm install']), 'npx baton dev']
     call.terminal.result(
       { directory, name, files, installed: install },
-      `${name} is in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
+      `Created ${name} in ${where}: ${files.join(', ')}\nNext: ${steps.join(' && ')}`,
     )
   },
 }
 
 function exampleFrom(given: string = examples[0]): Example {
   const example = examples.find((one) => one === given)
-  if (!example) throw new UsageError(`There is no example ${given}; there are ${examples.join(' and ')}.`)
+  if (!example) throw new UsageError(`There is no example ${given}. Use ${examples.join(' or ')}.`)
   return example
 }
 
-/** npm would look for a file from within the new directory. */
-const fromHere = (spec: string | undefined) =>
+/** Makes a file: path absolute, because npm resolves it from the new directory. */
+const absoluteSpec = (spec: string | undefined) =>
   spec?.replace(/^file:(.*)$/, (_, path: string) => `file:${resolve(path)}`)
 
-/** What both npm and a manifest take. */
+/** Accepts names that are valid for both npm and the manifest. */
 function nameFrom(given: string): string {
   if (!/^[a-z0-9][a-z0-9._-]{1,99}$/.test(given)) {
-    throw new UsageError(`${given} cannot be the name of an agent: two or more of a-z, 0-9, - _ and dots. Give --name.`)
+    throw new UsageError(
+      `${given} is not a valid name. Use 2 to 100 characters of a-z, 0-9, dots, - and _. Give another with --name.`,
+    )
   }
   if (given.includes('baton')) {
-    throw new UsageError(`${given} cannot be the name of an agent: it holds the name of the service. Give --name.`)
+    throw new UsageError(`${given} is not a valid name: it contains the name of the service. Give another with --name.`)
   }
   return given
 }
@@ -72,9 +78,9 @@ async function npmInstall({ terminal, signal }: Call, directory: string) {
     })
   }
   const failed = (why: string) =>
-    new Failure(`The files are written, but npm install failed: ${why}`, {
+    new Failure(`The files were written, but npm install failed: ${why}`, {
       code: 'INSTALL_FAILED',
-      advice: `Run it yourself in ${directory}, or give --sdk with a version or a file.`,
+      advice: `Run npm install in ${directory}, or give --sdk with a version or a file.`,
     })
   const code = await once(npm, 'close').then(
     ([exitCode]) => exitCode as number,

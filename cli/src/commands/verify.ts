@@ -1,24 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { stdin } from '../ask.ts'
 import { type Call, type Command, count, positionals, text } from '../command.ts'
-import { readEnv } from '../env-file.ts'
 import { Failure, UsageError } from '../failure.ts'
 import { examine, type Step } from '../signature.ts'
+import { webhookSecret } from '../webhook-secret.ts'
 
 export const verify: Command = {
   name: 'verify',
-  summary: 'check the signature of a delivery that you saved, step by step',
+  summary: 'check the signature of a saved delivery',
   usage: ['--signature HEX [--body FILE] [--secret SECRET | --env FILE]'],
-  about: `The body is read from stdin if there is no --body. The secret is looked for in --secret, then WEBHOOK_SECRET of
-the environment, then WEBHOOK_SECRET of --env (.env if left out); other users of the machine can see --secret.`,
+  about: `Reads the body from stdin without --body. The secret is read from --secret, from WEBHOOK_SECRET in the environment,
+or from WEBHOOK_SECRET in --env (default: .env). Other users of this machine can see the value of --secret.`,
   example: 'baton verify --body delivery.json --signature 5f2c…',
   options: {
-    signature: { type: 'string', value: 'HEX', about: 'what Svc-Signature said' },
-    body: { type: 'string', value: 'FILE', about: 'the bytes that came' },
-    secret: { type: 'string', value: 'SECRET', about: 'webhook secret, begins pwhsec_' },
+    signature: { type: 'string', value: 'HEX', about: 'value of the Svc-Signature header' },
+    body: { type: 'string', value: 'FILE', about: 'file with the raw body' },
+    secret: { type: 'string', value: 'SECRET', about: 'webhook secret, starts with pwhsec_' },
     env: { type: 'string', value: 'FILE', about: 'file with WEBHOOK_SECRET' },
-    at: { type: 'string', value: 'TIME', about: 'when it came; now if left out' },
-    tolerance: { type: 'string', value: 'SECONDS', about: 'how old it may be; 60 if left out' },
+    at: { type: 'string', value: 'TIME', about: 'time of arrival (default: now)' },
+    tolerance: { type: 'string', value: 'SECONDS', about: 'maximum age (default: 60)' },
   },
   async run(call) {
     positionals(call.args)
@@ -29,19 +29,11 @@ the environment, then WEBHOOK_SECRET of --env (.env if left out); other users of
     const toleranceMs = count(call, 'tolerance', 0, 60) * 1000
     const steps = examine({ rawBody, signature, secret, now: timeOf(call), toleranceMs })
     const failed = steps.find(({ ok }) => !ok)
-    call.terminal.result({ ok: !failed, steps }, words(steps))
+    call.terminal.result({ ok: !failed, steps }, describe(steps))
     if (!failed) return
     process.exitCode = 1
     call.terminal.note(`Not verified: ${failed.problem}${failed.advice ? `\n${failed.advice}` : ''}`)
   },
-}
-
-/** Also of `doctor`. */
-export async function webhookSecret(call: Call): Promise<string> {
-  const file = text(call, 'env') ?? '.env'
-  const secret = text(call, 'secret') ?? process.env.WEBHOOK_SECRET ?? (await readEnv(file)).WEBHOOK_SECRET
-  if (!secret) throw new UsageError(`The secret is missing: --secret, or WEBHOOK_SECRET in ${file}.`)
-  return secret
 }
 
 const bytesOf = (file: string) =>
@@ -53,15 +45,17 @@ function timeOf(call: Call): Date {
   const at = text(call, 'at')
   if (at === undefined) return new Date()
   const time = new Date(/^\d+$/.test(at) ? Number(at) : at)
-  if (Number.isNaN(time.getTime())) throw new UsageError(`--at ${at} is no time.`)
+  if (Number.isNaN(time.getTime()))
+    throw new UsageError(`--at must be a time, such as 2026-01-31T12:00:00Z, not ${at}.`)
   return time
 }
 
-const words = (steps: Step[]) => steps.map(({ ok, step }) => `${ok ? 'ok    ' : 'FAILED'}  ${titles[step]}`).join('\n')
+const describe = (steps: Step[]) =>
+  steps.map(({ ok, step }) => `${ok ? 'ok    ' : 'FAILED'}  ${titles[step]}`).join('\n')
 
 const titles: Record<Step['step'], string> = {
-  signature_present: 'there is a signature of 64 hexadecimal digits',
-  signature_fits: 'it is the HMAC-SHA256 of these bytes with this secret',
-  is_json: 'the bytes are a JSON object with webhook_timestamp',
-  is_fresh: 'webhook_timestamp is close to the time it came',
+  signature_present: 'the signature has 64 hexadecimal digits',
+  signature_fits: 'the signature is the HMAC-SHA256 of the body with the secret',
+  is_json: 'the body is a JSON object with webhook_timestamp',
+  is_fresh: 'webhook_timestamp is close to the time of arrival',
 }

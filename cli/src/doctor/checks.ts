@@ -1,5 +1,5 @@
 import { signedHeaders } from '@baton/sdk'
-import { type Answer, accepted, imaginarySession, ping, type Receiver, refused, said, send, sign } from './probe.ts'
+import { type Answer, accepted, describe, fakeSession, ping, type Receiver, refused, send, sign } from './probe.ts'
 
 export interface Fault {
   fault: string
@@ -9,28 +9,27 @@ export interface Fault {
 interface Check {
   name: string
   title: string
-  /** Null when the receiver does what it has to. */
+  /** `fault` is null if the receiver passes. */
   run(receiver: Receiver): Promise<{ fault: Fault | null; answers: Answer[] }>
 }
 
-/** 4.7, 5.8, 5.9: what a receiver has to do, one after the other. */
 export const checks: readonly Check[] = [
   mustAccept(
     'valid',
-    'accepts a delivery that is signed',
+    'accepts a signed delivery',
     async (to) => [await send(to, sign(to, ping()))],
     (first) => ({
-      fault: `answered ${said(first)} to a signed delivery`,
-      advice: 'Is it the right address and secret? The key is the whole secret, pwhsec_ included.',
+      fault: `answered ${describe(first)} to a signed delivery`,
+      advice: 'Check URL and secret. The key is the whole secret, including pwhsec_.',
     }),
   ),
   mustAccept(
     'raw_bytes',
-    'verifies the bytes as they came',
-    async (to) => [await send(to, oddlyWritten(to))],
+    'verifies the raw bytes',
+    async (to) => [await send(to, unusuallySerialized(to))],
     (first) => ({
-      fault: `answered ${said(first)} to signed bytes with spaces and escapes that JSON writers leave out`,
-      advice: 'It verifies what it wrote out again after parsing. Verify the raw body.',
+      fault: `answered ${describe(first)} to a signed body with unusual spaces and escapes`,
+      advice: 'It verifies a body that was parsed and serialized again. Verify the raw body.',
     }),
   ),
   mustRefuse(
@@ -41,7 +40,7 @@ export const checks: readonly Check[] = [
       return { body, headers: { ...headers, 'svc-signature': headers['svc-signature']?.replace(/^./, flip) ?? '' } }
     },
     'does not check the signature',
-    'Compare Svc-Signature with the HMAC-SHA256 of the raw body and answer 401.',
+    'Compare Svc-Signature with the HMAC-SHA256 of the raw body, and answer 401 if they differ.',
   ),
   mustRefuse(
     'no_signature',
@@ -51,93 +50,93 @@ export const checks: readonly Check[] = [
       const { 'svc-signature': _, ...without } = headers
       return { body, headers: without }
     },
-    'takes deliveries that nobody signed',
-    'A missing Svc-Signature is answered 401.',
+    'accepts unsigned deliveries',
+    'Answer 401 if Svc-Signature is missing.',
   ),
   mustRefuse(
     'changed_body',
-    'refuses another body under a valid signature',
+    'refuses a changed body',
     (to) => {
       const { headers } = sign(to, ping())
       return { body: sign(to, ping()).body, headers }
     },
-    'does not verify the body that it takes',
-    'The signature is over the whole body, not over part of it.',
+    'does not verify the whole body',
+    'Compute the HMAC of the whole body, not of a part.',
   ),
   mustRefuse(
     'old_timestamp',
-    'refuses what was signed five minutes ago',
+    'refuses a delivery that is five minutes old',
     (to) => sign(to, ping(), minutesAgo(5)),
-    'takes old deliveries',
-    'Refuse when webhook_timestamp in the body is more than 60 s away.',
+    'accepts old deliveries',
+    'Refuse a delivery whose webhook_timestamp differs by more than 60 s.',
   ),
   mustRefuse(
     'timestamp_header',
-    'goes by the signed time, not by the header',
+    'uses the signed time, not the header',
     (to) => {
       const { body, headers } = sign(to, ping(), minutesAgo(5))
       return { body, headers: { ...headers, 'svc-timestamp': String(Date.now()) } }
     },
-    'believes Svc-Timestamp, which is not signed',
-    'Use webhook_timestamp in the body; anybody can set the header.',
+    'trusts Svc-Timestamp, which is not signed',
+    'Use webhook_timestamp in the body; anyone can set the header.',
   ),
   mustAccept(
     'duplicate',
-    'answers 2xx to a delivery that comes twice',
+    'answers 2xx to a duplicate delivery',
     async (to) => {
-      const event = sign(to, imaginarySession().created())
+      const event = sign(to, fakeSession().created())
       return [await send(to, event), await send(to, event)]
     },
     (first, second) => ({
-      fault: `answered ${said(first)} and then ${said(second ?? first)} to the same delivery`,
-      advice: 'Remember data.event_id, do nothing the second time, and answer 2xx, or it comes again and again.',
+      fault: `answered ${describe(first)} and then ${describe(second ?? first)} to the same delivery`,
+      advice: 'Remember data.event_id, ignore duplicates and answer 2xx; otherwise Baton keeps retrying.',
     }),
   ),
   mustAccept(
     'reordered',
-    'answers 2xx to a message that comes before its session',
+    'answers 2xx to a message that arrives before its session',
     async (to) => {
-      const session = imaginarySession()
+      const session = fakeSession()
       return [await send(to, sign(to, session.prompted())), await send(to, sign(to, session.created()))]
     },
     (first, second) => ({
-      fault: `answered ${said(first)} to prompted before created, then ${said(second ?? first)} to created`,
-      advice: 'Deliveries overtake each other. Keep the message until created has come, and answer 2xx.',
+      fault: `answered ${describe(first)} to prompted before created, then ${describe(second ?? first)} to created`,
+      advice: 'Deliveries arrive out of order. Answer 2xx and keep the message until created arrives.',
     }),
   ),
   mustAccept(
     'stop_first',
-    'answers 2xx to a Stop that comes before its session',
+    'answers 2xx to a Stop that arrives before its session',
     async (to) => {
-      const session = imaginarySession()
+      const session = fakeSession()
       return [await send(to, sign(to, session.stop())), await send(to, sign(to, session.created()))]
     },
     (first, second) => ({
-      fault: `answered ${said(first)} to Stop before created, then ${said(second ?? first)} to created`,
-      advice: 'Remember the Stop, answer 2xx to both, and do not begin.',
+      fault: `answered ${describe(first)} to Stop before created, then ${describe(second ?? first)} to created`,
+      advice: 'Answer 2xx to both, remember the Stop and do not start the work.',
     }),
   ),
 ]
 
-/** What nobody can see from outside. */
+/** Requirements that cannot be tested from outside. */
 export const unseen: readonly string[] = [
   'whether signatures are compared in constant time (timingSafeEqual)',
-  'whether a duplicate is worked on twice, and whether work begins after a Stop that came first',
-  'whether messages of one session are worked on in their order',
-  'whether work goes on after the answer, and is not lost with the process',
+  'whether a duplicate is processed twice, and whether work starts after an earlier Stop',
+  'whether messages of one session are processed in order',
+  'whether work continues after the answer and survives a crash',
 ]
 
 function mustAccept(
   name: string,
   title: string,
-  fire: (to: Receiver) => Promise<Answer[]>,
+  sendAll: (to: Receiver) => Promise<Answer[]>,
   faultOf: (first: Answer, second?: Answer) => Fault,
 ): Check {
   return {
     name,
     title,
     async run(to) {
-      const answers = await fire(to)
+      const answers = await sendAll(to)
       const [first, second] = answers as [Answer, Answer?]
       if (answers.every(accepted)) return { fault: null, answers }
       return { fault: redirects(answers) ?? faultOf(first, second), answers }
@@ -158,27 +157,28 @@ function mustRefuse(
     async run(to) {
       const answer = await send(to, forge(to))
       if (refused(answer)) return { fault: null, answers: [] }
-      if (accepted(answer)) return { fault: { fault: `${problem} (answered ${said(answer)})`, advice }, answers: [] }
-      const crashed = {
-        fault: `answered ${said(answer)} instead of refusing`,
-        advice: `${advice} A 4xx, not an error.`,
+      if (accepted(answer))
+        return { fault: { fault: `${problem} (answered ${describe(answer)})`, advice }, answers: [] }
+      const notRefused = {
+        fault: `answered ${describe(answer)} instead of refusing`,
+        advice: `${advice} Answer with a 4xx status.`,
       }
-      return { fault: redirects([answer]) ?? crashed, answers: [] }
+      return { fault: redirects([answer]) ?? notRefused, answers: [] }
     },
   }
 }
 
 function redirects(answers: Answer[]): Fault | null {
-  const moved = answers.find(({ status }) => status !== null && status >= 300 && status < 400)
-  if (!moved) return null
+  const redirect = answers.find(({ status }) => status !== null && status >= 300 && status < 400)
+  if (!redirect) return null
   return {
-    fault: `redirects (${moved.status}${moved.location ? ` to ${moved.location}` : ''})`,
-    advice: 'Deliveries follow no redirect, and one that meets any has failed. Register the address it leads to.',
+    fault: `redirects (${redirect.status}${redirect.location ? ` to ${redirect.location}` : ''})`,
+    advice: 'Baton does not follow redirects; the delivery fails. Register the final URL.',
   }
 }
 
-/** The same JSON as other writers might put it. */
-function oddlyWritten(to: Receiver) {
+/** The same JSON with other spaces and escapes. */
+function unusuallySerialized(to: Receiver) {
   const event = JSON.parse(Buffer.from(sign(to, ping()).body).toString())
   const text = JSON.stringify(event, null, 1).replace('baton doctor', '\\u0062aton doctor')
   const body = new Uint8Array(Buffer.from(`${text}\n`))

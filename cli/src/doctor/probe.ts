@@ -4,14 +4,12 @@ import { type AgentSession, type EventToSign, signWebhook } from '@baton/sdk'
 export interface Receiver {
   url: string
   secret: string
-  /** How long one answer is waited for. */
-  patienceMs: number
+  timeoutMs: number
   signal: AbortSignal
 }
 
-/** What came of one delivery. */
 export interface Answer {
-  /** Null when nothing was answered. */
+  /** Null if there was no answer. */
   status: number | null
   tookMs: number
   location: string | null
@@ -23,7 +21,7 @@ interface Signed {
   headers: Record<string, string>
 }
 
-export async function send({ url, patienceMs, signal }: Receiver, { body, headers }: Signed): Promise<Answer> {
+export async function send({ url, timeoutMs, signal }: Receiver, { body, headers }: Signed): Promise<Answer> {
   const started = performance.now()
   const tookMs = () => Math.round(performance.now() - started)
   try {
@@ -32,23 +30,23 @@ export async function send({ url, patienceMs, signal }: Receiver, { body, header
       headers,
       body: Buffer.from(body),
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
-    // As for the service, the status decides; the body may have no end.
+    // As in the service, the status decides; the body may be endless.
     await response.body?.cancel()
     return { status: response.status, tookMs: tookMs(), location: response.headers.get('location'), problem: null }
   } catch (error) {
     signal.throwIfAborted()
     const timedOut = error instanceof Error && error.name === 'TimeoutError'
-    const problem = timedOut ? `nothing within ${patienceMs / 1000} s` : 'no connection, or one that broke'
+    const problem = timedOut ? `no answer within ${timeoutMs / 1000} s` : 'the connection failed'
     return { status: null, tookMs: tookMs(), location: null, problem }
   }
 }
 
 export const accepted = ({ status }: Answer) => status !== null && status >= 200 && status < 300
-/** By the receiver's own decision: a crash is no refusal. */
+/** A 5xx is not a refusal: the receiver may have crashed. */
 export const refused = ({ status }: Answer) => status !== null && status >= 400 && status < 500
-export const said = ({ status, problem }: Answer) => (status === null ? `nothing (${problem})` : `${status}`)
+export const describe = ({ status, problem }: Answer) => (status === null ? `nothing (${problem})` : `${status}`)
 
 export const sign = ({ secret }: Receiver, event: EventToSign, now = new Date()): Signed =>
   signWebhook(event, { secret, now })
@@ -59,10 +57,10 @@ export const ping = (): EventToSign => ({
   data: { event_id: `evt_${randomUUID()}`, webhook_id: 'whk_doctor', label: 'baton doctor' },
 })
 
-const nobodysInstallation = { installation_id: 'ins_doctor', app_user_id: 'usr_doctor_agent' }
+const fakeInstallation = { installation_id: 'ins_doctor', app_user_id: 'usr_doctor_agent' }
 
-/** A session that does not exist: whoever looks it up is told so. */
-export function imaginarySession() {
+/** A session that does not exist in the service. */
+export function fakeSession() {
   const id = `sess_${randomUUID()}`
   const at = new Date().toISOString()
   const person = { id: 'usr_doctor', name: 'baton doctor' }
@@ -73,7 +71,7 @@ export function imaginarySession() {
     issue: { id: `iss_${randomUUID()}`, identifier: 'DOC-1', title: 'A test of baton doctor', url: '', team: null },
     comment: null,
     creator: person,
-    app_user_id: nobodysInstallation.app_user_id,
+    app_user_id: fakeInstallation.app_user_id,
     plan: [],
     external_urls: [],
     created_at: at,
@@ -81,7 +79,7 @@ export function imaginarySession() {
     ended_at: null,
     end_reason: null,
   }
-  const envelope = { type: 'AgentSessionEvent' as const, created_at: at, ...nobodysInstallation }
+  const envelope = { type: 'AgentSessionEvent' as const, created_at: at, ...fakeInstallation }
   const prompted = (seq: number, body: string, signal: 'stop' | null): EventToSign => ({
     ...envelope,
     action: 'prompted',

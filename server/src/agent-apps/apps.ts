@@ -1,17 +1,26 @@
 import type { AgentApp, Manifest } from '@baton/protocol'
-import { recordDeed } from '../audit/record.ts'
+import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
-import { type Endpoint, insertEndpoint, newWebhookSecret, rotateSecret, setState } from '../delivery/endpoints.ts'
+import {
+  clearResourceTypes,
+  type Endpoint,
+  insertEndpoint,
+  newWebhookSecret,
+  rotateSecret,
+  setState,
+  updateEndpoint,
+} from '../delivery/endpoints.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { confirmRole } from '../workspaces/members.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import { transactAs } from '../workspaces/members.ts'
 import { renameAppUser, uninstallApp } from './installations.ts'
 import { endListening, listenerOf } from './listeners.ts'
 import { checkManifest } from './manifest.ts'
@@ -60,15 +69,14 @@ export async function findOwnApp(db: Queryable, caller: Member, id: string, lock
 }
 
 export async function registerApp(ctx: Context, admitted: Member, body: unknown) {
-  const { config, clock, keys } = ctx
+  const { config, keys } = ctx
   checkManifest(config, body)
   const client = { id: newId('cli'), secret: newSecret('svc_sk_') }
   const webhookSecret = newWebhookSecret()
-  const app = await ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'member')
-    const now = clock.now().toISOString()
+  const app = await transactAs(ctx, admitted, 'member', async (unit) => {
+    const { tx, now, caller } = unit
     const id = newId('app')
-    const endpoint = endpointOf(body, newId('whk'), caller.id, now)
+    const endpoint = endpointOf(body, newId('whk'), caller.id, now.toISOString())
     await insertEndpoint(tx, caller.workspaceId, keys.seal(webhookSecret, endpoint.id), endpoint, id)
     await tx.run(sql`
       insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
@@ -76,8 +84,9 @@ export async function registerApp(ctx: Context, admitted: Member, body: unknown)
       values (${id}, ${caller.workspaceId}, ${client.id}, ${sha256(client.secret)}, ${caller.id}, ${endpoint.id},
         ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
         ${body.developer.url ?? null}, ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
-    await recordDeed(ctx, tx, caller, 'app.registered', id, { name: body.name, scopes: body.oauth.scopes })
-    return readApp(tx, clock.now(), caller, id)
+    const details = { name: body.name, scopes: body.oauth.scopes }
+    await recordAudit(unit, { action: 'app.registered', subjectId: id, details })
+    return readApp(tx, now, caller, id)
   })
   return {
     app,
@@ -102,10 +111,9 @@ function installUrl({ baseUrl }: Config, { client_id, requested_scopes }: AgentA
 
 export async function replaceApp(ctx: Context, admitted: Member, id: string, body: unknown): Promise<AgentApp> {
   checkManifest(ctx.config, body)
-  return ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'manager')
+  return transactAs(ctx, admitted, 'manager', async (unit) => {
+    const { tx, now, caller } = unit
     const before = await findOwnApp(tx, caller, id, sql`for no key update of a, e`)
-    const now = ctx.clock.now()
     const updatedAt = laterThan(before.updated_at, now)
     await tx.run(sql`
       update agent_apps set name = ${body.name}, description = ${body.description ?? null},
@@ -114,21 +122,15 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
         requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
       where id = ${id}`)
     if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })
-    await replaceEndpoint(tx, before, endpointOf(body, before.endpointId, null, updatedAt), now)
-    await recordDeed(ctx, tx, caller, 'app.updated', id, { scopes: body.oauth.scopes })
+    await replaceEndpoint(unit, before, endpointOf(body, before.endpointId, null, updatedAt))
+    await recordAudit(unit, { action: 'app.updated', subjectId: id, details: { scopes: body.oauth.scopes } })
     return readApp(tx, now, caller, id)
   })
 }
 
-async function replaceEndpoint(
-  tx: Tx,
-  before: StoredApp,
-  { id, label, url, resource_types, state }: Endpoint,
-  now: Date,
-) {
-  await tx.run(sql`
-    update endpoints set label = ${label}, url = ${url}, resource_types = ${resource_types}, updated_at = ${now}
-    where id = ${id}`)
+async function replaceEndpoint({ tx, now }: UnitOfWork, before: StoredApp, endpoint: Endpoint) {
+  const { id, url, state } = endpoint
+  await updateEndpoint(tx, { ...endpoint, updated_at: now.toISOString() })
   // Who listened did so in place of another URL, maybe of none.
   if (url !== before.webhook.url) await endListening(tx, now, sql`endpoint_id = ${id}`)
   if (state !== before.webhook.state) await setState(tx, id, state as 'enabled' | 'disabled', now)
@@ -156,41 +158,41 @@ function endpointOf(manifest: Manifest, id: string, createdBy: string | null, no
  * by which `revoked` is still delivered.
  */
 export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'manager')
+  transactAs(ctx, admitted, 'manager', async (unit) => {
+    const { tx, now, caller } = unit
     const { name, endpointId } = await findOwnApp(tx, caller, id, sql`for update of a, e`)
-    await uninstallApp(ctx, tx, caller, id)
-    const now = ctx.clock.now()
+    await uninstallApp(unit, id)
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
-    await tx.run(sql`update endpoints set resource_types = '{}' where id = ${endpointId}`)
-    await recordDeed(ctx, tx, caller, 'app.deleted', id, { name })
+    await clearResourceTypes(tx, endpointId)
+    await recordAudit(unit, { action: 'app.deleted', subjectId: id, details: { name } })
   })
 
 export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (tx, caller) => {
+  changing(ctx, admitted, id, async (unit) => {
     const secret = newSecret('svc_sk_')
-    await tx.run(sql`
-      update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${ctx.clock.now()} where id = ${id}`)
-    await recordDeed(ctx, tx, caller, 'app.client_secret_rotated', id)
+    await unit.tx.run(sql`
+      update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${unit.now} where id = ${id}`)
+    await recordAudit(unit, { action: 'app.client_secret_rotated', subjectId: id })
     return { client_secret: secret }
   })
 
 export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (tx, caller, { endpointId }) => {
-    await recordDeed(ctx, tx, caller, 'app.webhook_secret_rotated', id)
-    return { webhook_secret: await rotateSecret(tx, ctx.keys, endpointId, ctx.clock.now()) }
+  changing(ctx, admitted, id, async (unit, { endpointId }) => {
+    await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id })
+    return { webhook_secret: await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now) }
   })
 
 export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
-  changing(ctx, admitted, id, async (tx, caller, app): Promise<AgentApp> => {
+  changing(ctx, admitted, id, async (unit, app): Promise<AgentApp> => {
+    const { tx, now, caller } = unit
     if (state === 'enabled' && app.webhook.url === '')
       throw invalid({ 'webhook.url': 'must be set before it is enabled' })
     if (app.webhook.state !== state) {
-      await setState(tx, app.endpointId, state, ctx.clock.now())
-      await recordDeed(ctx, tx, caller, `app.webhook_${state}`, id)
+      await setState(tx, app.endpointId, state, now)
+      await recordAudit(unit, { action: `app.webhook_${state}`, subjectId: id })
     }
-    return readApp(tx, ctx.clock.now(), caller, id)
+    return readApp(tx, now, caller, id)
   })
 
 /** Runs with the app locked, for those who look after it. */
@@ -198,9 +200,8 @@ const changing = <T>(
   ctx: Context,
   admitted: Member,
   id: string,
-  work: (tx: Tx, caller: Member, app: StoredApp) => Promise<T>,
+  work: (unit: UnitOfWork<Member>, app: StoredApp) => Promise<T>,
 ) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'member')
-    return work(tx, caller, await findOwnApp(tx, caller, id, sql`for no key update of a, e`))
-  })
+  transactAs(ctx, admitted, 'member', async (unit) =>
+    work(unit, await findOwnApp(unit.tx, unit.caller, id, sql`for no key update of a, e`)),
+  )

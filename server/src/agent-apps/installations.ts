@@ -11,10 +11,11 @@ import { found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
-import { type Deciding, releaseUncovered } from '../issues/delegation.ts'
+import { releaseUncovered } from '../issues/delegation.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { everybodyIn } from '../workspaces/everybody.ts'
-import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
+import { lockWorkspace, transactAs } from '../workspaces/members.ts'
 
 interface Stored extends Omit<Installation, 'scopes'> {
   approved: AppScope[]
@@ -77,38 +78,35 @@ export async function chosenTeams(tx: Queryable, workspaceId: string, { all_team
 type Chosen = Awaited<ReturnType<typeof chosenTeams>>
 
 interface Approval {
-  app: { id: string; name: string; workspaceId: string; endpointId: string }
+  app: { id: string; name: string; endpointId: string }
   scopes: AppScope[]
   teams: Chosen
-  approver: Deciding
 }
 
 /**
  * 4.2, decisions 5: the first approval makes the installation and its app user; a later one keeps both, replaces
- * coverage and scopes, and ends the grants there were.
+ * coverage and scopes, and ends the grants there were. The caller is a manager of the app's workspace.
  */
-export async function install(ctx: Context, tx: Tx, { app, scopes, teams, approver }: Approval) {
-  const now = ctx.clock.now()
+export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: Approval) {
+  const { tx, now, caller } = unit
   // It may have been deleted since consent was asked for.
   found(await tx.row(sql`select 1 from agent_apps where id = ${app.id} and deleted_at is null for no key update`))
   const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
   const installation = before
     ? { id: before.id, appUserId: before.app_user_id }
-    : { id: newId('ins'), appUserId: await createAppUser(tx, app.workspaceId, app.name, now) }
+    : { id: newId('ins'), appUserId: await createAppUser(unit, app.name) }
   if (before) {
     await tx.run(sql`update installations set scopes = ${scopes}, updated_at = ${now} where id = ${before.id}`)
     await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${before.id} and ended_at is null`)
-    await changeCoverage(ctx, tx, approver, before, app.endpointId, teams)
+    await changeCoverage(unit, before, app.endpointId, teams)
   } else {
     await tx.run(sql`
       insert into installations
         (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, installed_by, created_at, updated_at)
-      values (${installation.id}, ${app.workspaceId}, ${app.id}, ${installation.appUserId}, ${teams.allTeams},
-        ${teams.teamIds}, ${scopes}, ${approver.id}, ${now}, ${now})`)
+      values (${installation.id}, ${caller.workspaceId}, ${app.id}, ${installation.appUserId}, ${teams.allTeams},
+        ${teams.teamIds}, ${scopes}, ${caller.id}, ${now}, ${now})`)
   }
-  await recordAudit(tx, now, {
-    workspaceId: app.workspaceId,
-    actorId: approver.id,
+  await recordAudit(unit, {
     action: 'installation.approved',
     subjectId: installation.id,
     details: { app_id: app.id, scopes, all_teams: teams.allTeams, team_ids: teams.teamIds },
@@ -130,9 +128,9 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
   return free
 }
 
-async function createAppUser(tx: Tx, workspaceId: string, name: string, now: Date) {
+async function createAppUser({ tx, now, caller }: UnitOfWork<Member>, name: string) {
   const id = newId('usr')
-  const free = await freeName(tx, workspaceId, name, id)
+  const free = await freeName(tx, caller.workspaceId, name, id)
   await tx.run(sql`
     insert into users (id, user_kind, agent_kind, display_name, created_at)
     values (${id}, 'application', 'app', ${free}, ${now})`)
@@ -157,14 +155,12 @@ export async function renameAppUser(
  * that it lost is released, and its sessions there end.
  */
 async function changeCoverage(
-  ctx: Context,
-  tx: Tx,
-  caller: Deciding,
+  unit: UnitOfWork<Member>,
   before: Stored,
   endpointId: string,
   { allTeams, teamIds }: Chosen,
 ) {
-  const now = ctx.clock.now()
+  const { tx, now } = unit
   if (before.all_teams === allTeams && JSON.stringify([...before.team_ids].sort()) === JSON.stringify(teamIds))
     return false
   const every = await tx.rows<{ id: string }>(
@@ -178,8 +174,7 @@ async function changeCoverage(
       updated_at = ${now}
     where id = ${before.id}`)
   await recordForApp(
-    tx,
-    now,
+    unit,
     { ...before, endpointId },
     {
       type: 'PermissionChange',
@@ -197,21 +192,18 @@ async function changeCoverage(
     },
   )
   const installation = { id: before.id, agentId: before.app_user_id }
-  await releaseUncovered(tx, ctx, caller, installation)
-  await endUncovered(tx, ctx, installation)
+  await releaseUncovered(unit, installation)
+  await endUncovered(unit, installation)
   return true
 }
 
 export const updateCoverage = (ctx: Context, admitted: Member, id: string, coverage: Coverage): Promise<Installation> =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'manager')
+  transactAs(ctx, admitted, 'manager', async (unit) => {
+    const { tx, caller } = unit
     const before = found(await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.id = ${id}`))
     const teams = await chosenTeams(tx, caller.workspaceId, coverage)
-    const now = ctx.clock.now()
-    if (await changeCoverage(ctx, tx, caller, before, await endpointOf(tx, before.app_id), teams)) {
-      await recordAudit(tx, now, {
-        workspaceId: caller.workspaceId,
-        actorId: caller.id,
+    if (await changeCoverage(unit, before, await endpointOf(tx, before.app_id), teams)) {
+      await recordAudit(unit, {
         action: 'installation.coverage_changed',
         subjectId: id,
         details: { all_teams: teams.allTeams, team_ids: teams.teamIds },
@@ -221,42 +213,42 @@ export const updateCoverage = (ctx: Context, admitted: Member, id: string, cover
   })
 
 export const uninstall = (ctx: Context, admitted: Member, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'manager')
-    const installation = found(await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.id = ${id}`))
-    await revoke(ctx, tx, caller, installation)
+  transactAs(ctx, admitted, 'manager', async (unit) => {
+    const installation = found(await lockInstallation(unit.tx, sql`${active(admitted.workspaceId)} and i.id = ${id}`))
+    await revoke(unit, installation)
   })
 
 /** A member who may not install an app asks those who may. Once is enough while nobody has looked at it. */
 export const requestInstall = (ctx: Context, admitted: Member, appId: string) =>
-  ctx.db.tx(async (tx) => {
-    const { id: actorId, workspaceId } = await confirmRole(tx, admitted, 'member')
+  transactAs(ctx, admitted, 'member', async (unit) => {
+    const { tx, caller } = unit
+    const { id: actorId, workspaceId } = caller
     const app = sql`select 1 from agent_apps where workspace_id = ${workspaceId} and id = ${appId} and deleted_at is null`
     found(await tx.row(sql`${app} for no key update`))
     const asked = await tx.row(sql`
       select 1 from inbox_entries
       where app_id = ${appId} and kind = 'install_request' and actor_id = ${actorId} and read_at is null`)
-    if (!asked) await notifyManagers(tx, ctx.clock.now(), workspaceId, actorId, 'install_request', { appId })
+    if (!asked) await notifyManagers(unit, 'install_request', { appId })
   })
 
 /** Of an app that is about to be deleted. */
-export async function uninstallApp(ctx: Context, tx: Tx, caller: Member, appId: string) {
+export async function uninstallApp(unit: UnitOfWork<Member>, appId: string) {
+  const { tx, caller } = unit
   const installation = await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.app_id = ${appId}`)
-  if (installation) await revoke(ctx, tx, caller, installation)
+  if (installation) await revoke(unit, installation)
 }
 
 /** 3.2: tokens stop, grants and sessions end, delegations and what is pending go; the app hears of that alone. */
-async function revoke(ctx: Context, tx: Tx, caller: Member, installation: Stored) {
-  const now = ctx.clock.now()
+async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
+  const { tx, now } = unit
   const endpointId = await endpointOf(tx, installation.app_id)
   await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
   await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${installation.id} and ended_at is null`)
-  await releaseUncovered(tx, ctx, caller, { id: installation.id, agentId: installation.app_user_id })
-  await endAllOf(tx, ctx, installation.app_user_id)
+  await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
+  await endAllOf(unit, installation.app_user_id)
   await cancelPending(tx, endpointId, now)
   await recordForApp(
-    tx,
-    now,
+    unit,
     { ...installation, endpointId },
     {
       type: 'OAuthApp',
@@ -266,9 +258,7 @@ async function revoke(ctx: Context, tx: Tx, caller: Member, installation: Stored
       data: { event_id: `rv_${installation.id}`, installation_id: installation.id, app_id: installation.app_id },
     },
   )
-  await recordAudit(tx, now, {
-    workspaceId: caller.workspaceId,
-    actorId: caller.id,
+  await recordAudit(unit, {
     action: 'installation.uninstalled',
     subjectId: installation.id,
     details: { app_id: installation.app_id },

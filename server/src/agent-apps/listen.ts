@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type AttemptAnswer, limits, listenUrl } from '@baton/protocol'
-import { recordDeed } from '../audit/record.ts'
+import { recordAudit } from '../audit/record.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
-import { lookWhenRung, streamFor } from '../live/stream.ts'
-import { confirmRole } from '../workspaces/members.ts'
+import { readOnWake, streamFor } from '../live/stream.ts'
+import { transact } from '../unit-of-work.ts'
+import { confirmRole, transactAs } from '../workspaces/members.ts'
 import { findOwnApp, type StoredApp } from './apps.ts'
 import { endListening, whoListens } from './listeners.ts'
 
@@ -29,7 +30,7 @@ export async function listen(ctx: Context, caller: Member, appId: string, takeOv
   const listening = { appId, takeOver, connectionId: randomUUID() }
   return streamFor(ctx, caller, (stream) => relayTo(ctx, caller, stream, listening), {
     unreadBytes,
-    mayGoOn: () => goOn(ctx, caller, listening),
+    mayContinue: () => goOn(ctx, caller, listening),
   })
 }
 
@@ -44,31 +45,31 @@ function guard(caller: Member, { webhook }: StoredApp, takeOver: boolean) {
 
 /** The newest listener wins. */
 const start = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'member')
+  transactAs(ctx, admitted, 'member', async (unit) => {
+    const { tx, now, caller } = unit
     const app = await findOwnApp(tx, caller, appId, sql`for no key update of a`)
     guard(caller, app, takeOver)
-    const now = ctx.clock.now()
     await endListening(tx, now, sql`endpoint_id = ${app.endpointId}`)
     await tx.run(sql`
       insert into listeners (endpoint_id, workspace_id, app_id, connection_id, user_id, since, lease_until)
       values (${app.endpointId}, ${caller.workspaceId}, ${appId}, ${connectionId}, ${caller.id}, ${now},
         ${plus(now, leaseMs)})`)
-    await recordDeed(ctx, tx, caller, 'app.listening_started', appId, { url: app.webhook.url })
+    await recordAudit(unit, { action: 'app.listening_started', subjectId: appId, details: { url: app.webhook.url } })
     return app
   })
 
 /** Puts off the end of the lease. False when they listen no more, or may not. */
 const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
-  ctx.db.tx(async (tx) => {
+  transact(ctx, admitted, async (unit) => {
+    const { tx, now } = unit
     try {
-      const caller = await confirmRole(tx, admitted, 'member')
+      const { caller } = await confirmRole(unit, 'member')
       guard(caller, await findOwnApp(tx, caller, appId), takeOver)
     } catch (error) {
       if (error instanceof ApiError) return false
       throw error
     }
-    const leaseUntil = plus(ctx.clock.now(), leaseMs)
+    const leaseUntil = plus(now, leaseMs)
     return (
       (await tx.run(sql`update listeners set lease_until = ${leaseUntil} where connection_id = ${connectionId}`)) > 0
     )
@@ -77,7 +78,7 @@ const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }:
 /** The first look begins it, each ring says to look again for attempts. */
 function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
   let started = false
-  const look = lookWhenRung(ctx, stream, async () => {
+  const look = readOnWake(ctx, stream, async () => {
     if (!started) {
       const { webhook } = await start(ctx, caller, listening)
       stream.event('ready', { app_id: listening.appId, url: webhook.url })
@@ -87,8 +88,8 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
   })
   const beginning = look()
   return ctx.relay.connect(listening.connectionId, {
-    rung: () => void look(),
-    gone: () => beginning.then(() => leave(ctx, listening)),
+    wake: () => void look(),
+    closed: () => beginning.then(() => leave(ctx, listening)),
   })
 }
 
@@ -116,8 +117,7 @@ const leave = ({ db, clock, log }: Context, { connectionId }: Listening) =>
 export async function answerAttempt(
   { db, relay }: Context,
   caller: Member,
-  appId: string,
-  attemptId: string,
+  { appId, attemptId }: { appId: string; attemptId: string },
   answer: AttemptAnswer,
 ) {
   // Also of an app that was deleted: `revoked` is attempted after that (decisions 7).

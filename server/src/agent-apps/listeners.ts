@@ -17,8 +17,8 @@ export const listenerOf = (now: Date) => sql`(
 export async function endListening(tx: Tx, now: Date, which: Sql) {
   const ended = await tx.rows<{ workspace_id: string; app_id: string; user_id: string; connection_id: string }>(sql`
     delete from listeners where ${which} returning workspace_id, app_id, user_id, connection_id`)
-  for (const { workspace_id: workspaceId, app_id: subjectId, user_id: actorId } of ended) {
-    await recordAudit(tx, now, { workspaceId, actorId, action: 'app.listening_ended', subjectId })
+  for (const { workspace_id: workspaceId, app_id: subjectId, user_id: id } of ended) {
+    await recordAudit({ tx, now, caller: { id, workspaceId } }, { action: 'app.listening_ended', subjectId })
   }
   tx.tell(
     'relay',

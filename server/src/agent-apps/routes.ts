@@ -3,7 +3,7 @@ import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
 import { readHealth } from '../delivery/track-record.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
-import { Reply, route, unkept } from '../http/route.ts'
+import { Reply, route, uncached } from '../http/route.ts'
 import {
   deleteApp,
   findOwnApp,
@@ -24,17 +24,17 @@ import { readSetup } from './setup.ts'
 export const agentAppRoutes = [
   route(api.getManifestSchema, ({ ctx }) => servedSchema(ctx.config)),
 
-  route(api.createAgentApp, async ({ ctx, caller, body }) => unkept(await registerApp(ctx, caller, body))),
+  route(api.createAgentApp, async ({ ctx, caller, body }) => uncached(await registerApp(ctx, caller, body))),
   route(api.listAgentApps, ({ ctx, caller, query }) => listApps(ctx, caller, query)),
   route(api.getAgentApp, ({ ctx, caller, params }) => readApp(ctx.db, ctx.clock.now(), caller, params.app_id)),
   route(api.getAppSetup, ({ ctx, caller, params }) => readSetup(ctx, caller, params.app_id)),
   route(api.replaceAgentApp, ({ ctx, caller, params, body }) => replaceApp(ctx, caller, params.app_id, body)),
   route(api.deleteAgentApp, ({ ctx, caller, params }) => deleteApp(ctx, caller, params.app_id)),
   route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
-    unkept(await rotateClientSecret(ctx, caller, params.app_id)),
+    uncached(await rotateClientSecret(ctx, caller, params.app_id)),
   ),
   route(api.rotateAppWebhookSecret, async ({ ctx, caller, params }) =>
-    unkept(await rotateAppWebhookSecret(ctx, caller, params.app_id)),
+    uncached(await rotateAppWebhookSecret(ctx, caller, params.app_id)),
   ),
 
   route(api.testAppWebhook, async ({ ctx, caller, params }) => {
@@ -65,7 +65,7 @@ export const agentAppRoutes = [
     listen(ctx, caller, params.app_id, query.take_over ?? false),
   ),
   route(api.answerAttempt, ({ ctx, caller, params, body }) =>
-    answerAttempt(ctx, caller, params.app_id, params.attempt_id, body),
+    answerAttempt(ctx, caller, { appId: params.app_id, attemptId: params.attempt_id }, body),
   ),
 
   route(api.requestInstall, ({ ctx, caller, params }) => requestInstall(ctx, caller, params.app_id)),

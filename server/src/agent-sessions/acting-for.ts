@@ -1,8 +1,7 @@
-import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { actorOf, type EventActor } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { isOpen } from './read.ts'
 
 /**
@@ -10,8 +9,7 @@ import { isOpen } from './read.ts'
  * the person who delegated it.
  */
 export async function actorsOnIssues(
-  tx: Tx,
-  caller: Actor,
+  { tx, caller }: UnitOfWork<Actor>,
   issueIds: readonly string[],
 ): Promise<(issueId: string) => EventActor> {
   const itself = actorOf(caller)
@@ -31,12 +29,13 @@ export async function actorsOnIssues(
  * The same for a project: who opened the session that the agent has on it (decisions 6). One that it opened itself is
  * nobody's errand; one that time has ended is over, though no timer has run.
  */
-export async function actorOnProject(tx: Tx, ctx: Context, caller: Actor, projectId: string): Promise<EventActor> {
+export async function actorOnProject(unit: UnitOfWork<Actor>, projectId: string): Promise<EventActor> {
+  const { tx, now, caller, config } = unit
   if (caller.kind === 'person') return actorOf(caller)
   const creator = await tx.row<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from agent_sessions s join users u on u.id = s.creator_id
     where s.project_id = ${projectId} and s.agent_id = ${caller.id} and not s.opened_by_agent
-      and ${isOpen(ctx.clock.now(), ctx.config)}
+      and ${isOpen(now, config)}
     order by s.id desc limit 1`)
   return actorOf(creator ? { ...creator, kind: 'person' } : caller)
 }

@@ -38,17 +38,21 @@ export async function readActivities(db: Queryable, config: Config, condition: S
   }))
 }
 
-export const activitiesAfter = (db: Queryable, config: Config, sessionId: string, seq: number, count: number) =>
-  readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq > ${seq} order by a.seq limit ${count}`)
+export const activitiesAfter = (
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  sessionId: string,
+  seq: number,
+  count: number,
+) => readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq > ${seq} order by a.seq limit ${count}`)
 
 export async function listActivities(
-  { db, config }: Context,
+  ctx: Context,
   caller: Actor,
   sessionId: string,
   { after_seq = 0, limit = limits.pageDefault }: ActivityQuery,
 ) {
-  await mustSeeSession(db, caller, sessionId)
-  const activities = await activitiesAfter(db, config, sessionId, after_seq, limit + 1)
+  await mustSeeSession(ctx.db, caller, sessionId)
+  const activities = await activitiesAfter(ctx, sessionId, after_seq, limit + 1)
   const data = activities.slice(0, limit)
   return { data, has_more: activities.length > limit, last_seq: data.at(-1)?.seq ?? after_seq }
 }

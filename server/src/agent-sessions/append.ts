@@ -2,9 +2,10 @@ import type { AgentActivity } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Idempotency } from './idempotency.ts'
 import { type Session, standingColumns } from './session.ts'
-import type { Standing, TimeRules } from './state.ts'
+import type { Standing } from './state.ts'
 
 /** Something to be said in a session. */
 export interface Utterance {
@@ -23,12 +24,10 @@ export interface Utterance {
  * moved it since it was read. The agent's next word replaces its ephemeral one (2.7).
  */
 export async function append(
-  db: Queryable,
+  { tx, now, config }: UnitOfWork<unknown, Queryable>,
   session: Session,
   standing: Standing,
   { content, ephemeral = false, signal = null, signalMetadata = null, author, idempotency, recent }: Utterance,
-  now: Date,
-  rules: TimeRules,
 ): Promise<AgentActivity | undefined> {
   const byAgent = author.kind === 'app'
   const activity: AgentActivity = {
@@ -45,9 +44,9 @@ export async function append(
   }
   const { seq } = activity
   const replaced = byAgent ? session.ephemeralSeq : null
-  const written = await db.row(sql`
+  const written = await tx.row(sql`
     with moved as (
-      update agent_sessions set ${standingColumns(session, standing, now, rules)}, last_seq = ${seq}
+      update agent_sessions set ${standingColumns(session, standing, now, config)}, last_seq = ${seq}
         ${byAgent ? sql`, ephemeral_seq = ${ephemeral ? seq : null}` : none}
         ${recent ? sql`, recent = ${recent}` : none}
       where id = ${session.id} and version = ${session.version}

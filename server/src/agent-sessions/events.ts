@@ -1,28 +1,28 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
-import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { recordForApp } from '../events/for-app.ts'
 import { actorOf } from '../events/record.ts'
 import type { Member } from '../http/caller.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { readContext } from './context/read-context.ts'
 import { handOver } from './hand-over.ts'
 import { readSession, type Session } from './session.ts'
 
 /** 6.3: a person delegated to the agent or mentioned it. What an app needs to begin is frozen now. */
-export async function recordCreated(tx: Tx, ctx: Context, session: Session, caller: Member, triggerId: string | null) {
+export async function recordCreated(unit: UnitOfWork<Member>, session: Session, triggerId: string | null) {
+  const { tx, config, caller } = unit
   const installation = await installationOf(tx, session)
-  if (!installation) return handOver(tx, ctx.clock.now(), session, 0)
-  const now = ctx.clock.now()
-  const shown = await readSession(tx, ctx.config, now, session.id)
-  const context = await readContext(tx, ctx.config, session, triggerId)
-  const eventId = await recordForApp(tx, now, installation, {
+  if (!installation) return handOver(unit, session, 0)
+  const shown = await readSession(unit, session.id)
+  const context = await readContext(tx, config, session, triggerId)
+  const eventId = await recordForApp(unit, installation, {
     type: 'AgentSessionEvent',
     action: 'created',
     actor: actorOf(caller),
-    url: urlOf(ctx.config, session, shown),
+    url: urlOf(config, session, shown),
     data: { event_id: `ase_${session.id}_created`, agent_session: shown, ...context },
     sessionId: session.id,
   })
@@ -30,21 +30,19 @@ export async function recordCreated(tx: Tx, ctx: Context, session: Session, call
 }
 
 /** 6.3: a person wrote, answered or pressed Stop. `session` may be as it was before. */
-export async function recordPrompted(tx: Tx, ctx: Context, session: Session, caller: Member, activity: AgentActivity) {
-  const installation = await installationOf(tx, session)
-  if (!installation) return handOver(tx, ctx.clock.now(), session, activity.seq)
-  const now = ctx.clock.now()
-  const shown = await readSession(tx, ctx.config, now, session.id)
+export async function recordPrompted(unit: UnitOfWork<Member>, session: Session, activity: AgentActivity) {
+  const installation = await installationOf(unit.tx, session)
+  if (!installation) return handOver(unit, session, activity.seq)
+  const shown = await readSession(unit, session.id)
   const { id, seq, type, content, signal, signal_metadata, author, created_at } = activity
   await recordForApp(
-    tx,
-    now,
+    unit,
     installation,
     {
       type: 'AgentSessionEvent',
       action: 'prompted',
-      actor: actorOf(caller),
-      url: urlOf(ctx.config, session, shown),
+      actor: actorOf(unit.caller),
+      url: urlOf(unit.config, session, shown),
       data: {
         event_id: `ase_${session.id}_act_${seq}`,
         agent_session: shown,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type AgentActivity, limits, type NewActivity } from '@baton/protocol'
-import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { readActivities } from './activities.ts'
 
 /** So that the same request again is known to be the same. */
@@ -46,14 +46,13 @@ export const findKnown = async (tx: Tx, sessionId: string, key: string) =>
 
 /** What was answered to this request before, or null; its key with another body is refused (decisions 6). */
 export async function replay(
-  db: Queryable,
-  { config }: Context,
+  { tx, config }: UnitOfWork<unknown, Queryable>,
   sessionId: string,
   known: Known | undefined,
   idempotency: Idempotency | undefined,
 ): Promise<AgentActivity | null> {
   if (!idempotency || !known?.known_hash) return null
   if (!idempotency.requestHash.equals(known.known_hash)) throw new ApiError('IDEMPOTENCY_KEY_REUSED')
-  const [original] = await readActivities(db, config, sql`a.session_id = ${sessionId} and a.seq = ${known.known_seq}`)
+  const [original] = await readActivities(tx, config, sql`a.session_id = ${sessionId} and a.seq = ${known.known_seq}`)
   return found(original)
 }

@@ -1,8 +1,9 @@
 import type { NewActivity } from '@baton/protocol'
-import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
+import type { App } from '../http/caller.ts'
 import { notify } from '../inbox/notify.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Session } from './session.ts'
 
 type Said = NewActivity['content']['type']
@@ -17,11 +18,11 @@ export const tellsPeople = (said: Said): said is keyof typeof kinds => said in k
  * enough for each session, and for all that an agent opens on an issue, so that no agent fills an inbox. Who had the
  * agent stop is not told that it has.
  */
-export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Said) {
+export async function notifyPeople(unit: UnitOfWork<App>, session: Session, said: Said) {
   if (!tellsPeople(said)) return
   const kind = kinds[said]
-  if (kind === 'agent_finished') await settleQuestions(tx, now, session)
-  const person = await tx.row<{ userId: string }>(sql`
+  if (kind === 'agent_finished') await settleQuestions(unit, session)
+  const person = await unit.tx.row<{ userId: string }>(sql`
     select m.user_id as "userId" from memberships m
     where m.workspace_id = ${session.workspaceId} and m.user_id = ${
       session.openedByAgent
@@ -42,17 +43,15 @@ export async function notifyPeople(tx: Tx, now: Date, session: Session, said: Sa
       }`)
   if (!person) return
   const { issueId, projectId } = session
-  await notify(tx, now, session.workspaceId, session.agentId, [
-    { kind, userId: person.userId, issueId, projectId, sessionId: session.id },
-  ])
+  await notify(unit, [{ kind, userId: person.userId, issueId, projectId, sessionId: session.id }])
 }
 
 /** A question that somebody has answered, or that the agent went on without, waits for nobody. */
-export async function settleQuestions(tx: Tx, now: Date, { id, workspaceId }: Session) {
+export async function settleQuestions({ tx, now }: UnitOfWork, { id, workspaceId }: Session) {
   const settled = await tx.rows<{ userId: string }>(sql`
     update inbox_entries set read_at = ${now}
     where session_id = ${id} and kind = 'agent_needs_you' and read_at is null returning user_id as "userId"`)
-  tellLive(
+  sendHints(
     tx,
     settled.map(({ userId }) => hintOfInbox(workspaceId, userId)),
   )

@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
-import { taken } from '../../test/session-model/command.ts'
+import { progress } from '../../test/session-model/command.ts'
 import { commands } from '../../test/session-model/commands.ts'
 import { SessionModel } from '../../test/session-model/model.ts'
-import { World } from '../../test/session-model/world.ts'
+import { ServiceDriver } from '../../test/session-model/service-driver.ts'
 
 /** `npm run model` asks for more, and for a seed that failed. */
 const wanted = Number(process.env.BATON_MODEL_COMMANDS ?? 2000)
@@ -21,12 +21,14 @@ test(`${wanted} commands leave sessions as the contract has them`, { timeout }, 
     fc.asyncModelRun(async () => {
       const model = new SessionModel(app.clock.now().getTime())
       model.createIssue('A', null)
-      return { model, real: await World.begin(app) }
+      return { model, real: await ServiceDriver.start(app) }
     }, steps),
   )
   const started = Date.now()
-  for (let seed = firstSeed; taken.steps < wanted; seed++) {
-    console.log(`model: seed ${seed}, ${taken.steps} commands so far, ${Math.round((Date.now() - started) / 1000)} s`)
+  for (let seed = firstSeed; progress.steps < wanted; seed++) {
+    console.log(
+      `model: seed ${seed}, ${progress.steps} commands so far, ${Math.round((Date.now() - started) / 1000)} s`,
+    )
     await fc.assert(plays, {
       seed,
       numRuns: 1,
@@ -34,6 +36,6 @@ test(`${wanted} commands leave sessions as the contract has them`, { timeout }, 
       markInterruptAsFailure: true,
     })
   }
-  console.log(`model: ${taken.steps} commands in ${Math.round((Date.now() - started) / 1000)} s`)
-  expect(taken.steps).toBeGreaterThanOrEqual(wanted)
+  console.log(`model: ${progress.steps} commands in ${Math.round((Date.now() - started) / 1000)} s`)
+  expect(progress.steps).toBeGreaterThanOrEqual(wanted)
 })

@@ -2,11 +2,12 @@ import type { AgentSession, NewSession } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import type { App, Member } from '../http/caller.ts'
+import type { Actor, App, Member } from '../http/caller.ts'
 import { found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { type Agent, findAgents, ownerOf } from '../installations/agents.ts'
 import { reaches } from '../installations/reach.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { recordCreated } from './events.ts'
 import { type About, lockSessions, readSession, type Session, saveStandings } from './session.ts'
 import { dueAt, opened } from './state.ts'
@@ -23,9 +24,9 @@ interface Beginning {
 }
 
 /** A person delegated or mentioned: the session is opened and its agent told, in the caller's transaction. */
-export async function openForPerson(tx: Tx, ctx: Context, caller: Member, beginning: Beginning) {
-  const session = await insert(tx, ctx, caller.workspaceId, beginning, { id: caller.id, isAgent: false })
-  await recordCreated(tx, ctx, session, caller, beginning.comment?.id ?? null)
+export async function openForPerson(unit: UnitOfWork<Member>, beginning: Beginning) {
+  const session = await insert(unit, beginning)
+  await recordCreated(unit, session, beginning.comment?.id ?? null)
 }
 
 /** 4.5: an app opens a session by itself; nobody needs to be told. In a thread that has an open one, that is the one. */
@@ -37,8 +38,8 @@ export const openForApp = (
   if ((issue_id === undefined) === (comment_id === undefined)) {
     throw invalid({ [comment_id === undefined ? 'issue_id' : 'comment_id']: 'send either issue_id or comment_id' })
   }
-  return ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  return transact(ctx, caller, async (unit) => {
+    const { tx } = unit
     // Held, so that neither its teams nor its tokens are taken away while the session begins.
     const [agent] = await findAgents(tx, caller.workspaceId, [caller.id], sql`for share of i`)
     if (!agent?.standing) throw notFound()
@@ -46,27 +47,26 @@ export const openForApp = (
     const beginning = issue_id
       ? await beginAtIssue(tx, reach, issue_id)
       : await beginAtComment(tx, reach, comment_id as string)
-    const open = beginning.comment && (await openInThread(tx, ctx, caller.id, beginning.comment.threadId))
-    const session =
-      open ?? (await insert(tx, ctx, caller.workspaceId, { ...beginning, agent }, { id: caller.id, isAgent: true }))
-    return { session: await readSession(tx, ctx.config, now, session.id), isNew: !open }
+    const open = beginning.comment && (await openInThread(unit, beginning.comment.threadId))
+    const session = open ?? (await insert(unit, { ...beginning, agent }))
+    return { session: await readSession(unit, session.id), isNew: !open }
   })
 }
 
 /** The session of this agent in a thread that has not ended. Held until the transaction ends. */
-async function openInThread(tx: Tx, ctx: Context, agentId: string, threadId: string) {
-  const sessions = await sessionsInThread(tx, ctx, threadId)
-  return sessions.find((session) => session.agentId === agentId)
+async function openInThread(unit: UnitOfWork<App>, threadId: string) {
+  const sessions = await sessionsInThread(unit, threadId)
+  return sessions.find((session) => session.agentId === unit.caller.id)
 }
 
 /** All sessions of a thread that have not ended; those that time has ended are written down as ended. */
-export async function sessionsInThread(tx: Tx, ctx: Context, threadId: string): Promise<Session[]> {
-  const now = ctx.clock.now()
+export async function sessionsInThread(unit: UnitOfWork, threadId: string): Promise<Session[]> {
+  const { tx } = unit
   // One thread at a time, so that two people who mention an agent at once open one session.
   await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`thread ${threadId}`}, 0))`)
-  const sessions = await lockSessions(tx, now, ctx.config, sql`s.thread_id = ${threadId} and s.ended_at is null`)
+  const sessions = await lockSessions(unit, sql`s.thread_id = ${threadId} and s.ended_at is null`)
   const over = sessions.filter(({ standing }) => standing.endedAt)
-  if (over.length > 0) await saveStandings(tx, over, now, ctx.config)
+  if (over.length > 0) await saveStandings(unit, over)
   for (const session of over) watched(tx, session)
   return sessions.filter((session) => !over.includes(session))
 }
@@ -106,13 +106,11 @@ async function mustReach(tx: Tx, caller: App, place: About) {
 }
 
 async function insert(
-  tx: Tx,
-  ctx: Context,
-  workspaceId: string,
+  { tx, now, caller, config }: UnitOfWork<Actor>,
   { agent, place, personalOf = null, comment, revision }: Beginning,
-  creator: { id: string; isAgent: boolean },
 ): Promise<Session> {
-  const now = ctx.clock.now()
+  const { workspaceId } = caller
+  const openedByAgent = caller.kind === 'app'
   const standing = opened(now)
   const session: Session = {
     id: newId('sess'),
@@ -124,8 +122,8 @@ async function insert(
     projectId: 'projectId' in place ? place.projectId : null,
     personalOf,
     threadId: comment?.threadId ?? null,
-    creatorId: creator.id,
-    openedByAgent: creator.isAgent,
+    creatorId: caller.id,
+    openedByAgent,
     createdEventId: null,
     createdAt: now,
     standing,
@@ -135,7 +133,7 @@ async function insert(
     ephemeralSeq: null,
     recent: [],
     version: 0,
-    dueAt: dueAt({ createdAt: now, openedByAgent: creator.isAgent }, standing, now, ctx.config),
+    dueAt: dueAt({ createdAt: now, openedByAgent }, standing, now, config),
   }
   await tx.run(sql`
     insert into agent_sessions (id, workspace_id, agent_id, installation_id, owner_id, issue_id, project_id, personal_of,
@@ -143,7 +141,7 @@ async function insert(
       updated_at)
     values (${session.id}, ${workspaceId}, ${agent.id}, ${agent.installationId}, ${session.ownerId}, ${session.issueId},
       ${session.projectId}, ${personalOf}, ${comment?.id ?? null}, ${session.threadId}, ${revision ?? null},
-      ${creator.id}, ${creator.isAgent}, ${standing.state}, ${standing.quietSince}, ${session.dueAt}, ${now}, ${now})`)
+      ${caller.id}, ${openedByAgent}, ${standing.state}, ${standing.quietSince}, ${session.dueAt}, ${now}, ${now})`)
   watched(tx, session, 'create')
   return session
 }

@@ -19,7 +19,7 @@ export const agentSessionRoutes = [
   route(api.stopAgentSession, ({ ctx, caller, params }) => stopSession(ctx, caller, params.session_id)),
   route(api.listActivities, ({ ctx, caller, params, query }) => listActivities(ctx, caller, params.session_id, query)),
   route(api.postActivity, ({ ctx, caller, params, body, headers }) =>
-    postActivity(ctx, caller, params.session_id, body, headers['idempotency-key']),
+    postActivity(ctx, caller, params.session_id, { body, key: headers['idempotency-key'] }),
   ),
   route(api.previewGuidance, ({ ctx, caller, params, body }) => previewGuidance(ctx, caller, params.team_id, body)),
 ]

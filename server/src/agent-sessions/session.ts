@@ -5,6 +5,7 @@ import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../http/errors.ts'
 import { nameOfUser } from '../login/names.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { advance, dueAt, type Standing, type TimeRules, unresponsiveSince } from './state.ts'
 
 /** What a session is about. */
@@ -125,10 +126,10 @@ export const holdPlace = (tx: Queryable, agentId: string, id: string) =>
     select exists (select from i), exists (select from p)`)
 
 /** Sessions that nobody else changes until the transaction ends, in one order. */
-export async function lockSessions(tx: Queryable, now: Date, rules: TimeRules, condition: Sql): Promise<Session[]> {
+export async function lockSessions({ tx, now, config }: UnitOfWork, condition: Sql): Promise<Session[]> {
   const rows = await tx.rows<SessionRow>(sql`
     select ${sessionColumns} from agent_sessions s where ${condition} order by s.id for update of s`)
-  return rows.map((row) => sessionOf(row, now, rules))
+  return rows.map((row) => sessionOf(row, now, config))
 }
 
 /** 3.1: after its end nothing is written to a session any more. */
@@ -175,8 +176,8 @@ export async function readSessions(db: Queryable, config: Config, now: Date, con
   return rows.map((row) => shown(config, row, now))
 }
 
-export async function readSession(db: Queryable, config: Config, now: Date, id: string): Promise<AgentSession> {
-  const [session] = await readSessions(db, config, now, sql`s.id = ${id}`)
+export async function readSession({ tx, config, now }: UnitOfWork, id: string): Promise<AgentSession> {
+  const [session] = await readSessions(tx, config, now, sql`s.id = ${id}`)
   if (!session) throw new Error(`there is no session ${id}`)
   return session
 }
@@ -218,10 +219,17 @@ function nextLook(session: Session, standing: Standing, now: Date, rules: TimeRu
 }
 
 /** Writes down where several sessions stand that came there at once: by time, or because they ended together. */
-export async function saveStandings(tx: Queryable, sessions: Session[], now: Date, rules: TimeRules) {
+export async function saveStandings({ tx, now, config }: UnitOfWork, sessions: Session[]) {
   const rows = sessions.map((session) => {
     const { state, endReason, endedAt, updatedAt } = session.standing
-    return { id: session.id, state, endReason, endedAt, updatedAt, dueAt: dueAt(session, session.standing, now, rules) }
+    return {
+      id: session.id,
+      state,
+      endReason,
+      endedAt,
+      updatedAt,
+      dueAt: dueAt(session, session.standing, now, config),
+    }
   })
   await tx.run(sql`
     update agent_sessions s set state = n.state, end_reason = n."endReason", ended_at = n."endedAt",

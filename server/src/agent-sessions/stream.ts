@@ -4,7 +4,7 @@ import type { Member } from '../http/caller.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { route } from '../http/route.ts'
 import type { Live } from '../live/live.ts'
-import { lookWhenRung, streamFor } from '../live/stream.ts'
+import { readOnWake, streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
 import { getSession } from './read.ts'
 
@@ -19,7 +19,9 @@ export const sessionStreamRoutes = (live: Live) => [
   route(api.watchAgentSession, async ({ ctx, caller, params, query, headers }) => {
     await getSession(ctx, caller, params.session_id)
     const after = seqOf(headers['last-event-id']) ?? query.after_seq ?? 0
-    return streamFor(ctx, caller, (stream) => follow(ctx, caller, live, stream, params.session_id, after))
+    return streamFor(ctx, caller, (stream) =>
+      follow(ctx, live, { caller, stream, id: params.session_id, seen: { seq: after, session: '' } }),
+    )
   }),
 ]
 
@@ -27,10 +29,18 @@ function seqOf(lastEventId: string | string[] | undefined): number | undefined {
   return typeof lastEventId === 'string' && /^\d{1,9}$/.test(lastEventId) ? Number(lastEventId) : undefined
 }
 
+interface Watching {
+  caller: Member
+  stream: EventStream
+  id: string
+  /** What was sent last. */
+  seen: { seq: number; session: string }
+}
+
 /** Each hint says to look again; what is new since the last look is sent. */
-function follow(ctx: Context, caller: Member, live: Live, stream: EventStream, id: string, after: number): () => void {
-  const seen = { seq: after, session: '' }
-  const look = lookWhenRung(ctx, stream, () => send(ctx, caller, stream, id, seen))
+function follow(ctx: Context, live: Live, watching: Watching): () => void {
+  const { caller, stream, id } = watching
+  const look = readOnWake(ctx, stream, () => send(ctx, watching))
   const unwatch = live.watch(caller.workspaceId, caller.id, {
     hint: ({ type, id: changed }) => void (type === 'AgentSession' && changed === id && look()),
     resync: () => void look(),
@@ -39,19 +49,13 @@ function follow(ctx: Context, caller: Member, live: Live, stream: EventStream, i
   return unwatch
 }
 
-async function send(
-  ctx: Context,
-  caller: Member,
-  stream: EventStream,
-  id: string,
-  seen: { seq: number; session: string },
-) {
+async function send(ctx: Context, { caller, stream, id, seen }: Watching) {
   const session = await getSession(ctx, caller, id)
   const text = JSON.stringify(session)
   if (text !== seen.session) stream.event('session', session)
   seen.session = text
   for (;;) {
-    const activities = await activitiesAfter(ctx.db, ctx.config, id, seen.seq, atOnce)
+    const activities = await activitiesAfter(ctx, id, seen.seq, atOnce)
     for (const activity of activities) {
       await stream.room()
       // Whoever has gone is not read for any more.

@@ -1,7 +1,7 @@
 import { repeat } from '../clock.ts'
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { type Session, type SessionRow, saveStandings, sessionColumns, sessionOf } from './session.ts'
 import { watched } from './watched.ts'
 
@@ -15,20 +15,20 @@ const batchSize = 200
 export async function settleDue(ctx: Context): Promise<number> {
   let settled = 0
   for (;;) {
-    const count = await ctx.db.tx((tx) => settleBatch(tx, ctx))
+    const count = await transact(ctx, null, settleBatch)
     settled += count
     if (count < batchSize) return settled
   }
 }
 
-async function settleBatch(tx: Tx, ctx: Context): Promise<number> {
-  const now = ctx.clock.now()
+async function settleBatch(unit: UnitOfWork): Promise<number> {
+  const { tx, now, config } = unit
   const rows = await tx.rows<SessionRow>(sql`
     select ${sessionColumns} from agent_sessions s where s.due_at <= ${now}
     order by s.due_at limit ${batchSize} for no key update skip locked`)
   if (rows.length === 0) return 0
-  const sessions = rows.map((row) => sessionOf(row, now, ctx.config))
-  await saveStandings(tx, sessions, now, ctx.config)
+  const sessions = rows.map((row) => sessionOf(row, now, config))
+  await saveStandings(unit, sessions)
   sessions.forEach((session, index) => {
     if (looksDifferent(session, rows[index] as SessionRow)) watched(tx, session)
   })
@@ -40,6 +40,9 @@ const looksDifferent = ({ standing, openedByAgent }: Session, row: SessionRow) =
   standing.state !== row.state || (!openedByAgent && !standing.answeredAt)
 
 export const startTimers = (ctx: Context) =>
-  repeat(ctx.clock, everyMs, async () => {
-    await settleDue(ctx).catch((error: Error) => ctx.log.warn({ message: error.message }, 'timers failed'))
-  })
+  repeat(
+    ctx.clock,
+    everyMs,
+    () => settleDue(ctx),
+    ({ message }) => ctx.log.warn({ message }, 'timers failed'),
+  )

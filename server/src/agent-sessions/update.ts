@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
+import { transact } from '../unit-of-work.ts'
 import { refuseRepeated } from './bodies.ts'
 import { lockSessions, readSession, refuseEnded, standingColumns } from './session.ts'
 import { afterLink } from './state.ts'
@@ -18,12 +19,10 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
   }
   refuseRepeated('external_urls', 'url', external_urls ?? [])
   refuseRepeated('added_external_urls', 'url', added_external_urls ?? [])
-  return ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  return transact(ctx, caller, async (unit) => {
+    const { tx, now, config } = unit
     const [locked] = await lockSessions(
-      tx,
-      now,
-      ctx.config,
+      unit,
       sql`s.id = ${id} and s.workspace_id = ${caller.workspaceId} and s.agent_id = ${caller.id}`,
     )
     const session = found(locked)
@@ -35,17 +34,17 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
     const items = plan ?? session.plan
     // What is asked for is there already: nothing changes, not even the time of the last change.
     if (isDeepStrictEqual([items, urls], [session.plan, session.externalUrls])) {
-      return readSession(tx, ctx.config, now, id)
+      return readSession(unit, id)
     }
     const links = external_urls ?? added_external_urls ?? []
     const standing = { ...session.standing, updatedAt: now }
     const after = links.length > 0 ? afterLink(standing, now) : standing
     await tx.run(sql`
-      update agent_sessions set ${standingColumns(session, after, now, ctx.config)},
+      update agent_sessions set ${standingColumns(session, after, now, config)},
         plan = ${JSON.stringify(items)}, external_urls = ${JSON.stringify(urls)}
       where id = ${id}`)
     watched(tx, session)
-    return readSession(tx, ctx.config, now, id)
+    return readSession(unit, id)
   })
 }
 

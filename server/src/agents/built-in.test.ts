@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts'
 import type { Tool } from '../tools/tool.ts'
 
 test(
-  'the built-in agent takes an issue of any team, looks at it and answers, and no webhook is involved',
+  'the built-in agent reviews and answers delegated issues of any team, without a webhook',
   verifies(
     'agent.deployment-available-everywhere',
     'agent.deployment-works-on-delegation',
@@ -18,12 +18,12 @@ test(
     'delegation.built-in-agent-available-in-every-team',
   ),
   async ({ app }) => {
-    const { owner, member, builtIn, team, other, issueOf, sessionOn, said, id } = await insideScene(app)
+    const { owner, member, builtIn, team, other, createIssue, sessionOn, readActivities, id } = await insideScene(app)
     for (const team_id of [team.id, other.id, null]) {
       const query = team_id ? `&team_id=${team_id}` : ''
       const listed = (await done(member.get(`/agents?include_deployment=true${query}`))).data
       expect(listed.at(-1)).toMatchObject({ id: builtIn, display_name: 'Baton', available: true })
-      const issue = await issueOf({ team_id, type: 'bug', delegate_id: builtIn })
+      const issue = await createIssue({ team_id, type: 'bug', delegate_id: builtIn })
       expect(issue).toMatchObject({ delegate_id: builtIn, assignee_id: member.user.id })
       const session = await sessionOn(issue)
       expect(session).toMatchObject({ state: 'pending', app_user_id: builtIn, unresponsive_since: null })
@@ -31,13 +31,13 @@ test(
       const answered = await sessionOn(issue, owner)
       expect(answered).toMatchObject({ state: 'complete', ended_at: null, unresponsive_since: null })
       expect(answered.plan.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
-      const activities = await said(answered)
+      const activities = await readActivities(answered)
       expect(typesOf(activities).filter((type) => type === 'action')).toHaveLength(4)
       const { avatar_url } = listed.at(-1)
       expect(avatar_url).toMatch(/^http/)
       const author = { kind: 'app', id: builtIn, name: 'Baton', avatar_url }
       expect(activities.at(-1)).toMatchObject({ type: 'response', author })
-      expect(lastBody(activities)).toMatch(/Steps.*Expected and seen.*Version or environment/s)
+      expect(lastBody(activities)).toMatch(/Steps.*Expected and actual result.*Version or environment/s)
       await done(member.delete(`/issues/${issue.id}`))
     }
     const events = await app.ctx.db.rows(
@@ -52,14 +52,19 @@ test(
 )
 
 test(
-  'it names a likely duplicate, asks, and notes on both what it is told, closing nothing',
+  'names a likely duplicate, asks about it, links both issues on request, and closes neither',
   verifies('agent.deployment-finds-duplicates'),
   async ({ app }) => {
-    const { member, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
-    const older = await issueOf({ title: 'Cart is empty after a lost connection', type: 'bug' })
-    await issueOf({ title: 'Invoices show the wrong tax', type: 'bug' })
-    const personal = await issueOf({ title: 'Cart empty: lost connection', type: 'bug', team_id: null, personal: true })
-    const issue = await issueOf({
+    const { member, builtIn, createIssue, sessionOn, readActivities, write } = await insideScene(app)
+    const older = await createIssue({ title: 'Cart is empty after a lost connection', type: 'bug' })
+    await createIssue({ title: 'Invoices show the wrong tax', type: 'bug' })
+    const personal = await createIssue({
+      title: 'Cart empty: lost connection',
+      type: 'bug',
+      team_id: null,
+      personal: true,
+    })
+    const issue = await createIssue({
       title: 'App loses the cart when offline',
       type: 'bug',
       description: 'The cart was empty when the connection was lost.',
@@ -67,7 +72,7 @@ test(
     })
     await app.work()
     const session = await sessionOn(issue)
-    const activities = await said(session)
+    const activities = await readActivities(session)
     const question = activities.find(({ type }) => type === 'elicitation') as AgentActivity
     expect(lastBody(activities)).toContain(`[${older.code} ${older.title}](${older.url})`)
     expect(JSON.stringify(activities)).not.toContain(personal.code)
@@ -80,7 +85,7 @@ test(
       (await done(member.get(`/comments?target_type=issue&target_id=${on.id}`))).data
     expect(await comments(issue)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(older.url) }])
     expect(await comments(older)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(issue.url) }])
-    expect(lastBody(await said(session))).toMatch(/^Noted on both/)
+    expect(lastBody(await readActivities(session))).toMatch(/^I linked both issues/)
     for (const one of [issue, older]) {
       expect(await done(member.get(`/issues/${one.id}`))).toMatchObject({ status: 'backlog' })
     }
@@ -92,34 +97,34 @@ test(
     await done(write(session, 'link ENG-999'))
     await done(write(session, 'What is the meaning of life?'))
     await app.work()
-    const bodies = (await said(session)).slice(-2).map(({ content }) => (content as { body: string }).body)
-    expect(bodies[0]).toBe('I find no issue ENG-999 that I may read.')
+    const bodies = (await readActivities(session)).slice(-2).map(({ content }) => (content as { body: string }).body)
+    expect(bodies[0]).toBe("I can't find ENG-999, or I don't have access to it.")
     expect(bodies[1]).toMatch(/without a language model/)
     app.clock.advance({ seconds: 2 })
     await done(write(session, 'look again'))
     await app.work()
-    expect(lastBody(await said(session))).toContain('Likely duplicate')
+    expect(lastBody(await readActivities(session))).toContain('Likely duplicate')
   },
 )
 
 test(
-  'a mention opens a session, on an issue and on a project; replies are messages to it',
+  'a mention on an issue or project opens a session, and replies are messages to it',
   verifies('agent.deployment-works-on-mention'),
   async ({ app }) => {
-    const { member, owner, builtIn, team, issueOf, sessionOn, said } = await insideScene(app)
+    const { member, owner, builtIn, team, createIssue, sessionOn, readActivities } = await insideScene(app)
     const at = `@[Baton](${builtIn})`
-    const issue = await issueOf({ type: 'feature' })
+    const issue = await createIssue({ type: 'feature' })
     const comment = await say(owner, issue, `${at} have a look`)
     expect(comment.mentioned_user_ids).toEqual([builtIn])
     await app.work()
     const session = await sessionOn(issue)
     expect(session).toMatchObject({ state: 'complete', comment: { id: comment.id } })
     expect(session.plan).toHaveLength(4)
-    expect(typesOf(await said(session))).toEqual(['action', 'action', 'action', 'action', 'response'])
+    expect(typesOf(await readActivities(session))).toEqual(['action', 'action', 'action', 'action', 'response'])
     app.clock.advance({ seconds: 2 })
     await say(member, issue, 'not a duplicate', { under: comment })
     await app.work()
-    expect(lastBody(await said(session))).toBe('Good, then I leave it as it is.')
+    expect(lastBody(await readActivities(session))).toBe("OK, I won't link it.")
 
     const project = await done(owner.post('/projects', { title: 'Speed', team_ids: [team.id] }))
     await done(member.put(`/issues/${issue.id}`, { project_id: project.id }))
@@ -127,44 +132,44 @@ test(
     await app.work()
     const onProject = await sessionOn(project)
     expect(onProject).toMatchObject({ state: 'complete', issue: null })
-    expect(lastBody(await said(onProject))).toContain(`**Speed**: 1 issue · 1 backlog`)
+    expect(lastBody(await readActivities(onProject))).toContain(`**Speed**: 1 issue · 1 backlog`)
   },
 )
 
-test('without a model it may read and comment, and no more', async ({ app }) => {
-  const { member, builtIn, team, issueOf } = await insideScene(app)
-  const issue = await issueOf({ delegate_id: builtIn })
+test('without a model the built-in agent can only read and comment', async ({ app }) => {
+  const { member, builtIn, team, createIssue } = await insideScene(app)
+  const issue = await createIssue({ delegate_id: builtIn })
   const answers: unknown[] = []
   await app.work({
-    async work(_, hands) {
-      expect(hands.tools.map(({ name }) => name)).not.toContain('update_issue')
+    async work(_, session) {
+      expect(session.tools.map(({ name }) => name)).not.toContain('update_issue')
       for (const [name, input] of [
         ['update_issue', { issue_id: issue.id, title: 'Mine' }],
         ['delete_issue', { issue_id: issue.id }],
         ['create_issue', { title: 'Another', team_id: team.id }],
         ['create_comment', { target_type: 'issue', target_id: issue.id, text: 'Hello' }],
       ] as const) {
-        const outcome = await hands.call(hands.toolNamed(name) as Tool, input)
+        const outcome = await session.call(session.findTool(name) as Tool, input)
         answers.push(outcome.ok || outcome.refusal.code)
       }
-      await hands.respond('Done.')
+      await session.respond('Done.')
     },
   })
   expect(answers).toEqual([...Array(3).fill('INSUFFICIENT_SCOPE'), true])
   expect((await done(member.get('/issues'))).data).toMatchObject([{ id: issue.id, title: issue.title }])
 })
 
-test('it never works on what is personal, and reads no internal comment', async ({ app }) => {
-  const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
-  const mine = await issueOf({ team_id: null, personal: true })
+test('the built-in agent refuses personal issues and does not read internal comments', async ({ app }) => {
+  const { member, builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
+  const mine = await createIssue({ team_id: null, personal: true })
   expect(await app.unchanged(() => member.put(`/issues/${mine.id}`, { delegate_id: builtIn }))).toMatchObject({
     status: 422,
     body: { code: 'DELEGATE_UNAVAILABLE', details: { reason: 'app_not_installed_for_team' } },
   })
   await say(member, mine, `@[Baton](${builtIn}) look`)
   expect(await sessionOn(mine)).toBeUndefined()
-  const issue = await issueOf({ delegate_id: builtIn, type: 'bug', description: 'Slow.' })
+  const issue = await createIssue({ delegate_id: builtIn, type: 'bug', description: 'Slow.' })
   await say(member, issue, 'Steps: wait. It should be quick. iOS 19', { internal: true })
   await app.work()
-  expect(lastBody(await said(await sessionOn(issue)))).toContain('**Steps**')
+  expect(lastBody(await readActivities(await sessionOn(issue)))).toContain('**Steps**')
 })

@@ -2,10 +2,10 @@ import { plus } from '../clock.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 
-/** Renewed every half second; without that, others may take the work over. */
+/** Renewed every half second. After it, another process may claim the work. */
 const leaseMs = 8000
 
-/** A piece of work that nobody else does as long as the claim holds. */
+/** A piece of work that is exclusive to this process while its lease holds. */
 export interface Claimed {
   id: string
   sessionId: string
@@ -14,7 +14,7 @@ export interface Claimed {
   claimId: string
 }
 
-/** Takes the oldest that wait. Of each session only the first piece, so that what people say is heard in its order. */
+/** Claims the oldest waiting work; of each session only the first piece, so that messages are handled in order. */
 export const claim = (db: Queryable, now: Date, claimId: string, count: number): Promise<Claimed[]> =>
   db.rows(sql`
     with next as (
@@ -28,22 +28,26 @@ export const claim = (db: Queryable, now: Date, claimId: string, count: number):
     returning w.id, w.session_id as "sessionId", w.cause_seq as "causeSeq", w.attempts as attempt,
       w.claim_id as "claimId"`)
 
-/** Those still ours, with whether their session is to go on. */
-export const renew = (db: Queryable, now: Date, claimed: Claimed[]): Promise<{ id: string; goesOn: boolean }[]> =>
+/** Returns the claims that still hold. `shouldContinue` is false when the session ended or is stopping. */
+export const renew = (
+  db: Queryable,
+  now: Date,
+  claimed: Claimed[],
+): Promise<{ id: string; shouldContinue: boolean }[]> =>
   db.rows(sql`
     update agent_work w set lease_until = ${plus(now, leaseMs)}
     from agent_sessions s
     where s.id = w.session_id and w.id = any(${claimed.map(({ id }) => id)})
       and w.claim_id = any(${claimed.map(({ claimId }) => claimId)})
-    returning w.id, s.ended_at is null and s.state <> 'stopping' as "goesOn"`)
+    returning w.id, s.ended_at is null and s.state <> 'stopping' as "shouldContinue"`)
 
 export const finish = (db: Queryable, { id, claimId }: Claimed) =>
   db.run(sql`delete from agent_work where id = ${id} and claim_id = ${claimId}`)
 
-/** It is tried again, by whoever looks first after that time. */
-export const putBack = (db: Queryable, { id, claimId }: Claimed, at: Date) =>
+/** Any process may claim it again from `at` on. */
+export const release = (db: Queryable, { id, claimId }: Claimed, at: Date) =>
   db.run(sql`update agent_work set claim_id = null, lease_until = ${at} where id = ${id} and claim_id = ${claimId}`)
 
-/** The embedded database has one process at a time, so what is claimed when it starts was claimed by one that died. */
-export const putBackAll = (db: Queryable) =>
+/** For the start on the embedded database: it has one process at a time, so every claim is of a process that died. */
+export const releaseAll = (db: Queryable) =>
   db.run(sql`update agent_work set claim_id = null, lease_until = null where claim_id is not null`)

@@ -4,34 +4,32 @@ import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import type { Claimed } from './claim.ts'
-import type { Work } from './mind.ts'
 
-/**
- * What agents inside the service may do (decisions 10): what an app may that reads and writes. The rules of the built-in
- * one, which it has for want of a model, only read and comment, so then it may no more.
- */
-export const scopesOf = (kind: Work['agent']['kind'], { model }: Config): AppScope[] =>
+export type InsideAgentKind = 'deployment' | 'personal'
+
+/** Agents have the scopes `read` and `write`. Without a model the built-in agent's rules only read and comment. */
+export const scopesOf = (kind: InsideAgentKind, { model }: Config): AppScope[] =>
   kind === 'deployment' && !model ? ['read', 'comments:create'] : ['read', 'write']
 
-interface Found {
+interface SessionAgent {
   id: string
   name: string
-  kind: Work['agent']['kind']
+  kind: InsideAgentKind
   instructions: string
   workspaceId: string
   personalOf: string | null
 }
 
 /**
- * The agent of a session, as it is at this moment; undefined once it was deleted or its owner has left, and for who
- * worked for it until somebody else took over.
+ * Reads the agent of a session as of now. Undefined if it was deleted, its owner left the workspace, or `claimed` is
+ * given and no longer holds.
  */
-export async function agentIn(
+export async function findSessionAgent(
   { db, config }: Pick<Context, 'db' | 'config'>,
   sessionId: string,
   claimed?: Claimed,
-): Promise<{ agent: Found; caller: App } | undefined> {
-  const agent = await db.row<Found>(sql`
+): Promise<{ agent: SessionAgent; caller: App } | undefined> {
+  const agent = await db.row<SessionAgent>(sql`
     select n.user_id as id, u.display_name as name, u.agent_kind as kind, n.instructions,
       n.workspace_id as "workspaceId",
       case when i.personal and i.reporter_id = n.owner_id or p.personal and p.owner_id = n.owner_id

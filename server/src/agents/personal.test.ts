@@ -3,10 +3,10 @@ import { expect } from 'vitest'
 import { done, say } from '../../test/delegation.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { insideScene, typesOf } from '../../test/inside-agents.ts'
-import type { Mind } from './mind.ts'
+import type { AgentStrategy } from './agent-strategy.ts'
 
 test(
-  'members make, list, change and delete agents of their own, and see those of nobody else',
+  "members create, list, update and delete personal agents, and cannot access other members' agents",
   verifies(
     'agent.personal-create',
     'agent.personal-list',
@@ -61,7 +61,7 @@ test(
   },
 )
 
-test('a person has so many, and no more', async ({ app }) => {
+test('refuses a personal agent over the limit per person', async ({ app }) => {
   const { member } = await app.workspace()
   const make = () => member.post('/agents/personal', { name: 'One of many', instructions: '' })
   for (let made = 0; made < limits.personalAgentsPerPerson; made++) await done(make())
@@ -72,7 +72,7 @@ test('a person has so many, and no more', async ({ app }) => {
 })
 
 test(
-  'it works for its owner alone: others cannot delegate to it, mention it or write to it',
+  'only the owner can delegate to a personal agent, mention it or write to it',
   verifies(
     'agent.personal-only-owner-delegates',
     'agent.personal-only-owner-mentions',
@@ -83,8 +83,8 @@ test(
     'mention.personal-agent-owner-only',
   ),
   async ({ app }) => {
-    const { owner, member, scribe, issueOf, sessionOn, said, write } = await insideScene(app)
-    const issue = await issueOf({})
+    const { owner, member, scribe, createIssue, sessionOn, readActivities, write } = await insideScene(app)
+    const issue = await createIssue({})
     expect(await app.unchanged(() => owner.put(`/issues/${issue.id}`, { delegate_id: scribe.id }))).toMatchObject({
       status: 422,
       body: { code: 'DELEGATE_UNAVAILABLE', details: { reason: 'personal_agent_not_yours' } },
@@ -97,33 +97,35 @@ test(
     await app.work()
     const session = await sessionOn(issue, owner)
     expect(session).toMatchObject({ state: 'error', ended_at: null, app_user_id: scribe.id })
-    expect(await said(session)).toMatchObject([{ type: 'error', content: { reason_code: 'model_not_configured' } }])
+    expect(await readActivities(session)).toMatchObject([
+      { type: 'error', content: { reason_code: 'model_not_configured' } },
+    ])
     expect(await done(owner.get('/agents/model'))).toMatchObject({ configured: false, model: null, url_host: null })
     expect(await app.unchanged(() => write(session, 'Do it', {}, owner))).toMatchObject({
       status: 403,
       body: { code: 'FORBIDDEN' },
     })
 
-    const other = await issueOf({})
+    const other = await createIssue({})
     const comment = await say(member, other, at)
     await app.work()
     const thread = await sessionOn(other)
     await say(owner, other, 'And what do you say?', { under: comment })
-    expect(typesOf(await said(thread))).toEqual(['error'])
+    expect(typesOf(await readActivities(thread))).toEqual(['error'])
     app.clock.advance({ seconds: 2 })
     await say(member, other, 'Try again', { under: comment })
     await app.work()
-    expect(typesOf(await said(thread))).toEqual(['error', 'prompt', 'error'])
+    expect(typesOf(await readActivities(thread))).toEqual(['error', 'prompt', 'error'])
   },
 )
 
 test(
-  'deleting it ends its sessions and releases what was delegated to it; so does its owner leaving',
+  'deleting a personal agent, or removing its owner, ends its sessions and releases its issues',
   verifies('agent.personal-deleted'),
   async ({ app }) => {
-    const { owner, member, scribe, issueOf, sessionOn } = await insideScene(app)
+    const { owner, member, scribe, createIssue, sessionOn } = await insideScene(app)
     const second = await done(member.post('/agents/personal', { name: 'Second', instructions: '' }))
-    const [one, two] = [await issueOf({ delegate_id: scribe.id }), await issueOf({ delegate_id: second.id })]
+    const [one, two] = [await createIssue({ delegate_id: scribe.id }), await createIssue({ delegate_id: second.id })]
     await done(member.delete(`/agents/personal/${scribe.id}`))
     await app.work()
     expect(await sessionOn(one)).toMatchObject({ end_reason: 'uninstalled', state: 'complete' })
@@ -146,20 +148,20 @@ test(
 )
 
 test(
-  "it reaches what its owner does, never others' personal items, and its owner's only where it works on one",
+  "a personal agent accesses shared items, its owner's personal items only in a session on one, and no other personal item",
   verifies('agent.personal-acts-with-owner-access'),
   async ({ app }) => {
-    const { owner, member, scribe, team, issueOf, sessionOn } = await insideScene(app)
-    const shared = await issueOf({ delegate_id: scribe.id })
-    const mine = await issueOf({ team_id: null, personal: true, title: 'Mine' })
-    const theirs = await issueOf({ team_id: null, personal: true, title: 'Theirs' }, owner)
-    /** What reading each, listing, and settings answer. */
+    const { owner, member, scribe, team, createIssue, sessionOn } = await insideScene(app)
+    const shared = await createIssue({ delegate_id: scribe.id })
+    const mine = await createIssue({ team_id: null, personal: true, title: 'Mine' })
+    const theirs = await createIssue({ team_id: null, personal: true, title: 'Theirs' }, owner)
+    /** Outcomes of the calls below, by the issue of the session. */
     const reached: Record<string, string[]> = {}
-    const mind: Mind = {
-      async work(work, hands) {
+    const strategy: AgentStrategy = {
+      async work(work, session) {
         const call = async (name: string, input: Record<string, unknown>) => {
-          const tool = hands.tools.find((one) => one.name === name)
-          const outcome = tool && (await hands.call(tool, input))
+          const tool = session.tools.find((one) => one.name === name)
+          const outcome = tool && (await session.call(tool, input))
           return outcome?.ok ? 'ok' : (outcome?.refusal.code ?? 'no such tool')
         }
         reached[work.issueId as string] = [
@@ -171,12 +173,12 @@ test(
           await call('create_issue', { title: 'From it', team_id: team.id }),
           await call('update_workspace', { name: 'Mine now' }),
         ]
-        await hands.comment({ type: 'issue', id: work.issueId as string }, 'I was here.')
-        await hands.respond('Done.')
+        await session.comment({ type: 'issue', id: work.issueId as string }, 'I was here.')
+        await session.respond('Done.')
       },
     }
     await done(member.put(`/issues/${mine.id}`, { delegate_id: scribe.id }))
-    await app.work(mind)
+    await app.work(strategy)
     const never = ['INVALID_DELEGATE', 'APP_STATUS_FORBIDDEN', 'ok', 'no such tool']
     expect(reached[shared.id]).toEqual(['ok', 'TEAM_ACCESS_DENIED', 'TEAM_ACCESS_DENIED', ...never])
     expect(reached[mine.id]).toEqual(['ok', 'ok', 'TEAM_ACCESS_DENIED', ...never])

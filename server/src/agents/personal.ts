@@ -1,6 +1,6 @@
 import { limits, type NewPersonalAgent, type PersonalAgent, type PersonalAgentChange } from '@baton/protocol'
 import { endAllOf } from '../agent-sessions/end.ts'
-import { recordDeed } from '../audit/record.ts'
+import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
@@ -9,7 +9,8 @@ import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 
 const columns = sql`
   u.id, u.display_name as name, n.instructions, u.user_kind, u.agent_kind, n.created_at, n.updated_at`
@@ -31,10 +32,10 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
   )
 
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
-  ctx.db.tx(async (tx) => {
-    refuseOurName(name)
-    await mustHaveRoom(tx, caller)
-    const now = ctx.clock.now()
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
+    refuseReservedName(name)
+    await mustBeBelowLimit(tx, caller)
     const id = newId('usr')
     await tx.run(sql`
       insert into users (id, user_kind, agent_kind, display_name, created_at)
@@ -42,46 +43,47 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
     await tx.run(sql`
       insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
       values (${id}, ${caller.workspaceId}, ${caller.id}, ${instructions}, ${now}, ${now})`)
-    await recordDeed(ctx, tx, caller, 'personal_agent.created', id, { name })
+    await recordAudit(unit, { action: 'personal_agent.created', subjectId: id, details: { name } })
     tellOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
 export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, change: PersonalAgentChange) =>
-  ctx.db.tx(async (tx) => {
-    if (change.name !== undefined) refuseOurName(change.name)
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
+    if (change.name !== undefined) refuseReservedName(change.name)
     const before = await readAgent(tx, caller, id, sql`for update of n`)
     const { name = before.name, instructions = before.instructions } = change
     if (name === before.name && instructions === before.instructions) return before
     await tx.run(sql`update users set display_name = ${name} where id = ${id}`)
     await tx.run(sql`
-      update inside_agents set instructions = ${instructions}, updated_at = ${ctx.clock.now()} where user_id = ${id}`)
-    await recordDeed(ctx, tx, caller, 'personal_agent.updated', id, { fields: Object.keys(change) })
+      update inside_agents set instructions = ${instructions}, updated_at = ${now} where user_id = ${id}`)
+    const details = { fields: Object.keys(change) }
+    await recordAudit(unit, { action: 'personal_agent.updated', subjectId: id, details })
     tellOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
 export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const { name } = await readAgent(tx, caller, id, sql`for update of n`)
-    await retire(tx, ctx, caller, id, name)
-    tellOwner(tx, caller)
+  transact(ctx, caller, async (unit) => {
+    await retire(unit, await readAgent(unit.tx, caller, id, sql`for update of n`))
+    tellOwner(unit.tx, caller)
   })
 
-/** Somebody left the workspace, by themselves or not; nobody is left whom their agents could work for. */
-export async function retireAgentsOf(tx: Tx, ctx: Context, caller: Member, ownerId: string) {
-  const agents = await tx.rows<{ id: string; name: string }>(sql`
+/** Call when a member leaves or is removed: their agents have no owner to work for. */
+export async function retireAgentsOf(unit: UnitOfWork<Member>, ownerId: string) {
+  const agents = await unit.tx.rows<{ id: string; name: string }>(sql`
     select u.id, u.display_name as name from inside_agents n join users u on u.id = n.user_id
-    where ${ofOwner({ workspaceId: caller.workspaceId, id: ownerId })} order by n.user_id for update of n`)
-  for (const { id, name } of agents) await retire(tx, ctx, caller, id, name)
+    where ${ofOwner({ workspaceId: unit.caller.workspaceId, id: ownerId })} order by n.user_id for update of n`)
+  for (const agent of agents) await retire(unit, agent)
 }
 
-/** decisions 10: as when an app is uninstalled. What it wrote stays, under its name. */
-async function retire(tx: Tx, ctx: Context, caller: Member, id: string, name: string) {
-  await tx.run(sql`update inside_agents set deleted_at = ${ctx.clock.now()} where user_id = ${id}`)
-  await releaseAllOf(tx, ctx, caller, id)
-  await endAllOf(tx, ctx, id)
-  await recordDeed(ctx, tx, caller, 'personal_agent.deleted', id, { name })
+/** agent.personal-deleted: the same as uninstalling an app. Its comments and activities stay, under its name. */
+async function retire(unit: UnitOfWork<Member>, { id, name }: { id: string; name: string }) {
+  await unit.tx.run(sql`update inside_agents set deleted_at = ${unit.now} where user_id = ${id}`)
+  await releaseAllOf(unit, id)
+  await endAllOf(unit, id)
+  await recordAudit(unit, { action: 'personal_agent.deleted', subjectId: id, details: { name } })
 }
 
 const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =>
@@ -91,13 +93,13 @@ const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =
       where n.user_id = ${id} and ${ofOwner(caller)} ${hold}`),
   )
 
-/** What it writes is read by others, who are not to take it for the built-in agent. */
-function refuseOurName(name: string) {
+/** Readers of its comments must not mistake it for the built-in agent. */
+function refuseReservedName(name: string) {
   if (name.trim().toLowerCase() === 'baton') throw invalid({ name: 'is the name of the built-in agent' })
 }
 
-/** Who makes several at once makes them one after the other; and nobody makes one while leaving. */
-async function mustHaveRoom(tx: Tx, caller: Member) {
+/** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
+async function mustBeBelowLimit(tx: Tx, caller: Member) {
   const { workspaceId, id } = caller
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)
@@ -108,5 +110,5 @@ async function mustHaveRoom(tx: Tx, caller: Member) {
   if (found(kept).count >= limit) throw new ApiError('PERSONAL_AGENT_LIMIT_REACHED', { limit })
 }
 
-/** It is in nobody else's list. */
-const tellOwner = (tx: Tx, { workspaceId, id }: Member) => tellLive(tx, [hintOfLists(workspaceId, 'Agents', id)])
+/** Only the owner's list contains the agent. */
+const tellOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])

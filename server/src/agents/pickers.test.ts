@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts'
 const assignable = ['read', 'app:assignable']
 
 test(
-  'people and installed apps are listed with whether work can be handed to them',
+  'lists people and agents with their availability',
   verifies(
     'identity.picker-item-shape',
     'identity.users-select-agent-kind',
@@ -70,7 +70,7 @@ test(
 )
 
 test(
-  'the first requirement that is missing is the reason',
+  'unavailable_reason is the first requirement that is not met',
   verifies(
     'identity.picker-reason-not-installed',
     'identity.picker-reason-missing-scope',
@@ -126,7 +126,7 @@ test(
   },
 )
 
-test('an app needs read to choose', verifies('identity.pickers-need-read'), async ({ app }) => {
+test('an app needs the scope read for the pickers', verifies('identity.pickers-need-read'), async ({ app }) => {
   const { owner } = await app.workspace()
   const blind = await app.installed(owner, { scopes: ['write'] })
   const seeing = await app.installed(owner, { scopes: ['read'] })

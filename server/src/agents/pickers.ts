@@ -72,7 +72,7 @@ function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: 
   }
 }
 
-/** Where the work is: the issue's team, or the team itself; null when nothing is said about it. */
+/** The team of the issue, or the given team; null if the query names neither. */
 async function placeOf(db: Queryable, caller: Actor, { issue_id, team_id }: UserQuery): Promise<WorkPlace | null> {
   if (issue_id) {
     const id = await findIssueId(db, caller, issue_id)

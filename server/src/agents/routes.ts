@@ -21,8 +21,8 @@ export const agentRoutes = [
     updatePersonalAgent(ctx, caller, params.agent_id, body),
   ),
   route(api.deletePersonalAgent, ({ ctx, caller, params }) => deletePersonalAgent(ctx, caller, params.agent_id)),
-  // Who leaves takes their agents along.
+  // Mounted here because removing a member also deletes their personal agents.
   route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
-    removeMember(ctx, caller, user_id, (tx, by) => retireAgentsOf(tx, ctx, by, user_id)),
+    removeMember(ctx, caller, user_id, (unit) => retireAgentsOf(unit, user_id)),
   ),
 ]

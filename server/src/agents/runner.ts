@@ -4,18 +4,18 @@ import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
-import { Nap } from '../nap.ts'
-import type { Bells } from '../relay/bells.ts'
-import { mindOf } from './choose-mind.ts'
-import { type Claimed, claim, finish, putBack, putBackAll, renew } from './claim.ts'
-import { PlaceLost, SessionHands } from './hands.ts'
-import type { Mind } from './mind.ts'
-import { readWork, type WorkNow } from './work.ts'
+import type { Wakeups } from '../relay/wakeups.ts'
+import { WakeableSleep } from '../wakeable-sleep.ts'
+import { AccessLost, AgentSessionApi } from './agent-session-api.ts'
+import type { AgentStrategy } from './agent-strategy.ts'
+import { chooseStrategy } from './choose-strategy.ts'
+import { type Claimed, claim, finish, release, releaseAll, renew } from './claim.ts'
+import { type CurrentWork, readWork } from './work.ts'
 
-/** At once, in one process. With a model they mostly wait for it. */
+/** Concurrent pieces of work in one process; more with a model, because most of them wait for its answers. */
 const slots = { rules: 4, model: 16 }
 const renewEveryMs = 500
-/** The safety net; whoever hands work over rings. */
+/** A safety net: new work wakes the runner. */
 const longestSleepMs = 5000
 const mostAttempts = 3
 const retryMs = 5000
@@ -28,50 +28,50 @@ interface Running {
   done: Promise<void>
 }
 
-/** Does the work of agents inside the service. Any number of processes share it. */
+/** Does the work of agents inside the service. Any number of processes can share it. */
 export class AgentRunner {
   readonly #ctx: Context
   readonly #door: Door
-  readonly #bells: Bells
-  readonly #mind: Mind
+  readonly #wakeups: Wakeups
+  readonly #strategy: AgentStrategy
   readonly #running = new Map<string, Running>()
   #stopping = false
   #loop: Promise<void> | undefined
   #renewing: NodeJS.Timeout | undefined
   #renewed: Promise<unknown> | undefined
   #off = () => {}
-  readonly #nap = new Nap()
+  readonly #sleep = new WakeableSleep()
 
-  constructor(ctx: Context, door: Door, bells: Bells, mind: Mind = mindOf(ctx)) {
+  constructor(ctx: Context, door: Door, wakeups: Wakeups, strategy: AgentStrategy = chooseStrategy(ctx)) {
     this.#ctx = ctx
     this.#door = door
-    this.#bells = bells
-    this.#mind = mind
+    this.#wakeups = wakeups
+    this.#strategy = strategy
   }
 
   start() {
-    this.#off = this.#bells.on(workBell, () => this.#nap.wake())
+    this.#off = this.#wakeups.on(workBell, () => this.#sleep.wake())
     this.#renewing = setInterval(() => void this.#renewOnce(), renewEveryMs)
     this.#loop = this.#run()
   }
 
-  /** Begins nothing new, and leaves what is under way to others, who go on where it stands. */
+  /** Starts no new work and releases the work in progress, which another process continues. */
   async stop() {
     this.#stopping = true
     this.#off()
-    this.#nap.wake()
+    this.#sleep.wake()
     await this.#loop
     for (const { abort } of this.#running.values()) abort.abort('shutdown' satisfies Ended)
     await this.#idle()
     clearInterval(this.#renewing)
   }
 
-  /** All that waits now. What the loop does by itself; a test asks for it. */
+  /** Does all waiting work. Called by the tests; a running service uses the loop. */
   async drain() {
     while ((await this.#begin()) > 0) await this.#idle()
   }
 
-  /** Keeps what is under way, and ends what is to be ended. */
+  /** Renews the leases, and aborts work whose session is stopping or whose claim was lost. */
   async renew() {
     if (this.#running.size === 0) return
     const running = [...this.#running.values()]
@@ -82,11 +82,11 @@ export class AgentRunner {
     )
     for (const { claimed, abort } of running) {
       const ours = held.find(({ id }) => id === claimed.id)
-      if (!ours?.goesOn) abort.abort((ours ? 'stopped' : 'lost') satisfies Ended)
+      if (!ours?.shouldContinue) abort.abort((ours ? 'stopped' : 'lost') satisfies Ended)
     }
   }
 
-  /** Not while the last time still waits for the database. */
+  /** Skips if the previous renewal is still in progress. */
   async #renewOnce() {
     this.#renewed ??= this.#guarded(() => this.renew())
     await this.#renewed
@@ -94,11 +94,11 @@ export class AgentRunner {
   }
 
   async #run() {
-    if (this.#ctx.db.kind === 'embedded') await this.#guarded(() => putBackAll(this.#ctx.db))
+    if (this.#ctx.db.kind === 'embedded') await this.#guarded(() => releaseAll(this.#ctx.db))
     while (!this.#stopping) {
-      this.#nap.look()
+      this.#sleep.clear()
       const begun = await this.#guarded(() => this.#begin())
-      if (!begun) await this.#nap.sleep(longestSleepMs)
+      if (!begun) await this.#sleep.sleep(longestSleepMs)
     }
   }
 
@@ -114,7 +114,7 @@ export class AgentRunner {
     const abort = new AbortController()
     const done = this.#guarded(() => this.#do(claimed, abort.signal)).then(() => {
       this.#running.delete(claimed.claimId + claimed.id)
-      this.#nap.wake()
+      this.#sleep.wake()
     })
     this.#running.set(claimed.claimId + claimed.id, { claimed, abort, done })
   }
@@ -128,42 +128,42 @@ export class AgentRunner {
     } catch (error) {
       const ended: Ended | undefined = signal.aborted ? signal.reason : undefined
       if (ended === 'lost') return
-      if (ended === 'shutdown') return void (await putBack(db, claimed, clock.now()))
+      if (ended === 'shutdown') return void (await release(db, claimed, clock.now()))
       if (ended === 'stopped') return this.#do(claimed, new AbortController().signal)
       if (isOver(error)) return void (await finish(db, claimed))
-      this.#ctx.log.error({ work_id: claimed.id, message: (error as Error).message }, 'an agent could not go on')
-      await putBack(db, claimed, plus(clock.now(), retryMs * claimed.attempt))
+      this.#ctx.log.error(
+        { work_id: claimed.id, message: (error as Error).message },
+        'an agent failed; its work will be retried',
+      )
+      await release(db, claimed, plus(clock.now(), retryMs * claimed.attempt))
     }
   }
 
-  async #attempt(work: WorkNow, claimed: Claimed, signal: AbortSignal) {
-    const hands = new SessionHands(this.#ctx, this.#door, work, claimed, signal)
-    if (work.stopping) return hands.respond(work.stopping)
+  async #attempt(work: CurrentWork, claimed: Claimed, signal: AbortSignal) {
+    const session = new AgentSessionApi(this.#ctx, this.#door, { work, claimed }, signal)
+    if (work.stopping) return session.respond(work.stopping)
     if (work.attempt > mostAttempts) {
-      return hands.fail(
-        'Something went wrong on our side, more than once, so I stopped. Write to me to try again.',
-        'internal_error',
-      )
+      return session.fail('I stopped after repeated internal errors. Write to me to try again.', 'internal_error')
     }
-    await this.#mind.work(work, hands)
+    await this.#strategy.work(work, session)
   }
 
   async #idle() {
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(({ done }) => done))
   }
 
-  /** Undefined when it could not be done, which is logged; leases run out and it is tried again. */
+  /** Logs a failure and returns undefined; the work is retried when its lease expires. */
   async #guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work()
     } catch (error) {
-      if (!this.#stopping) this.#ctx.log.warn({ message: (error as Error).message }, 'agents are held up')
+      if (!this.#stopping) this.#ctx.log.warn({ message: (error as Error).message }, 'agent work is delayed')
       return undefined
     }
   }
 }
 
-/** The session has ended, or its agent or place is gone: nothing is left to be said. */
+/** The session has ended, or the agent lost access: nothing can be posted any more. */
 const isOver = (error: unknown) =>
-  error instanceof PlaceLost ||
+  error instanceof AccessLost ||
   (error instanceof ApiError && (error.code === 'SESSION_ENDED' || error.code === 'RESOURCE_NOT_FOUND'))

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
 
-test('every change of access leaves an entry that names who, what and whom', async ({ app }) => {
+test('every change of access is recorded with actor, action and subject', async ({ app }) => {
   const { id, owner, admin, member } = await app.workspace()
   const { body: team } = await admin.post('/teams', { name: 'Engineering', key: 'ENG' })
   await admin.patch(`/teams/${team.id}`, { guidance: 'Write tests.' })
@@ -37,7 +37,7 @@ test('every change of access leaves an entry that names who, what and whom', asy
   expect(entries.at(-1)).toEqual(['workspace.created', owner.user.id, id, { name: 'Acme' }])
 })
 
-test('it is for managers, and of their own workspace', async ({ app }) => {
+test('only managers of the workspace can read the audit log', async ({ app }) => {
   const { member } = await app.workspace()
   expect(await member.get('/audit-log')).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   const other = await app.workspace()

@@ -1,8 +1,8 @@
 import type { AuditAction } from '@baton/protocol'
 
-/** Which of the lists that browsers keep looks different after it, if one does. A new action does not compile without. */
+/** The list in the web app that each action changes, if any. A new action without an entry does not compile. */
 export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
-  'workspace.created': null, // nobody watches it yet
+  'workspace.created': null, // no browser can watch it yet
   'workspace.updated': 'Workspace',
   'member.joined': 'Workspace',
   'member.role_changed': 'Workspace',
@@ -25,11 +25,11 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'installation.approved': 'Agents',
   'installation.coverage_changed': 'Agents',
   'installation.uninstalled': 'Agents',
-  // Its owner alone sees it in a list; agents/ tells them.
+  // Only the owner's list shows it; agents/personal.ts notifies the owner.
   'personal_agent.created': null,
   'personal_agent.updated': null,
   'personal_agent.deleted': null,
-  // Webhooks are for managers, who find what fails in their inbox.
+  // Not live: only managers see webhooks, and failures are in their inbox.
   'webhook.created': null,
   'webhook.updated': null,
   'webhook.deleted': null,

@@ -1,17 +1,18 @@
 import type { Comment, CommentChange, CommentTarget, NewComment } from '@baton/protocol'
 import { laterThan } from '../clock.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { insertRows, none, sql } from '../db/sql.ts'
 import { recordComments } from '../events/comments.ts'
 import { type PlacedComment, readComments, withoutPlace } from '../events/placed-comments.ts'
-import { actorOf } from '../events/record.ts'
 import { type Actor, isManager } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { holdMentioned, mentionedIn, tellAgents } from './mentions.ts'
 
 interface Target {
@@ -46,15 +47,15 @@ const standsInSight = (caller: Actor) =>
 const isHidden = (caller: Actor, comment: Comment) => caller.kind === 'app' && comment.internal
 
 export const readComment = async (ctx: Context, caller: Actor, id: string) =>
-  withoutPlace(await findComment(ctx, ctx.db, caller, id))
+  withoutPlace(await findComment(ctx.db, ctx.config, caller, id))
 
 export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
-  ctx.db.tx(async (tx) => {
+  transact(ctx, caller, async (unit) => {
+    const { tx, now, config } = unit
     if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
-    const now = ctx.clock.now()
-    const agents = await holdMentioned(tx, caller, body.text)
+    const agents = await holdMentioned(unit, body.text)
     await mustSee(tx, caller, body, sql`for key share`)
-    const root = body.parent_comment_id ? await rootOf(ctx, tx, caller, body, body.parent_comment_id) : null
+    const root = body.parent_comment_id ? await rootOf(unit, body, body.parent_comment_id) : null
     const id = newId('cmt')
     const row = {
       id,
@@ -75,18 +76,18 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
       id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
       created_at, updated_at`
     await tx.run(insertRows(sql`comments`, columns, [row]))
-    const comment = await findComment(ctx, tx, caller, id)
-    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'create', [comment])
-    await tellMentioned(tx, now, caller, comment, comment.mentioned_user_ids)
-    await tellAgents(tx, ctx, caller, comment, agents, { isNew: true })
+    const comment = await findComment(tx, config, caller, id)
+    await recordComments(unit, 'create', [comment])
+    await tellMentioned(unit, comment, comment.mentioned_user_ids)
+    await tellAgents(unit, comment, agents, { isNew: true })
     return withoutPlace(comment)
   })
 
 export const updateComment = (ctx: Context, caller: Actor, id: string, change: CommentChange) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const agents = await holdMentioned(tx, caller, change.text ?? '')
-    const before = await lockComment(ctx, tx, caller, id)
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
+    const agents = await holdMentioned(unit, change.text ?? '')
+    const before = await lockComment(unit, id)
     const text = change.text ?? before.text
     if (text !== before.text && before.author_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its author changes the text of a comment.' })
@@ -106,31 +107,31 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
       update comments set text = ${after.text}, is_resolved = ${after.is_resolved}, edited_at = ${after.edited_at},
         mentioned_user_ids = ${after.mentioned_user_ids}, updated_at = ${after.updated_at}
       where id = ${id}`)
-    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'update', [after])
+    await recordComments(unit, 'update', [after])
     const fresh = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
-    await tellMentioned(tx, now, caller, after, fresh)
+    await tellMentioned(unit, after, fresh)
     const called = agents.filter((agent) => fresh.includes(agent.id))
-    if (called.length > 0) await tellAgents(tx, ctx, caller, after, called, { isNew: false })
+    if (called.length > 0) await tellAgents(unit, after, called, { isNew: false })
     return withoutPlace(after)
   })
 
 /** A thread goes with its first comment, and followers hear of each comment that went. */
 export const deleteComment = (ctx: Context, caller: Actor, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const comment = await lockComment(ctx, tx, caller, id)
+  transact(ctx, caller, async (unit) => {
+    const { tx, now, config } = unit
+    const comment = await lockComment(unit, id)
     if (comment.author_id !== caller.id && !(caller.kind === 'person' && isManager(caller))) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its author or a manager deletes a comment.' })
     }
-    const gone = await readComments(ctx.config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
+    const gone = await readComments(config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
     await tx.run(sql`delete from comments where id = ${id}`)
     const removed = gone.map((one) => ({ ...one, updated_at: laterThan(one.updated_at, now) }))
-    await recordComments(tx, now, caller.workspaceId, actorOf(caller), 'remove', removed)
+    await recordComments(unit, 'remove', removed)
   })
 
 /** A comment is reached by whoever reaches what it stands on. */
-async function findComment(ctx: Context, db: Queryable, caller: Actor, id: string): Promise<PlacedComment> {
-  const [comment] = await readComments(ctx.config, db, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
+async function findComment(db: Queryable, config: Config, caller: Actor, id: string): Promise<PlacedComment> {
+  const [comment] = await readComments(config, db, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const placed = found(comment)
   if (isHidden(caller, placed)) throw notFound()
   if (!reaches(caller, placed)) throw outOfReach(caller)
@@ -138,17 +139,17 @@ async function findComment(ctx: Context, db: Queryable, caller: Actor, id: strin
 }
 
 /** Holds a comment, its replies, and the privacy of what it stands on. */
-async function lockComment(ctx: Context, tx: Tx, caller: Actor, id: string) {
-  await mustSee(tx, caller, await findComment(ctx, tx, caller, id), sql`for key share`)
+async function lockComment({ tx, caller, config }: UnitOfWork<Actor>, id: string) {
+  await mustSee(tx, caller, await findComment(tx, config, caller, id), sql`for key share`)
   await tx.rows(sql`select 1 from comments where id = ${id} or parent_comment_id = ${id} order by id for update`)
-  return findComment(ctx, tx, caller, id)
+  return findComment(tx, config, caller, id)
 }
 
 /** The thread that a reply joins: a reply to a reply goes to the first comment. */
-async function rootOf(ctx: Context, tx: Tx, caller: Actor, target: Target, parentId: string): Promise<PlacedComment> {
+async function rootOf(unit: UnitOfWork<Actor>, target: Target, parentId: string): Promise<PlacedComment> {
+  const { tx, caller, config } = unit
   const refusal = invalid({ parent_comment_id: `is not a comment on this ${target.target_type}` })
-  const find = (id: string) =>
-    readComments(ctx.config, tx, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
+  const find = (id: string) => readComments(config, tx, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const [parent] = await find(parentId)
   if (parent?.target_type !== target.target_type || parent.target_id !== target.target_id) throw refusal
   if (isHidden(caller, parent)) throw refusal
@@ -172,12 +173,9 @@ async function mustSee(db: Queryable, caller: Actor, { target_type, target_id }:
   reached(caller, target)
 }
 
-const tellMentioned = (tx: Tx, now: Date, caller: Actor, comment: PlacedComment, userIds: string[]) =>
+const tellMentioned = (unit: UnitOfWork<Actor>, comment: PlacedComment, userIds: string[]) =>
   notify(
-    tx,
-    now,
-    caller.workspaceId,
-    caller.id,
+    unit,
     userIds.map((userId) => ({
       kind: 'mention',
       userId,

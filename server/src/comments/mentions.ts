@@ -3,13 +3,13 @@ import { message } from '../agent-sessions/message.ts'
 import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
 import { hears } from '../agent-sessions/session.ts'
 import { takesMessages } from '../agent-sessions/state.ts'
-import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { PlacedComment } from '../events/placed-comments.ts'
 import type { Actor } from '../http/caller.ts'
 import { type Agent, findAgents } from '../installations/agents.ts'
 import { unavailableReason } from '../installations/availability.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 
 /** The ids that a text mentions as `@[Display Name](usr_…)`, each once. */
 const mentionsIn = (text: string): string[] => [
@@ -34,7 +34,7 @@ export async function mentionedIn(db: Queryable, { workspaceId, id }: Actor, tex
 }
 
 /** The agents that a text mentions. Held before anything else is, as whoever takes teams away from them does. */
-export const holdMentioned = (tx: Tx, caller: Actor, text: string) =>
+export const holdMentioned = ({ tx, caller }: UnitOfWork<Actor>, text: string) =>
   caller.kind === 'person' ? findAgents(tx, caller.workspaceId, mentionsIn(text), sql`for share of i`) : []
 
 /**
@@ -44,27 +44,27 @@ export const holdMentioned = (tx: Tx, caller: Actor, text: string) =>
  * them; nor does what somebody else than its owner says to a personal agent.
  */
 export async function tellAgents(
-  tx: Tx,
-  ctx: Context,
-  caller: Actor,
+  unit: UnitOfWork<Actor>,
   comment: PlacedComment,
   mentioned: Agent[],
   { isNew }: { isNew: boolean },
 ) {
+  const { caller } = unit
   if (caller.kind === 'app' || comment.internal) return
+  const byPerson = { ...unit, caller }
   if (comment.parent_comment_id === null && mentioned.length === 0) return
   const threadId = comment.parent_comment_id ?? comment.id
-  const sessions = await sessionsInThread(tx, ctx, threadId)
+  const sessions = await sessionsInThread(unit, threadId)
   for (const session of sessions) {
     const isMeant = isNew || mentioned.some(({ id }) => id === session.agentId)
     if (!isMeant || !hears(session, caller) || !takesMessages(session.standing)) continue
-    await message(tx, ctx, caller, session, comment.text)
+    await message(byPerson, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }
   for (const agent of mentioned) {
     if (sessions.some(({ agentId }) => agentId === agent.id)) continue
     if (unavailableReason(agent.standing, place, caller.id, 'app:mentionable')) continue
-    await openForPerson(tx, ctx, caller, {
+    await openForPerson(byPerson, {
       agent,
       place: comment.target_type === 'issue' ? { issueId: comment.target_id } : { projectId: comment.target_id },
       personalOf: comment.personal ? comment.personalOf : null,

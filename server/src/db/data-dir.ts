@@ -7,17 +7,17 @@ import { Disk } from './disk.ts'
 import { openEmbedded } from './embedded.ts'
 import { LockedError, takeLock } from './lock.ts'
 
-/** Not by Node's own `recursive`, which never comes back where a file system takes no directories, as in /proc. */
+/** Not Node's `recursive`: it never returns on file systems without mkdir, such as /proc. */
 function makeDir(dir: string) {
   if (existsSync(dir)) return
   makeDir(dirname(dir))
   mkdirSync(dir, { mode: 0o700 })
 }
 
-/** PostgreSQL writes the first of these as soon as it begins to make a database, the other once it has something to open. */
-const isWhole = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
+/** PostgreSQL writes the first file when it begins to create a database, and the second when it can be opened. */
+const isComplete = (place: string) => ['PG_VERSION', 'global/pg_control'].every((file) => existsSync(join(place, file)))
 
-/** The directory of an embedded service: the database, the generated key, and the lock of the process that uses it. */
+/** The data directory of an embedded service: database, generated key, and lock of the process that uses it. */
 export class DataDir {
   readonly #dir: string
   readonly #unlock: () => void
@@ -42,7 +42,7 @@ export class DataDir {
     }
   }
 
-  /** The key in the directory, made at the first start. */
+  /** The key file, generated at the first start. */
   secretKey(): Buffer {
     const file = join(this.#dir, 'secret.key')
     if (!existsSync(file)) {
@@ -56,16 +56,16 @@ export class DataDir {
   }
 
   /**
-   * Opens the database. A new one is made beside its place and moved there when it is whole, so that a process killed
-   * half-way leaves nothing that looks like a database.
+   * Opens the database. A new one is created in another directory and renamed when it is complete, so that a process
+   * killed midway leaves nothing that looks like a database.
    */
-  async openDatabase(say: (line: string) => void): Promise<Db> {
-    const disk = new Disk(this.#dir, say)
+  async openDatabase(print: (line: string) => void): Promise<Db> {
+    const disk = new Disk(this.#dir, print)
     if (disk.problem) throw new ConfigError(`BATON_DATA_DIR: ${disk.problem}`)
     const place = join(this.#dir, 'db')
-    if (!isWhole(place)) {
-      this.#setAside(place, say)
-      say(`Creating the database in ${place} …`)
+    if (!isComplete(place)) {
+      this.#moveAside(place, print)
+      print(`Creating the database in ${place} …`)
       const unfinished = join(this.#dir, 'db.unfinished')
       rmSync(unfinished, { recursive: true, force: true })
       await (await openEmbedded({ dataDir: unfinished })).close()
@@ -78,12 +78,12 @@ export class DataDir {
     }
   }
 
-  /** What stands in the database's place and is none may be somebody's: it is moved, not deleted. */
-  #setAside(place: string, say: (line: string) => void) {
+  /** Other files in place of the database may matter to the operator, so they are moved, not deleted. */
+  #moveAside(place: string, print: (line: string) => void) {
     if (!existsSync(place)) return
     if (readdirSync(place).length === 0) return rmSync(place, { recursive: true })
     const aside = `${place}.${Date.now()}`
-    say(`${place} is not a whole database; it is kept as ${aside}`)
+    print(`${place} is not a complete database; it was moved to ${aside}`)
     renameSync(place, aside)
   }
 

@@ -4,7 +4,7 @@ import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
 import { found } from '../http/errors.ts'
 import { Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
 import { openEmbedded } from './embedded.ts'
-import { applyPatiently, migrate } from './migrate.ts'
+import { applyMigration, migrate } from './migrate.ts'
 import { json, Sql, sql } from './sql.ts'
 
 let db: Db
@@ -154,7 +154,7 @@ describe('a statement', () => {
   })
 
   test('is planned anew when tables may have grown', async () => {
-    // Of its own, because an era of one that has run much lasts long.
+    // A new database: after many statements a generation of plans lasts long.
     const db = process.env.DATABASE_URL ? await openTestDatabase() : new Db(await openEmbedded({}))
     onTestFinished(() => db.close())
     await db.run(sql`create table words (id int primary key, word text) with (autovacuum_enabled = off)`)
@@ -237,7 +237,7 @@ test('a migration that waits for a table lets others have it', { skip: !process.
   await backup.tx(async (tx) => {
     await tx.rows(sql`select from notes`)
     const waiting = await new Promise((resolve) => {
-      applied = applyPatiently(db, '9999_more.sql', 'alter table notes add column more text', resolve)
+      applied = applyMigration(db, '9999_more.sql', 'alter table notes add column more text', resolve)
     })
     expect(waiting).toBe('9999_more.sql')
     await db.run(sql`insert into notes (id, text) values (9, 'meanwhile')`)

@@ -7,31 +7,31 @@ export interface Result {
   count: number
 }
 
-/** What PGlite and PostgreSQL have in common. */
+/** The interface that PGlite and PostgreSQL share. */
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
   query(statement: Sql): Promise<Result>
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
-  /** Calls `heard` for every message of other processes on the channel, and once after each time it may have missed some. */
-  listen(channel: string, heard: (message: string) => void): Listening
-  /** What PostgreSQL does by itself in the background. */
+  /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
+  listen(channel: string, onMessage: (message: string) => void): Listening
+  /** Maintenance that PostgreSQL does by itself in the background. */
   tidy?(): Promise<void>
   close(): Promise<void>
 }
 
 export interface Listening {
-  /** Resolves when messages arrive from now on. */
+  /** Resolves when the connection listens. */
   ready: Promise<void>
   stop(): Promise<void>
 }
 
-/** Runs several statements without parameters, as migrations are. */
+/** Runs several statements without parameters, for migrations. */
 export type Script = (text: string) => Promise<void>
 
 export interface Queryable {
   rows<Row>(statement: Sql): Promise<Row[]>
   row<Row>(statement: Sql): Promise<Row | undefined>
-  /** Runs a statement and says how many rows it touched. */
+  /** Returns the number of rows that the statement affected. */
   run(statement: Sql): Promise<number>
 }
 
@@ -41,24 +41,24 @@ export interface Tx extends Queryable {
   tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>): void
 }
 
-/** What a committed transaction tells the rest of this process. */
+/** What a committed transaction announces within this process: by topic, the kind of its messages. */
 export interface Topics {
-  /** Ids of endpoints that something waits for. */
+  /** Ids of endpoints with pending deliveries. */
   due: string
-  /** Hints, as JSON, for those who watch. */
+  /** Hints for live watchers, as JSON. */
   live: string
-  /** Whom to look again: connections of listeners, and attempts that wait for an answer. */
+  /** Ids to wake: connections of listeners, and attempts that wait for an answer. */
   relay: string
-  /** That an agent inside the service has something to do. */
+  /** An agent inside the service has new work. */
   work: string
 }
 
 const retriesOnConflict = 5
 
 /**
- * A query outside the open transaction would wait for ever on the embedded database, which has a single
- * connection, and would not see the transaction's changes on PostgreSQL. A guarded database fails loudly; unguarded
- * ones are for PostgreSQL in production, where following every call costs one part in twenty of a worker's speed.
+ * A query outside the open transaction would deadlock the embedded database, which has a single connection, and would
+ * not see the transaction's changes on PostgreSQL. A guarded database throws. Unguarded is for PostgreSQL in
+ * production, where tracking every call with AsyncLocalStorage costs 5 % of a worker's throughput.
  */
 export class Db implements Queryable {
   readonly #driver: Driver
@@ -89,7 +89,7 @@ export class Db implements Queryable {
     return (await this.#driver.query(statement)).count
   }
 
-  /** Commits what `work` did, or nothing of it. What failed only because of others is tried again. */
+  /** Commits all that `work` did, or nothing. Retries conflicts with other transactions. */
   async tx<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     this.#refuseInsideTransaction()
     for (let attempt = 1; ; attempt++) {
@@ -97,7 +97,7 @@ export class Db implements Queryable {
         return await this.#attempt(work)
       } catch (error) {
         if (!isConflict(error) || attempt > retriesOnConflict) throw error
-        // Not all at once again.
+        // A random delay, so that the same transactions do not collide again.
         await sleep(Math.random() * 50 * attempt)
       }
     }
@@ -109,7 +109,7 @@ export class Db implements Queryable {
     const attempt = () =>
       this.#driver.transaction(async (query, script) => {
         let last: Promise<unknown> = Promise.resolve()
-        // One after another, as a connection takes them, also when they are asked for at once.
+        // One after another, also when the caller starts several at once: a connection runs one at a time.
         const guarded = (statement: Sql) => {
           const next = last.then(() => {
             if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
@@ -149,13 +149,13 @@ export class Db implements Queryable {
     this.#audience.set(topic, heard)
   }
 
-  /** Between processes; the embedded database has only this one. */
-  listen(channel: string, heard: (message: string) => void): Listening {
-    return this.#driver.listen(channel, heard)
+  /** Messages between processes; the embedded database has only one process. */
+  listen(channel: string, onMessage: (message: string) => void): Listening {
+    return this.#driver.listen(channel, onMessage)
   }
 
   async notify(channel: string, message = ''): Promise<void> {
-    // No message survives a crash of the database, so none waits for its disk.
+    // Notifications do not survive a crash of the database, so the commit need not wait for its disk.
     if (this.kind !== 'postgres') return
     await this.run(sql`${undurably} select pg_notify(${channel}, ${message}) from undurable`)
   }
@@ -171,12 +171,12 @@ export class Db implements Queryable {
 
   #refuseInsideTransaction() {
     if (this.#open?.getStore()?.active) {
-      throw new Error('query outside the open transaction: use the tx that was handed to you')
+      throw new Error('query outside the open transaction: use the tx that was passed in')
     }
   }
 }
 
-/** A commit after a statement that failed is a rollback, and no error: whoever caught that failure would never know. */
+/** After a failed statement, COMMIT rolls back without an error. Code that caught that failure would not notice. */
 export function mustCommit(command: string | undefined) {
   if (command !== 'COMMIT') throw new Error('a statement of the transaction failed, so none of it was kept')
 }
@@ -184,18 +184,18 @@ export function mustCommit(command: string | undefined) {
 const sqlState = (error: unknown) => (error as { code?: unknown } | null)?.code
 
 /**
- * A deadlock, a serialisation failure, or a reference to a row that went away after it was looked up: on the second
- * try that row is found to be missing and the caller is told so.
+ * A deadlock, a serialisation failure, or a reference to a row deleted after it was looked up: the retry finds it
+ * missing and the caller gets the proper error.
  */
 export const isConflict = (error: unknown) => ['40P01', '40001', '23503'].includes(String(sqlState(error)))
 
-/** A prepared statement that no longer fits the tables, or that is not there any more: prepared anew it will do. */
+/** The prepared statement no longer matches the tables, or no longer exists; preparing it again helps. */
 export const isStalePlan = (error: unknown) => ['0A000', '26000'].includes(String(sqlState(error)))
 
-/** Somebody else held what was asked for longer than `lock_timeout`. */
+/** Another transaction held the lock for longer than `lock_timeout`. */
 export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
 
-/** No connection could be had, or the server ended it: nothing is wrong with what was asked. */
+/** The server could not be reached or ended the connection; the statement itself is not at fault. */
 export const isDatabaseAway = (error: unknown) =>
   /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|25P03|53300|08...)$/.test(
     String(sqlState(error)),
@@ -204,12 +204,12 @@ export const isDatabaseAway = (error: unknown) =>
     (error as Error).message,
   )
 
-/** Somebody else held what the statement wanted for too long, or it took too long itself. */
+/** The statement waited too long for a lock, or ran too long itself. */
 export const isTimedOut = (error: unknown) => isLockTimeout(error) || sqlState(error) === '57014'
 
-/** The disk is full, or the database takes no changes for now. */
+/** The disk is full, or the database is read-only. */
 export const isUnwritable = (error: unknown) => ['53100', '25006'].includes(String(sqlState(error)))
 
-/** A row that a unique index or key refused, by the name of that index. */
+/** A unique index or key with this name refused the row. */
 export const isDuplicate = (error: unknown, constraint: string) =>
   sqlState(error) === '23505' && (error as { constraint?: unknown }).constraint === constraint

@@ -2,30 +2,30 @@ import { statfsSync } from 'node:fs'
 
 const megabyte = 1024 * 1024
 /**
- * PGlite cannot begin another segment of its log (16 MB) without room for it: it does not fail then, but never comes
- * back, and the process with it. So nothing is written any more while there is still room for a few.
+ * When the disk has no room for the next WAL segment (16 MB), PGlite does not fail but hangs, and the process with it.
+ * So writes stop while there is still room for a few segments.
  */
 const reserveBytes = 64 * megabyte
-const lookEveryMs = 50
+const checkIntervalMs = 50
 
-/** The disk that a database lies on. */
+/** Free space of the disk that holds the database. */
 export class Disk {
   isFull = false
   keptFree = reserveBytes
   readonly #dir: string
-  readonly #say: (line: string) => void
-  #lookedAt = Number.NEGATIVE_INFINITY
+  readonly #print: (line: string) => void
+  #checkedAt = Number.NEGATIVE_INFINITY
 
-  constructor(dir: string, say: (line: string) => void) {
+  constructor(dir: string, print: (line: string) => void) {
     this.#dir = dir
-    this.#say = say
+    this.#print = print
   }
 
-  /** One line, when there is too little room to begin. */
+  /** A message when there is too little space to start. */
   get problem(): string | undefined {
     const free = freeBytes(this.#dir)
     return free < this.keptFree
-      ? `the disk of ${this.#dir} has ${inMegabytes(free)} left; make room for ${inMegabytes(this.keptFree)}`
+      ? `the disk of ${this.#dir} has ${inMegabytes(free)} left; free at least ${inMegabytes(this.keptFree)}`
       : undefined
   }
 
@@ -33,20 +33,20 @@ export class Disk {
     return freeBytes(this.#dir) - bytes > 2 * this.keptFree
   }
 
-  /** Whether it has become full, or no longer is. */
+  /** Whether `isFull` changed since the last call. */
   hasChanged(): boolean {
     const now = performance.now()
-    if (now - this.#lookedAt < lookEveryMs) return false
-    this.#lookedAt = now
+    if (now - this.#checkedAt < checkIntervalMs) return false
+    this.#checkedAt = now
     const free = freeBytes(this.#dir)
-    // Twice as much to begin again, so that it does not go on and off.
+    // Twice as much to resume, so that it does not flap.
     const isFull = free < this.keptFree * (this.isFull ? 2 : 1)
     if (isFull === this.isFull) return false
     this.isFull = isFull
-    this.#say(
+    this.#print(
       isFull
-        ? `The disk of ${this.#dir} is full but for ${inMegabytes(free)}: nothing is written until ${inMegabytes(2 * this.keptFree)} are free`
-        : `The disk of ${this.#dir} has room again`,
+        ? `The disk of ${this.#dir} has only ${inMegabytes(free)} left: nothing is written until ${inMegabytes(2 * this.keptFree)} are free`
+        : `The disk of ${this.#dir} has enough space again`,
     )
     return true
   }

@@ -1,6 +1,6 @@
 import { Mutex, type PGlite, protocol } from '@electric-sql/pglite'
 import { isStalePlan, type Result } from './database.ts'
-import { Eras } from './eras.ts'
+import { PlanGenerations } from './plan-generations.ts'
 import type { Sql } from './sql.ts'
 
 /** A plan takes tens of kilobytes, and the memory of WebAssembly never shrinks. */
@@ -12,16 +12,16 @@ interface Prepared {
   columns: { name: string; parse: ((text: string) => unknown) | undefined }[]
 }
 
-/** PGlite's own `query` has each statement planned anew, which takes longer than most take to run: here they stay prepared. */
+/** Keeps statements prepared. PGlite's own `query` plans each one again, which takes longer than most take to run. */
 export class EmbeddedConnection {
   readonly #pglite: PGlite
-  /** By their text; the one that was used longest ago comes first. */
+  /** By text, least recently used first. */
   readonly #prepared = new Map<string, Prepared>()
-  /** PGlite would mix up the answers of two that are under way. */
+  /** PGlite would mix up the responses of concurrent statements. */
   readonly #turns = new Mutex()
-  #named = 0
-  readonly #eras = new Eras()
-  #era = 0
+  #lastNumber = 0
+  readonly #generations = new PlanGenerations()
+  #generation = 0
 
   constructor(pglite: PGlite) {
     this.#pglite = pglite
@@ -51,21 +51,21 @@ export class EmbeddedConnection {
     return { rows, count: Number(commandOf(messages)?.split(' ').at(-1)) || 0 }
   }
 
-  /** Returns the name of its last command. */
+  /** Returns the tag of the last command, such as COMMIT. */
   script(text: string): Promise<string | undefined> {
     return this.#turns.runExclusive(async () => commandOf(await this.#send(protocol.serialize.query(text))))
   }
 
   async #prepare(text: string): Promise<Prepared> {
-    await this.#enter(this.#eras.next())
+    await this.#enterGeneration(this.#generations.next())
     const known = this.#prepared.get(text)
     if (known) {
       this.#prepared.delete(text)
       this.#prepared.set(text, known)
       return known
     }
-    await this.#forgetOldest()
-    const name = `b_${++this.#named}`
+    await this.#evictOldest()
+    const name = `b_${++this.#lastNumber}`
     const messages = await this.#send(
       protocol.serialize.parse({ name, text }),
       protocol.serialize.describe({ type: 'S', name }),
@@ -85,14 +85,14 @@ export class EmbeddedConnection {
     return prepared
   }
 
-  async #enter(era: number) {
-    if (era === this.#era) return
+  async #enterGeneration(generation: number) {
+    if (generation === this.#generation) return
     await this.#send(protocol.serialize.query('deallocate all'))
     this.#prepared.clear()
-    this.#era = era
+    this.#generation = generation
   }
 
-  async #forgetOldest() {
+  async #evictOldest() {
     const [oldest] = this.#prepared
     if (!oldest || this.#prepared.size < statementsKept) return
     const [text, { name }] = oldest

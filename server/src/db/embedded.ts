@@ -13,21 +13,21 @@ export async function openEmbedded(where: PGliteOptions, disk?: Disk): Promise<D
   const pglite = await PGlite.create({ ...options, ...where })
   const connection = new EmbeddedConnection(pglite)
   const upkeep = new Upkeep(connection, disk)
-  const turns = new Mutex()
-  const takeTurn = <T>(work: () => Promise<T>) =>
-    turns.runExclusive(async () => {
+  const mutex = new Mutex()
+  const exclusively = <T>(work: () => Promise<T>) =>
+    mutex.runExclusive(async () => {
       if (disk?.hasChanged())
         await connection.script(`set default_transaction_read_only = ${disk.isFull ? 'on' : 'off'}`)
-      await upkeep.shortenLog()
+      await upkeep.checkpointIfDue()
       return work()
     })
-  const query = (statement: Sql) => takeTurn(() => connection.query(statement))
+  const query = (statement: Sql) => exclusively(() => connection.query(statement))
   return {
     kind: 'embedded',
     query,
     tidy: () => upkeep.vacuum(query),
     transaction: (work) =>
-      takeTurn(async () => {
+      exclusively(async () => {
         await connection.script('begin')
         try {
           const result = await work(
@@ -42,6 +42,6 @@ export async function openEmbedded(where: PGliteOptions, disk?: Disk): Promise<D
         }
       }),
     listen: () => ({ ready: Promise.resolve(), stop: async () => {} }),
-    close: () => turns.runExclusive(() => pglite.close()),
+    close: () => mutex.runExclusive(() => pglite.close()),
   }
 }

@@ -1,2 +1,2 @@
-/** For LIKE and ILIKE: whatever has this somewhere in it, as it stands. */
+/** A pattern for LIKE and ILIKE: contains `text` literally. */
 export const containing = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`

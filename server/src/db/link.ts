@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** For every connection: a dead link is noticed ten seconds after the delay. Without one, it would take two hours. */
+/** TCP keepalive for every connection. Without it, a dead link is noticed only after two hours. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
-const goodbyeMs = 2_000
+const closeTimeoutMs = 2_000
 
-/** Waits for a connection to end, but not for a server that answers no more. */
-export const goodbye = async (ended: Promise<unknown> | undefined) => {
-  await Promise.race([ended, sleep(goodbyeMs, undefined, { ref: false })])
+/** Waits for connections to close, for a limited time: the server may no longer answer. */
+export const waitForClose = async (closed: Promise<unknown> | undefined) => {
+  await Promise.race([closed, sleep(closeTimeoutMs, undefined, { ref: false })])
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { Middleman } from '../../../faults/middleman.mjs'
+import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
 import { withDatabase } from '../../test/template.ts'
 import { Db, isDatabaseAway, isTimedOut } from './database.ts'
@@ -24,13 +24,13 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
 
   /** Connections of one's own, with what is set in DATABASE_URL, by way of somebody who can break them. */
   async function broken(settings = '') {
-    const middleman = await Middleman.start(url)
-    const db = new Db(connectPostgres(`${middleman.urlOf(url)}?${settings}`, () => {}))
+    const proxy = await DatabaseProxy.start(url)
+    const db = new Db(connectPostgres(`${proxy.urlOf(url)}?${settings}`, () => {}))
     onTestFinished(async () => {
-      middleman.stop()
+      proxy.stop()
       await db.close()
     })
-    return { middleman, db }
+    return { proxy, db }
   }
   const tookMs = async (work: () => Promise<unknown>) => {
     const began = performance.now()
@@ -84,10 +84,10 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('that is silently gone is given up once, and another one is made', async () => {
-    const { middleman, db } = await broken('query_timeout=1500')
+    const { proxy, db } = await broken('query_timeout=1500')
     const failing = db.tx(async (tx) => {
       await tx.rows(one)
-      middleman.silence()
+      proxy.silence()
       await tx.run(sql`update notes set text = 'two' where id = 1`)
     })
     // Not once more for a rollback that nobody hears.
@@ -96,23 +96,23 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('does not keep a process that stops', async () => {
-    const { middleman, db } = await broken()
+    const { proxy, db } = await broken()
     const listening = db.listen('baton_test', () => {})
     await listening.ready
     await db.rows(one)
-    middleman.silence()
+    proxy.silence()
     const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseAway)
     expect(await tookMs(() => Promise.all([listening.stop(), db.close()]))).toBeLessThan(5000)
-    middleman.cut()
+    proxy.cut()
     await unanswered
   })
 
   test('that only listens notices too, and hears again', async () => {
-    const { middleman } = await broken()
+    const { proxy } = await broken()
     const heard: string[] = []
     const options = { everyMs: 100, answerWithinMs: 200 }
     const listening = listen(
-      middleman.urlOf(url),
+      proxy.urlOf(url),
       'baton_test',
       (text) => heard.push(text),
       () => {},
@@ -120,7 +120,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     )
     await listening.ready
     expect(heard).toEqual(['']) // what may have been missed before
-    middleman.silence()
+    proxy.silence()
     await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['', ''])
     await own.notify('baton_test', 'again')
     await expect.poll(() => heard).toEqual(['', '', 'again'])

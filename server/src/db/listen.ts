@@ -1,27 +1,27 @@
 import pg from 'pg'
 import type { Listening } from './database.ts'
-import { goodbye, keepAlive } from './link.ts'
+import { keepAlive, waitForClose } from './link.ts'
 
-const longestPauseMs = 5000
-/** Nothing is ever asked of this connection, so it would not be noticed when it is silently gone. */
-const asked = { everyMs: 15_000, answerWithinMs: 10_000 }
+const maxReconnectDelayMs = 5000
+/** This connection sends no queries of its own, so without probes a silent loss would go unnoticed. */
+const probes = { everyMs: 15_000, answerWithinMs: 10_000 }
 
-/** LISTEN needs a connection of its own, straight to the server: a transaction pooler would drop it. */
+/** LISTEN needs its own connection, directly to the server: a transaction pooler would drop it. */
 export function listen(
   url: string,
   channel: string,
-  heard: (message: string) => void,
+  onMessage: (message: string) => void,
   onError: (error: Error) => void,
-  { everyMs, answerWithinMs } = asked,
+  { everyMs, answerWithinMs } = probes,
 ): Listening {
   let client: pg.Client | undefined
   let stopped = false
-  let pauseMs = 100
-  let timer: NodeJS.Timeout | undefined
-  let asking: NodeJS.Timeout | undefined
-  let announceReady = () => {}
+  let delayMs = 100
+  let reconnectTimer: NodeJS.Timeout | undefined
+  let probeTimer: NodeJS.Timeout | undefined
+  let markReady = () => {}
   const ready = new Promise<void>((resolve) => {
-    announceReady = resolve
+    markReady = resolve
   })
 
   async function connect() {
@@ -34,28 +34,28 @@ export function listen(
     })
     client = next
     let lost = false
-    const again = (error?: Error) => {
+    const reconnect = (error?: Error) => {
       if (lost || stopped) return
       lost = true
-      clearInterval(asking)
+      clearInterval(probeTimer)
       if (error) onError(error)
       next.end().catch(() => {})
-      timer = setTimeout(connect, pauseMs)
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      reconnectTimer = setTimeout(connect, delayMs)
+      delayMs = Math.min(delayMs * 2, maxReconnectDelayMs)
     }
-    next.on('error', again)
-    next.on('end', () => again())
-    next.on('notification', ({ payload }) => heard(payload ?? ''))
+    next.on('error', reconnect)
+    next.on('end', () => reconnect())
+    next.on('notification', ({ payload }) => onMessage(payload ?? ''))
     try {
       await next.connect()
-      const listens = () => next.query(`listen ${pg.escapeIdentifier(channel)}`)
-      await listens()
-      pauseMs = 100
-      asking = setInterval(() => void listens().catch(again), everyMs)
-      announceReady()
-      heard('') // Whatever was said while nobody listened.
+      const subscribe = () => next.query(`listen ${pg.escapeIdentifier(channel)}`)
+      await subscribe()
+      delayMs = 100
+      probeTimer = setInterval(() => void subscribe().catch(reconnect), everyMs)
+      markReady()
+      onMessage('') // Messages sent while this was not connected were missed.
     } catch (error) {
-      again(error as Error)
+      reconnect(error as Error)
     }
   }
 
@@ -64,9 +64,9 @@ export function listen(
     ready,
     async stop() {
       stopped = true
-      clearTimeout(timer)
-      clearInterval(asking)
-      await goodbye(client?.end().catch(() => {}))
+      clearTimeout(reconnectTimer)
+      clearInterval(probeTimer)
+      await waitForClose(client?.end().catch(() => {}))
     },
   }
 }

@@ -1,10 +1,10 @@
 import { linkSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const beatMs = 2000
-const silentMs = 10_000
+const touchIntervalMs = 2000
+const staleAfterMs = 10_000
 
-/** Somebody else holds the lock. */
+/** Another process holds the lock. */
 export class LockedError extends Error {
   readonly pid: string
   constructor(pid: string) {
@@ -14,9 +14,9 @@ export class LockedError extends Error {
 }
 
 /**
- * Takes a lock file, which names its holder. A holder that is gone (kill -9, power loss) holds nothing. Its start time
- * tells it from another process that got its number. A holder in another container cannot be looked up: it is alive as
- * long as it touches the file.
+ * Takes a lock file, which names its holder. The lock of a process that has died (kill -9, power loss) does not count;
+ * the start time distinguishes it from a later process with the same id. A holder in another container cannot be looked
+ * up: it counts as alive as long as it touches the file.
  */
 export async function takeLock(file: string): Promise<() => void> {
   const mine = `${process.pid} ${startTime(process.pid)} ${pidNamespace()}\n`
@@ -24,18 +24,18 @@ export async function takeLock(file: string): Promise<() => void> {
   writeFileSync(draft, mine)
   try {
     while (!linked(draft, file)) {
-      const found = readIfThere(file)
+      const found = readIfExists(file)
       if (found === undefined) continue
       if (await isHeld(file, found)) throw new LockedError(found.split(' ')[0] ?? '?')
-      takeAway(file, found)
+      removeStale(file, found)
     }
   } finally {
     rmSync(draft, { force: true })
   }
-  const beat = setInterval(() => touch(file), beatMs).unref()
+  const timer = setInterval(() => touch(file), touchIntervalMs).unref()
   return () => {
-    clearInterval(beat)
-    if (readIfThere(file) === mine) rmSync(file, { force: true })
+    clearInterval(timer)
+    if (readIfExists(file) === mine) rmSync(file, { force: true })
   }
 }
 
@@ -43,8 +43,8 @@ async function isHeld(file: string, content: string): Promise<boolean> {
   const [pid, started, namespace] = content.trim().split(' ')
   if (namespace === pidNamespace()) return isRunning(Number(pid), started)
   const before = touchedAt(file)
-  if (Date.now() - before > silentMs) return false
-  await sleep(silentMs - (Date.now() - before))
+  if (Date.now() - before > staleAfterMs) return false
+  await sleep(staleAfterMs - (Date.now() - before))
   return touchedAt(file) !== before
 }
 
@@ -59,7 +59,7 @@ function isRunning(pid: number, started: string | undefined) {
   return now === '-' || now === started
 }
 
-/** A hard link appears whole or not at all, with its content in it. */
+/** A hard link is atomic: the file appears with its whole content or not at all. */
 function linked(draft: string, file: string) {
   try {
     linkSync(draft, file)
@@ -70,8 +70,8 @@ function linked(draft: string, file: string) {
   }
 }
 
-/** Removes the lock of a holder that is gone, unless somebody else has just replaced it: then theirs is put back. */
-function takeAway(file: string, stale: string) {
+/** Removes the lock of a dead process. If another process has just replaced it, puts that lock back. */
+function removeStale(file: string, stale: string) {
   const aside = `${file}.stale.${process.pid}`
   try {
     renameSync(file, aside)
@@ -79,7 +79,7 @@ function takeAway(file: string, stale: string) {
     if (codeOf(error) === 'ENOENT') return
     throw error
   }
-  if (readIfThere(aside) !== stale) linked(aside, file)
+  if (readIfExists(aside) !== stale) linked(aside, file)
   rmSync(aside, { force: true })
 }
 
@@ -87,14 +87,14 @@ function touch(file: string) {
   try {
     utimesSync(file, new Date(), new Date())
   } catch {
-    // The directory may be gone; then there is nothing left to guard.
+    // The directory may have been deleted; then there is nothing to guard.
   }
 }
 
 const touchedAt = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/** Undefined only where there is no such file; what cannot be read is an error. */
-function readIfThere(file: string) {
+/** Undefined if the file does not exist; throws on any other error. */
+function readIfExists(file: string) {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -103,7 +103,7 @@ function readIfThere(file: string) {
   }
 }
 
-/** Where the system tells (Linux): clock ticks between boot and the start of the process. */
+/** Linux only: clock ticks from boot to the start of the process. '-' elsewhere. */
 function startTime(pid: number) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -113,7 +113,7 @@ function startTime(pid: number) {
   }
 }
 
-/** Where the system tells (Linux): which processes can see each other's numbers. */
+/** Linux only: processes of one namespace see each other's ids. '-' elsewhere. */
 function pidNamespace() {
   try {
     return readlinkSync('/proc/self/ns/pid')

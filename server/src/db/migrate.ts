@@ -5,54 +5,54 @@ import { sql } from './sql.ts'
 
 const folder = new URL('../../migrations/', import.meta.url)
 
-/** Any number, as long as every process takes the same: only one migrates at a time. */
+/** An arbitrary number, the same in every process: only one migrates at a time. */
 const migrationLock = 7_226_866
 
 /**
- * While a migration waits for a table, everybody else who wants it waits behind it. So it gives up soon, lets them
- * through and tries again: what holds the table may be a backup that takes an hour.
+ * While a migration waits for a table lock, all other statements on that table queue behind it. So it gives up early,
+ * lets them through and tries again: the lock may be held by a backup that takes an hour.
  */
-const patience = '2s'
-const pauseMs = 1000
+const lockTimeout = '2s'
+const retryDelayMs = 1000
 
-/** The work itself takes as long as it takes. */
+/** Only the wait for locks is limited, not the work itself. */
 const begin = `
-  set local lock_timeout = '${patience}';
+  set local lock_timeout = '${lockTimeout}';
   set local statement_timeout = 0;
   select pg_advisory_xact_lock(${migrationLock});
   create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())`
 
-/** Told once of a migration that has to wait. */
-type Waiting = (name: string) => void
+/** Called once for each migration that has to wait. */
+type OnWaiting = (name: string) => void
 
 /**
- * Applies the numbered SQL files that the database has not seen, each in a transaction of its own. Two processes
- * may do this at once: the second waits for the lock, looks again and finds the work done.
+ * Applies the numbered SQL files that are not applied yet, each in its own transaction, and returns their names. Two
+ * processes may do this at once: the second waits for the lock and then finds the work done.
  */
-export async function migrate(db: Db, waiting: Waiting = () => {}): Promise<string[]> {
+export async function migrate(db: Db, onWaiting: OnWaiting = () => {}): Promise<string[]> {
   const applied: string[] = []
   for (const name of readdirSync(folder).sort()) {
     if (!name.endsWith('.sql')) continue
     const text = readFileSync(new URL(name, folder), 'utf8')
-    if (await applyPatiently(db, name, text, waiting)) applied.push(name)
+    if (await applyMigration(db, name, text, onWaiting)) applied.push(name)
   }
   return applied
 }
 
-/** False when it has been applied before. */
-export async function applyPatiently(db: Db, name: string, text: string, waiting: Waiting): Promise<boolean> {
+/** Returns false when it was applied before. */
+export async function applyMigration(db: Db, name: string, text: string, onWaiting: OnWaiting): Promise<boolean> {
   for (let first = true; ; first = false) {
     try {
-      return await apply(db, name, text)
+      return await tryToApply(db, name, text)
     } catch (error) {
       if (!isLockTimeout(error)) throw error
-      if (first) waiting(name)
-      await sleep(pauseMs)
+      if (first) onWaiting(name)
+      await sleep(retryDelayMs)
     }
   }
 }
 
-const apply = (db: Db, name: string, text: string): Promise<boolean> =>
+const tryToApply = (db: Db, name: string, text: string): Promise<boolean> =>
   db.tx(async (tx) => {
     await tx.script(begin)
     if (await tx.row(sql`select 1 from migrations where name = ${name}`)) return false

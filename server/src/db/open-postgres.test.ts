@@ -14,6 +14,6 @@ test('a pooler that gives each transaction another connection stops the start', 
   const direct = process.env.DATABASE_URL as string
   await (await open(direct)).close()
   await expect(open(await startPooler(direct))).rejects.toThrow(
-    'DATABASE_URL leads through a pooler in transaction mode; give it the address of the server itself, or use session mode',
+    'DATABASE_URL points to a pooler in transaction mode; use the address of the server, or session mode',
   )
 })

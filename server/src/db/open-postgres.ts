@@ -9,11 +9,11 @@ import { sql } from './sql.ts'
 const oldestServer = 15
 const secondsToWait = 30
 
-/** Connects to PostgreSQL. Both are often started together, so a database that is not there yet is waited for. */
+/** Connects to PostgreSQL. Waits for a server that is still starting, because both are often started together. */
 export async function openPostgres(
   url: string,
   onError: (error: Error) => void,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Db> {
   const db = new Db(connectPostgres(url, onError), { guarded: false })
   for (let second = 0; ; second++) {
@@ -23,12 +23,12 @@ export async function openPostgres(
       )
       if (!server || server.version < oldestServer) {
         throw new ConfigError(
-          `DATABASE_URL leads to PostgreSQL ${server?.version}; version ${oldestServer} or later is needed`,
+          `DATABASE_URL points to PostgreSQL ${server?.version}; version ${oldestServer} or later is required`,
         )
       }
       if (await sharesConnections(url)) {
         throw new ConfigError(
-          'DATABASE_URL leads through a pooler in transaction mode; give it the address of the server itself, or use session mode',
+          'DATABASE_URL points to a pooler in transaction mode; use the address of the server, or session mode',
         )
       }
       return db
@@ -37,21 +37,21 @@ export async function openPostgres(
         await db.close()
         throw error instanceof ConfigError ? error : new ConfigError(`DATABASE_URL cannot be used: ${reason(error)}`)
       }
-      if (second === 0) say(`Waiting for the database: ${reason(error)}`)
+      if (second === 0) print(`Waiting for the database: ${reason(error)}`)
       await sleep(1000)
     }
   }
 }
 
 /**
- * Whether what one connection is told, another one knows. Statements that we prepare would then be missing where they
- * are used, and LISTEN would be heard by nobody. It may be missed while others are busy there, and is never seen wrongly.
+ * Detects a pooler in transaction mode: a setting made on one connection shows on another. Prepared statements and
+ * LISTEN do not work there. It can miss one while the pooler is busy, but has no false positives.
  */
 async function sharesConnections(url: string): Promise<boolean> {
   const clients = [0, 1].map(() => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }))
   const [one, other] = clients as [pg.Client, pg.Client]
   const mark = randomUUID()
-  // What breaks shows in the queries.
+  // Errors surface in the queries.
   for (const client of clients) client.on('error', () => {})
   try {
     for (const client of clients) await client.connect()
@@ -65,7 +65,7 @@ async function sharesConnections(url: string): Promise<boolean> {
 
 const codeOf = (error: unknown) => String((error as { code?: unknown }).code)
 
-/** Refused, or no socket yet, while the server is not up; 57P03 while it starts; the others while it is restarted. */
+/** ECONNREFUSED or no socket: not up yet; 57P03: starting; the others: restarting. */
 const isStarting = (error: unknown) =>
   ['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', '57P01', '57P02', '57P03'].includes(codeOf(error)) ||
   (error as Error).message.startsWith('Connection terminated') ||

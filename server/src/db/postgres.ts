@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { type Driver, isDatabaseAway, isStalePlan, mustCommit, type Result } from './database.ts'
-import { Eras } from './eras.ts'
-import { goodbye, keepAlive } from './link.ts'
+import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
+import { PlanGenerations } from './plan-generations.ts'
 import { isoTimestamp, type Sql, statementName } from './sql.ts'
 
 const parsers: Record<number, (text: string) => unknown> = {
@@ -15,45 +15,44 @@ const types = {
     (format !== 'binary' && parsers[oid]) || pg.types.getTypeParser(oid, format),
 } as pg.CustomTypesConfig
 
-/** No statement of ours takes nearly so long. Whoever knows better sets them in DATABASE_URL, in milliseconds. */
-const patience = {
+/** Far above what our statements take. Parameters in DATABASE_URL override them, in milliseconds. */
+const timeouts = {
   statement_timeout: 25_000,
-  // Of a process that froze, or whose link died, within a transaction: what it held is free again.
+  // Releases the locks of a process that froze, or lost its link, inside a transaction.
   idle_in_transaction_session_timeout: 20_000,
-  // The server would have answered or given up by now: the link is silently gone.
+  // On our side: by now the server would have answered or given up, so the link is dead.
   query_timeout: 30_000,
 }
 
 /**
- * Two pools, so that those who wait for a lock within a transaction leave connections to those who only read or change
- * one thing. Somebody holds what a request wants to change: it is told so while a person still waits for it.
+ * Two pools, so that transactions waiting for locks leave connections for single statements. The lock timeouts are short
+ * enough that a request is refused while its user still waits for the answer.
  */
 const statements = { max: 10, lock_timeout: 2_000 }
 const transactions = { max: 10, lock_timeout: 5_000 }
 
-/** A migration may take its time. */
-const migrationMs = 24 * 60 * 60 * 1000
+const migrationTimeoutMs = 24 * 60 * 60 * 1000
 
 export function connectPostgres(url: string, onError: (error: Error) => void): Driver {
-  const poolOf = (share: typeof statements) => {
+  const createPool = (settings: typeof statements) => {
     const pool = new pg.Pool({
       connectionString: url,
       types,
       connectionTimeoutMillis: 10_000,
       idleTimeoutMillis: 30_000,
       application_name: 'baton',
-      ...share,
-      ...patience,
+      ...settings,
+      ...timeouts,
       ...keepAlive,
     })
     // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
     return pool.on('error', onError)
   }
-  const [single, several] = [poolOf(statements), poolOf(transactions)]
+  const [single, several] = [createPool(statements), createPool(transactions)]
 
-  const eras = new Eras()
+  const generations = new PlanGenerations()
 
-  /** A connection for `work`, which is given back when it is done, or closed for a reason. */
+  /** Runs `work` with a connection; closes it instead of returning it to the pool once `spoil` was called. */
   async function using<T>(
     pool: pg.Pool,
     work: (client: pg.PoolClient, spoil: (reason: Error) => void) => Promise<T>,
@@ -77,38 +76,38 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
 
   return {
     kind: 'postgres',
-    query: (statement) => using(single, (client) => send(client, eras, statement)),
+    query: (statement) => using(single, (client) => send(client, generations, statement)),
     transaction: (work) =>
       using(several, async (client, spoil) => {
         await client.query('begin')
         try {
           const result = await work(
-            (statement) => send(client, eras, statement),
-            async (text) => void (await client.query({ text, query_timeout: migrationMs } as pg.QueryConfig)),
+            (statement) => send(client, generations, statement),
+            async (text) => void (await client.query({ text, query_timeout: migrationTimeoutMs } as pg.QueryConfig)),
           )
           mustCommit((await client.query('commit')).command)
           return result
         } catch (error) {
-          // A link that is gone would only be waited for once more.
+          // On a dead link, ROLLBACK would only wait for another timeout.
           if (!isDatabaseAway(error)) await client.query('rollback').catch(spoil)
           throw error
         }
       }),
-    listen: (channel, heard) => listen(url, channel, heard, onError),
-    close: () => goodbye(Promise.all([single.end(), several.end()])),
+    listen: (channel, onMessage) => listen(url, channel, onMessage, onError),
+    close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
 }
 
-/** The era in which a connection's statements were prepared. */
+/** The generation in which a connection's statements were prepared. */
 const preparedIn = new WeakMap<pg.PoolClient, number>()
 
-async function send(client: pg.PoolClient, eras: Eras, { text, values }: Sql): Promise<Result> {
-  const era = eras.next()
-  if ((preparedIn.get(client) ?? era) !== era) await client.query('deallocate all')
-  preparedIn.set(client, era)
+async function send(client: pg.PoolClient, generations: PlanGenerations, { text, values }: Sql): Promise<Result> {
+  const generation = generations.next()
+  if ((preparedIn.get(client) ?? generation) !== generation) await client.query('deallocate all')
+  preparedIn.set(client, generation)
   const name = statementName(text)
-  // The driver does not notice that its statements are gone, so each era has names of its own.
-  const named = name && `${name}_${era}`
+  // The driver does not notice that its statements were deallocated, so each generation uses new names.
+  const named = name && `${name}_${generation}`
   const result = await client.query(named ? { name: named, text, values: [...values] } : { text, values: [...values] })
   return { rows: result.rows, count: result.rowCount ?? 0 }
 }

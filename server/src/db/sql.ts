@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A statement and its values. Values only ever travel as parameters, never inside the text. */
+/** A statement and its values. Values are always sent as parameters, never in the text. */
 export class Sql {
   readonly text: string
   readonly values: readonly unknown[]
@@ -35,14 +35,14 @@ export const none = sql``
 /** A value for a jsonb parameter: drivers would send a JavaScript array as a PostgreSQL array. */
 export const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
 
-/** Inserts rows by the names of their columns: one that a newer version has added to the table takes its default. */
+/** Inserts rows by column name, so that a column added by a newer version gets its default. */
 export const insertRows = (table: Sql, columns: Sql, rows: readonly object[]) => sql`
   insert into ${table} as t (${columns})
   select ${columns} from jsonb_populate_recordset(null::${table}, ${json(rows)})`
 
 /**
- * The beginning of a statement whose commit may be forgotten if the database itself crashes right after; the statement
- * must select from `undurable`. The embedded database takes no notice.
+ * Prefix of a statement whose commit may be lost if the database crashes right after it; the statement must select from
+ * `undurable`. It has no effect on the embedded database.
  */
 export const undurably = sql`with undurable as materialized (select set_config('synchronous_commit', 'off', true))`
 
@@ -59,5 +59,5 @@ export function statementName(text: string): string | undefined {
   return name
 }
 
-/** timestamptz as we show it everywhere: ISO 8601, UTC, three fractional digits. */
+/** timestamptz as the API shows it: ISO 8601, UTC, three fractional digits. */
 export const isoTimestamp = (text: string) => new Date(text).toISOString()

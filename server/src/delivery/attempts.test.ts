@@ -52,19 +52,23 @@ describe('an attempt', () => {
     },
   )
 
-  test('that nobody answers in 5 seconds is a timeout', verifies('delivery.deadline-5s'), async ({ app, receiver }) => {
-    const { issue, deliveries } = await scene(app, receiver)
-    receiver.answer = () => {}
-    await issue()
-    const arrived = receiver.next()
-    const delivering = app.deliver()
-    await arrived
-    app.clock.advance({ seconds: 5 })
-    await delivering
-    expect(await deliveries()).toMatchObject([
-      { status: 'pending', attempts: [{ http_status: null, reason: 'timeout', response_excerpt: null }] },
-    ])
-  })
+  test(
+    'without an answer within 5 seconds is a timeout',
+    verifies('delivery.deadline-5s'),
+    async ({ app, receiver }) => {
+      const { issue, deliveries } = await scene(app, receiver)
+      receiver.answer = () => {}
+      await issue()
+      const arrived = receiver.next()
+      const delivering = app.deliver()
+      await arrived
+      app.clock.advance({ seconds: 5 })
+      await delivering
+      expect(await deliveries()).toMatchObject([
+        { status: 'pending', attempts: [{ http_status: null, reason: 'timeout', response_excerpt: null }] },
+      ])
+    },
+  )
 
   test('that cannot connect is a network error', verifies('delivery.network-error'), async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
@@ -79,7 +83,7 @@ describe('an attempt', () => {
   })
 
   test(
-    'at an address that is not public any more sends nothing',
+    'to an address that is no longer public sends nothing',
     verifies('delivery.blocked-destination'),
     async ({ app, receiver }) => {
       const { issue, deliveries, webhook } = await scene(app, receiver)
@@ -96,7 +100,7 @@ describe('an attempt', () => {
   )
 
   test(
-    'keeps a thousand characters of the answer, whatever they are',
+    'keeps a thousand characters of the response, of any kind',
     verifies('delivery.response-excerpt-limit'),
     async ({ app, receiver }) => {
       const { issue, deliveries } = await scene(app, receiver)
@@ -118,7 +122,7 @@ describe('an attempt', () => {
   )
 
   test(
-    'is signed with the secret of that moment',
+    'is signed with the current secret',
     verifies('delivery.secret-of-the-moment', 'webhook.secret-rotate'),
     async ({ app, receiver }) => {
       const { owner, webhook, path, issue } = await scene(app, receiver)

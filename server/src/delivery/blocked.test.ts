@@ -3,9 +3,9 @@ import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/d
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import type { Received } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
-import { claim, findForgotten, returnExpired } from './claim.ts'
+import { claim, returnExpired, wakeOverlooked } from './claim.ts'
 import { complete } from './complete.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { prepare } from './message.ts'
 import type { Claimed } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
@@ -17,41 +17,37 @@ const actions = (received: Received[]) => received.map(({ body }) => body.action
 
 const order = verifies('delivery.prompted-after-created')
 
-test(
-  'prompted waits while created is under way, and goes when that was attempted',
-  order,
-  async ({ app, receiver }) => {
-    const scene = await teamwork(app, receiver)
-    const other = await scene.delegated()
-    await app.deliver()
-    receiver.take()
+test('prompted waits while created is in flight, and is sent after its attempt', order, async ({ app, receiver }) => {
+  const scene = await teamwork(app, receiver)
+  const other = await scene.delegated()
+  await app.deliver()
+  receiver.take()
 
-    const { session } = await scene.delegated()
-    await prompt(scene, session)
-    let finish = () => {}
-    receiver.answer = (response, { body }) => {
-      if (body.action === 'created') finish = () => response.writeHead(200).end()
-      else response.writeHead(200).end()
-    }
-    const arrives = receiver.next()
-    const delivering = app.deliver()
-    expect((await arrives).body.data.event_id).toBe(`ase_${session.id}_created`)
-    // It is not for another worker either, nor has anybody forgotten it; what follows another session is nobody's concern.
-    const next = receiver.next()
-    await prompt(scene, other.session)
-    const deliveringMore = app.deliver()
-    expect((await next).body.data.agent_session.id).toBe(other.session.id)
-    await app.rung()
-    expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
-    expect(await findForgotten(app.ctx.db, app.clock.now())).toBe(0)
-    expect(receiver.take()).toHaveLength(2)
-    finish()
-    await Promise.all([delivering, deliveringMore])
-    expect(receiver.take().map(({ body }) => body.data.event_id)).toEqual([`ase_${session.id}_act_1`])
-  },
-)
+  const { session } = await scene.delegated()
+  await prompt(scene, session)
+  let finish = () => {}
+  receiver.answer = (response, { body }) => {
+    if (body.action === 'created') finish = () => response.writeHead(200).end()
+    else response.writeHead(200).end()
+  }
+  const arrives = receiver.next()
+  const delivering = app.deliver()
+  expect((await arrives).body.data.event_id).toBe(`ase_${session.id}_created`)
+  // Another worker does not claim it either, and it is not overlooked. Deliveries of other sessions do not wait.
+  const next = receiver.next()
+  await prompt(scene, other.session)
+  const deliveringMore = app.deliver()
+  expect((await next).body.data.agent_session.id).toBe(other.session.id)
+  await app.endpointsWoken()
+  expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
+  expect(await wakeOverlooked(app.ctx.db, app.clock.now())).toBe(0)
+  expect(receiver.take()).toHaveLength(2)
+  finish()
+  await Promise.all([delivering, deliveringMore])
+  expect(receiver.take().map(({ body }) => body.data.event_id)).toEqual([`ase_${session.id}_act_1`])
+})
 
-test('a failed attempt of created is an attempt', order, async ({ app, receiver }) => {
+test('a failed attempt of created unblocks prompted', order, async ({ app, receiver }) => {
   const scene = await teamwork(app, receiver)
   const { issue, session } = await scene.delegated()
   await prompt(scene, session)
@@ -65,7 +61,7 @@ test('a failed attempt of created is an attempt', order, async ({ app, receiver 
   expect(actions(receiver.take()).sort()).toEqual(['created', 'prompted', 'prompted'])
 })
 
-test('a person who asks for prompted again does not get it before created', order, async ({ app, receiver }) => {
+test('a redelivery of prompted waits for created', order, async ({ app, receiver }) => {
   const scene = await teamwork(app, receiver)
   const { owner, robot } = scene
   const path = `/agent-apps/${robot.app.id}`
@@ -73,14 +69,14 @@ test('a person who asks for prompted again does not get it before created', orde
   await prompt(scene, session)
   const [prompted, created] = (await done(owner.get(`${path}/deliveries`))).data
   expect([prompted.action, created.action]).toEqual(['prompted', 'created'])
-  // Held, so that only what is asked for goes.
+  // Disabled, so that only redeliveries are sent.
   await done(owner.post(`${path}/webhook/disable`))
-  const ask = (delivery: { id: string }) => done(owner.post(`${path}/deliveries/${delivery.id}/redeliver`))
-  await ask(prompted)
+  const redeliver = (delivery: { id: string }) => done(owner.post(`${path}/deliveries/${delivery.id}/redeliver`))
+  await redeliver(prompted)
   await app.deliver()
   expect(receiver.take()).toEqual([])
   receiver.answer = 500
-  await ask(created)
+  await redeliver(created)
   await app.deliver()
   expect(actions(receiver.take())).toEqual(['created', 'prompted'])
   receiver.answer = 200
@@ -89,33 +85,33 @@ test('a person who asks for prompted again does not get it before created', orde
   expect(heardNames(receiver.take())).toEqual(['AgentSessionEvent created', 'AgentSessionEvent prompted'])
 })
 
-test('a process that dies in between changes nothing about it', order, async ({ startApp, receiver }) => {
+test('prompted comes after created even if a process dies in between', order, async ({ startApp, receiver }) => {
   const app = await startApp()
   const { ctx, clock } = app
   const scene = await teamwork(app, receiver)
   const { session } = await scene.delegated()
   await prompt(scene, session)
-  await app.rung()
-  const forget = () => ctx.db.run(sql`update endpoints set next_due_at = null`)
-  await forget()
-  expect(await findForgotten(ctx.db, clock.now())).toBe(1)
-  await app.rung()
+  await app.endpointsWoken()
+  const clearDue = () => ctx.db.run(sql`update endpoints set next_due_at = null`)
+  await clearDue()
+  expect(await wakeOverlooked(ctx.db, clock.now())).toBe(1)
+  await app.endpointsWoken()
   const { claimed } = await claim(ctx.db, clock.now(), 64)
   expect(claimed).toHaveLength(1)
-  // It died before it sent anything: the lease ends, and created is the first again.
+  // The worker died before it sent anything: the lease expires, and created is claimed again.
   clock.advance({ seconds: 30 })
   await returnExpired(ctx.db, clock.now())
-  await app.rung()
+  await app.endpointsWoken()
   const { claimed: again } = await claim(ctx.db, clock.now(), 64)
   expect(again.map(({ id }) => id)).toEqual(claimed.map(({ id }) => id))
-  // It died after it had written down the attempt, and before it rang for what had waited for that.
+  // The worker died after it had written the attempt, before it woke the endpoint for the unblocked delivery.
   await complete(
     ctx.db,
     again.map((one) => succeeded(app, one)),
     [60_000],
     clock.now(),
   )
-  await forget()
+  await clearDue()
   await app.deliver()
   expect(actions(receiver.take())).toEqual(['prompted'])
 })
@@ -128,13 +124,13 @@ const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
   relayed: false,
 })
 
-test('whatever workers and people do at once, created comes first', order, async ({ startApp, receiver }) => {
+test('created comes first with concurrent workers and users', order, async ({ startApp, receiver }) => {
   const app = await startApp()
   const scene = await teamwork(app, receiver)
   const { owner, member, robot, team, issueIn, sessionsOn } = scene
   let count = 0
   receiver.answer = (response) => response.writeHead(++count % 3 === 0 ? 500 : 200).end()
-  const workers = [1, 2].map(() => new DeliveryWorker(app.ctx, new Doorbell(app.ctx.db, app.clock, app.ctx.log)))
+  const workers = [1, 2].map(() => new DeliveryWorker(app.ctx, new EndpointWaker(app.ctx.db, app.clock, app.ctx.log)))
   for (const worker of workers) worker.start()
   const issues = await Promise.all(Array.from({ length: 8 }, () => issueIn(team.id)))
   await Promise.all(

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { notifyManagers } from '../inbox/notify.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
@@ -11,33 +11,32 @@ import { type Attempted, unclaimed } from './stages.ts'
 import { countAttempts } from './track-record.ts'
 
 /**
- * Writes down what came of attempts, in one statement for all. An attempt whose claim was lost changes nothing: another
- * worker has the delivery, or it was canceled. Returns the endpoints for which more waits, or may wait no longer for
- * another to be attempted first.
+ * Writes the outcomes of attempts in one statement. An attempt whose claim was lost changes nothing: another worker has
+ * the delivery, or it was canceled. Returns the endpoints that have more to send, or may have an unblocked delivery.
  */
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
   const failed = results.filter(({ status, kind, relayed }) => status === 'failed' && kind === 'scheduled' && !relayed)
   const mayBeFailing = [...new Set(failed.map(({ endpoint_id }) => endpoint_id))]
-  const waiting =
+  const pending =
     mayBeFailing.length === 0
       ? await write(db, results)
       : await db.tx(async (tx) => {
-          // Before the failures are written, so that of two workers the second one sees what the first one wrote.
+          // Locked before the failures are written, so that the second of two workers sees what the first one wrote.
           await lockEndpoints(tx, mayBeFailing)
           const written = await write(tx, results)
-          await noticeFailing(tx, mayBeFailing, now)
+          await disableAndNotify(tx, mayBeFailing, now)
           return written
         })
-  // Only a hint: if it is lost, the next attempt gives it again.
-  await noticeStruggling(db, attempted).catch(() => {})
-  return new Set(waiting.map(({ endpoint_id }) => endpoint_id))
+  // Best effort: the next attempt sets it again.
+  await updateStruggling(db, attempted).catch(() => {})
+  return new Set(pending.map(({ endpoint_id }) => endpoint_id))
 }
 
 function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
   const { kind } = claimed
   const scheduled = claimed.scheduled + (kind === 'scheduled' ? 1 : 0)
-  const standing = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
+  const after = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
   return {
     id: claimed.id,
     endpoint_id: claimed.endpointId,
@@ -45,11 +44,11 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
     kind,
     number: claimed.attempts + 1,
     scheduled,
-    status: standing.status,
-    next_at: standing.nextAt,
-    settled_at: standing.settledAt,
-    // Null: it is as it was before.
-    relayed: standing === claimed ? null : relayed,
+    status: after.status,
+    next_at: after.nextAt,
+    settled_at: after.settledAt,
+    // Null keeps the value.
+    relayed: after === claimed ? null : relayed,
     by_listener: relayed,
     failure: outcome.ok || relayed ? null : failureOf(claimed.id, prepared.startedAt, outcome),
     started_at: prepared.startedAt,
@@ -61,7 +60,7 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
   }
 }
 
-/** As an endpoint's health shows it. */
+/** In the shape of an endpoint's health. */
 const failureOf = (id: string, startedAt: Date, { reason, status }: Outcome & { ok: false }) => ({
   at: startedAt,
   reason,
@@ -69,9 +68,9 @@ const failureOf = (id: string, startedAt: Date, { reason, status }: Outcome & { 
   delivery_id: id,
 })
 
-/** Whatever bytes came back, as text that can be stored and shown. */
+/** The start of a response as text that PostgreSQL can store. */
 export function excerpt(bytes: Buffer): string {
-  // No character takes more than four bytes.
+  // A character has at most four bytes.
   const text = bytes.subarray(0, limits.webhookResponseKept * 4).toString('utf8')
   return Array.from(text.replaceAll('\0', '\ufffd')).slice(0, limits.webhookResponseKept).join('')
 }
@@ -87,7 +86,7 @@ const write = (db: Queryable, results: object[]) =>
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed), ${unclaimed}
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
-      returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at
+      returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at, d.may_block
     ), logged as (
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
@@ -96,22 +95,23 @@ const write = (db: Queryable, results: object[]) =>
       from kept k join done d on d.id = k.id
     ), counted as (${countAttempts})
     select endpoint_id from kept
-    where status = 'pending' or redeliver_at is not null or (type = 'AgentSessionEvent' and attempts = 1)`)
+    where status = 'pending' or redeliver_at is not null or (may_block and attempts = 1)`)
 
 const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
 
-async function noticeFailing(tx: Tx, endpointIds: string[], now: Date) {
+async function disableAndNotify(tx: Tx, endpointIds: string[], now: Date) {
   for (const { id, workspaceId, appId } of await disableFailing(tx, endpointIds, now)) {
-    await recordAudit(tx, now, { workspaceId, actorId: null, action: 'webhook.failing', subjectId: id })
-    await notifyManagers(tx, now, workspaceId, null, 'webhook_failing', { endpointId: id })
-    // Nobody can give work to the app any more.
-    if (appId) tellLive(tx, [hintOfLists(workspaceId, 'Agents')])
+    const unit = { tx, now, caller: { id: null, workspaceId } }
+    await recordAudit(unit, { action: 'webhook.failing', subjectId: id })
+    await notifyManagers(unit, 'webhook_failing', { endpointId: id })
+    // The app is no longer available for delegation.
+    if (appId) sendHints(tx, [hintOfLists(workspaceId, 'Agents')])
   }
 }
 
-/** An endpoint that lets an attempt time out gets fewer slots, until one succeeds. A listener is not the endpoint. */
-async function noticeStruggling(db: Db, attempted: Attempted[]) {
+/** An endpoint whose attempt timed out gets fewer slots until one succeeds. Relayed attempts do not count. */
+async function updateStruggling(db: Db, attempted: Attempted[]) {
   const changed = new Map<string, boolean>()
   for (const { claimed, outcome, relayed } of attempted) {
     if (relayed) continue

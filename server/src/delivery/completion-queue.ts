@@ -2,31 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, isTimedOut, isUnwritable } from '../db/database.ts'
 import { complete } from './complete.ts'
-import type { Attempted } from './stages.ts'
-import type { Watcher } from './worker.ts'
+import type { Attempted, WorkerObserver } from './stages.ts'
 
-/** Long enough to gather company, short against the time of a request. */
+/** Waits for more attempts to write in one batch. Short compared with a request. */
 const gatherMs = 3
-const mostAtOnce = 128
-/** Of a whole batch, when the database is there. */
-const mostFailures = 3
+const batchSize = 128
+/** How often a whole batch may fail while the database is available, before its attempts are written one by one. */
+const maxFailures = 3
 const pauseMs = 250
 
 /**
- * Writes down attempts in batches, one batch at a time, in the order they ended. What cannot be written because the
- * database is away is kept and tried again until its lease is over; then another worker will have it.
+ * Writes outcomes of attempts in batches, one batch at a time, in the order they ended. While the database is
+ * unavailable they are kept and retried until their leases end; then another worker claims the deliveries.
  */
 export class CompletionQueue {
   readonly #ctx: Context
-  readonly #watcher: Watcher
-  readonly #done: (completed: Attempted[], waiting: Set<string>) => void
+  readonly #observer: WorkerObserver
+  readonly #done: (completed: Attempted[], pendingEndpoints: Set<string>) => void
   #waiting: Attempted[] = []
   #underway = 0
   #writing: Promise<void> | undefined
 
-  constructor(ctx: Context, watcher: Watcher, done: (completed: Attempted[], waiting: Set<string>) => void) {
+  constructor(
+    ctx: Context,
+    observer: WorkerObserver,
+    done: (completed: Attempted[], pendingEndpoints: Set<string>) => void,
+  ) {
     this.#ctx = ctx
-    this.#watcher = watcher
+    this.#observer = observer
     this.#done = done
   }
 
@@ -35,12 +38,12 @@ export class CompletionQueue {
     this.#writing ??= this.#writeAll()
   }
 
-  /** Attempts that are not written down yet. */
+  /** Number of attempts not written yet. */
   get waiting() {
     return this.#waiting.length + this.#underway
   }
 
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when all attempts are written. */
   async idle() {
     while (this.#writing) await this.#writing
   }
@@ -48,20 +51,21 @@ export class CompletionQueue {
   async #writeAll() {
     await sleep(gatherMs)
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, mostAtOnce)
-      this.#watcher.completing?.(batch)
+      const batch = this.#waiting.splice(0, batchSize)
+      this.#observer.completing?.(batch)
       this.#underway = batch.length
-      const waiting = await this.#write(batch)
+      const pendingEndpoints = await this.#write(batch)
       this.#underway = 0
-      this.#watcher.completed?.(batch)
-      this.#done(batch, waiting)
+      this.#observer.completed?.(batch)
+      this.#done(batch, pendingEndpoints)
     }
     this.#writing = undefined
   }
 
   /**
-   * Returns the endpoints for which more waits. What fails is tried again as long as the claims hold, then each by
-   * itself, so that one that cannot be written takes no other with it; nor does an endpoint that somebody else holds.
+   * Returns the endpoints that have more to send. A failed batch is retried as long as the claims hold. If the error
+   * persists, its attempts are written one by one; if a lock timed out, endpoint by endpoint. So one bad row or one
+   * locked endpoint does not hold up the others.
    */
   async #write(batch: Attempted[]): Promise<Set<string>> {
     const { db, config, clock, log } = this.#ctx
@@ -71,10 +75,10 @@ export class CompletionQueue {
         return await complete(db, left, config.retryDelaysMs, clock.now())
       } catch (error) {
         const { message } = error as Error
-        log.warn({ message, attempts: left.length }, 'attempts could not be written down yet')
-        if (isTimedOut(error)) return this.#writeApart(byEndpoint(left))
-        const passes = isDatabaseAway(error) || isUnwritable(error)
-        if (!passes && failures >= mostFailures) return this.#writeApart(left.map((one) => [one]))
+        log.warn({ message, attempts: left.length }, 'could not write attempts; retrying')
+        if (isTimedOut(error)) return this.#writeSeparately(byEndpoint(left))
+        const isTemporary = isDatabaseAway(error) || isUnwritable(error)
+        if (!isTemporary && failures >= maxFailures) return this.#writeSeparately(left.map((one) => [one]))
         await sleep(pauseMs)
         left = left.filter(({ claimed }) => claimed.leaseUntil > clock.now())
       }
@@ -82,19 +86,19 @@ export class CompletionQueue {
     return new Set()
   }
 
-  async #writeApart(batches: Attempted[][]): Promise<Set<string>> {
-    const waiting = new Set<string>()
+  async #writeSeparately(batches: Attempted[][]): Promise<Set<string>> {
+    const pendingEndpoints = new Set<string>()
     for (const batch of batches) {
       try {
         const ids = await complete(this.#ctx.db, batch, this.#ctx.config.retryDelaysMs, this.#ctx.clock.now())
-        for (const id of ids) waiting.add(id)
+        for (const id of ids) pendingEndpoints.add(id)
       } catch (error) {
         const { message } = error as Error
         const ids = batch.map(({ claimed }) => claimed.id)
-        this.#ctx.log.error({ message, delivery_ids: ids }, 'attempts could not be written down')
+        this.#ctx.log.error({ message, delivery_ids: ids }, 'could not write attempts')
       }
     }
-    return waiting
+    return pendingEndpoints
   }
 }
 

@@ -6,12 +6,12 @@ import { only, webhookScene as scene } from '../../test/webhook.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
 import { GuardedClient } from '../outbound/client.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { DeliveryWorker } from './worker.ts'
 
 describe('a delivery', () => {
   test(
-    'is a signed POST that says what happened, to whom and when',
+    'is a signed POST with the envelope of the event',
     verifies(
       'delivery.post-json',
       'delivery.user-agent',
@@ -29,7 +29,7 @@ describe('a delivery', () => {
     async ({ app, receiver }) => {
       const { owner, workspaceId, webhook, issue } = await scene(app, receiver)
       const made = await issue('Ünïcode 🚀')
-      const happened = app.clock.now()
+      const recordedAt = app.clock.now()
       app.clock.advance({ seconds: 2 })
       await app.deliver()
       const got = only(receiver.take())
@@ -50,7 +50,7 @@ describe('a delivery', () => {
         action: 'create',
         type: 'Issue',
         actor: { id: owner.user.id, type: 'user', name: owner.user.display_name },
-        created_at: happened.toISOString(),
+        created_at: recordedAt.toISOString(),
         data,
         url,
         workspace_id: workspaceId,
@@ -61,7 +61,7 @@ describe('a delivery', () => {
   )
 
   test(
-    'that fails is tried after a minute, an hour and six hours, and then has failed',
+    'is retried after a minute, an hour and six hours, and then marked failed',
     verifies(
       'delivery.retry-schedule',
       'delivery.failed-after-fourth',
@@ -112,7 +112,7 @@ describe('a delivery', () => {
     },
   )
 
-  test('waits as long as the operator says', verifies('config.retry-delays'), async ({ startApp, receiver }) => {
+  test('is retried after the configured delays', verifies('config.retry-delays'), async ({ startApp, receiver }) => {
     const app = await startApp({ BATON_RETRY_DELAYS: '5,7' })
     const { issue, deliveries } = await scene(app, receiver)
     receiver.answer = 500
@@ -127,7 +127,7 @@ describe('a delivery', () => {
   })
 
   test(
-    'arrives with the same id and data once the receiver is back',
+    'arrives with the same id and data when the receiver recovers',
     verifies('delivery.at-least-once', 'delivery.any-2xx-succeeds'),
     async ({ app, receiver }) => {
       const { issue, deliveries } = await scene(app, receiver)
@@ -160,7 +160,7 @@ describe('a delivery', () => {
   })
 
   test(
-    'has an id of its own for each event and each webhook',
+    'has a different id for each event and each webhook',
     verifies('delivery.svc-delivery-stable', 'delivery.svc-delivery-per-webhook'),
     async ({ app, receiver }) => {
       const { owner, issue } = await scene(app, receiver)
@@ -181,7 +181,7 @@ describe('a delivery', () => {
 })
 
 test(
-  'deleting a webhook cancels what is pending, also what is being sent',
+  'deleting a webhook cancels its pending deliveries, even those being sent',
   verifies('delivery.webhook-delete-cancels', 'webhook.delete'),
   async ({ app, receiver }) => {
     const { owner, path, webhook, issue } = await scene(app, receiver)
@@ -247,7 +247,7 @@ test(
 )
 
 test(
-  'a name that does not resolve is accepted when saved and a network error when tried',
+  'a host name that does not resolve is accepted when saved and a network error when attempted',
   verifies('delivery.no-dns-at-save', 'delivery.network-error'),
   async ({ startApp, receiver }) => {
     const app = await startApp()
@@ -258,9 +258,9 @@ test(
     expect(saved.status).toBe(200)
     expect(dns.queries).toEqual({})
     await issue()
-    await app.rung()
+    await app.endpointsWoken()
     const ctx = { ...app.ctx, outbound }
-    await new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
+    await new DeliveryWorker(ctx, new EndpointWaker(ctx.db, ctx.clock, ctx.log)).drain()
     expect(dns.queries['nothing-here.invalid']).toBeGreaterThan(0)
     expect(await deliveries()).toMatchObject([{ attempts: [{ http_status: null, reason: 'network_error' }] }])
     await outbound.close()

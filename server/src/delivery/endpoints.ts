@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import { found } from '../http/errors.ts'
 import { canceled } from './stages.ts'
 
-/** Where events are delivered to. Whoever enables, disables, changes or deletes one holds its row's lock. */
+/** Where events are delivered to. Lock its row before enabling, disabling, changing or deleting it. */
 export interface Endpoint {
   id: string
   label: string
@@ -23,7 +23,7 @@ export interface Endpoint {
 export const endpointColumns = sql`
   id, label, url, all_teams, team_ids, resource_types, state, created_by, created_at, updated_at`
 
-/** A webhook of the workspace itself; those of agent apps are found through their app. */
+/** Excludes the endpoints of agent apps, which are found through their app. */
 export const isWebhookOf = (workspaceId: string) =>
   sql`workspace_id = ${workspaceId} and app_id is null and deleted_at is null`
 
@@ -58,7 +58,11 @@ export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, re
       resource_types = ${resource_types}, updated_at = ${updated_at}
     where id = ${id}`)
 
-/** While it is not enabled its deliveries are held, but for those a person asked for. Enabling forgets what failed. */
+/** From now on the endpoint receives only events recorded for it directly. */
+export const clearResourceTypes = (tx: Tx, id: string) =>
+  tx.run(sql`update endpoints set resource_types = '{}' where id = ${id}`)
+
+/** Unless enabled, its deliveries are held, except redeliveries. Failures before `state_since` no longer count. */
 export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled', now: Date) {
   await tx.run(sql`
     update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}
@@ -66,20 +70,20 @@ export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled'
   tx.tell('due', [id])
 }
 
-/** 4.6: what is pending is canceled with it, also what is being sent at this moment. */
+/** Cancels its pending deliveries, even those being sent now (delivery.webhook-delete-cancels). */
 export async function deleteEndpoint(tx: Tx, id: string, now: Date) {
   await tx.run(sql`update endpoints set deleted_at = ${now}, next_due_at = null where id = ${id}`)
   await cancelPending(tx, id, now)
 }
 
 /**
- * With the endpoint's row locked, so that nothing is claimed meanwhile. That an app was uninstalled is still delivered
- * (decisions 7).
+ * Cancels pending deliveries, except those that survive a revocation (delivery.revoked-survives-delete). Lock the
+ * endpoint's row before, so that nothing is claimed meanwhile.
  */
 export const cancelPending = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
     update deliveries set ${canceled(now)}
-    where endpoint_id = ${id} and status = 'pending' and type <> 'OAuthApp'`)
+    where endpoint_id = ${id} and status = 'pending' and not survives_revocation`)
 
 export const newWebhookSecret = () => newSecret('pwhsec_')
 
@@ -94,7 +98,7 @@ export async function rotateSecret(tx: Tx, keys: Keyring, id: string, now: Date)
   return secret
 }
 
-/** Seals with the current key what a previous one sealed, so that the previous one can be dropped after one start. */
+/** Seals secrets again with the current key, so that the previous key can be removed after one start. */
 export async function resealSecrets(db: Db, keys: Keyring) {
   for (let after = ''; ; ) {
     const rows = await db.rows<{ id: string; secret: string }>(sql`

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test as base, TestApp, verifies } from '../../test/harness.ts'
 import type { Receiver } from '../../test/receiver.ts'
 
-/** All four attempts at once, so that a delivery fails or succeeds at a chosen moment. */
+/** Retries without delay, so that a delivery fails or succeeds at a chosen moment. */
 const test = base.extend<{ service: TestApp }>({
   service: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
@@ -53,7 +53,7 @@ describe('a webhook is disabled as failing', () => {
       service.clock.advance({ hours: 23 })
       await fail()
       expect(await state()).toBe('failing')
-      await owner.post('/issues', { title: 'Nobody hears of it' })
+      await owner.post('/issues', { title: 'Not delivered' })
       await service.deliver()
       expect(receiver.take()).toEqual([])
       expect((await owner.get(`${path}/deliveries`)).body.data).toHaveLength(3)
@@ -62,14 +62,14 @@ describe('a webhook is disabled as failing', () => {
   )
 
   test(
-    'not while one delivery in 24 hours succeeded',
+    'unless one delivery in 24 hours succeeded',
     verifies('webhook.no-auto-disable-with-success'),
     async ({ service, receiver }) => {
       const { fail, succeed, state } = await scene(service, receiver)
       await succeed()
       await fail(5)
       expect(await state()).toBe('enabled')
-      // The success was exactly 24 hours ago: it counts no more.
+      // The success was exactly 24 hours ago and no longer counts.
       service.clock.advance({ hours: 24, milliseconds: -1 })
       await fail(2)
       expect(await state()).toBe('enabled')
@@ -80,7 +80,7 @@ describe('a webhook is disabled as failing', () => {
   )
 
   test(
-    'not by failures longer ago than 24 hours',
+    'not by failures older than 24 hours',
     verifies('webhook.no-auto-disable-below-three'),
     async ({ service, receiver }) => {
       const { fail, state } = await scene(service, receiver)
@@ -115,7 +115,7 @@ describe('a webhook is disabled as failing', () => {
   )
 
   test(
-    'neither by pings that fail nor in spite of pings that succeed',
+    'whatever the results of test pings',
     verifies('webhook.auto-disable-ignores-pings'),
     async ({ service, receiver }) => {
       const { owner, path, fail, state } = await scene(service, receiver)
@@ -130,28 +130,24 @@ describe('a webhook is disabled as failing', () => {
     },
   )
 
-  test(
-    'not by a redelivery that fails, whatever failed before',
-    verifies('delivery.redeliver-rules'),
-    async ({ service, receiver }) => {
-      const { owner, path, fail, succeed, state } = await scene(service, receiver)
-      await succeed()
-      service.clock.advance({ hours: 2 })
-      await fail(3)
-      // The success is too long ago by now, the failures are not.
-      service.clock.advance({ hours: 23 })
-      const [{ id }] = (await owner.get(`${path}/deliveries?status=failed`)).body.data
-      await owner.post(`${path}/deliveries/${id}/redeliver`)
-      await service.deliver()
-      expect(receiver.take()).toHaveLength(1)
-      expect(await state()).toBe('enabled')
-      await fail(1)
-      expect(await state()).toBe('failing')
-    },
-  )
+  test('not by a failed redelivery', verifies('delivery.redeliver-rules'), async ({ service, receiver }) => {
+    const { owner, path, fail, succeed, state } = await scene(service, receiver)
+    await succeed()
+    service.clock.advance({ hours: 2 })
+    await fail(3)
+    // By now the success is older than 24 hours, the failures are not.
+    service.clock.advance({ hours: 23 })
+    const [{ id }] = (await owner.get(`${path}/deliveries?status=failed`)).body.data
+    await owner.post(`${path}/deliveries/${id}/redeliver`)
+    await service.deliver()
+    expect(receiver.take()).toHaveLength(1)
+    expect(await state()).toBe('enabled')
+    await fail(1)
+    expect(await state()).toBe('failing')
+  })
 
   test(
-    'and enabling it clears the reason',
+    'until it is enabled, which clears the failures',
     verifies('webhook.enable', 'webhook.test-while-disabled'),
     async ({ service, receiver }) => {
       const { owner, path, fail, succeed, state } = await scene(service, receiver)
@@ -173,7 +169,7 @@ describe('a webhook is disabled as failing', () => {
     },
   )
 
-  test('which every manager finds in the inbox and the audit log', async ({ service, receiver }) => {
+  test('and every manager sees it in the inbox and the audit log', async ({ service, receiver }) => {
     const { owner, admin, member, webhook, path, fail } = await scene(service, receiver)
     await fail(3)
     const entry = {
@@ -187,7 +183,7 @@ describe('a webhook is disabled as failing', () => {
     expect((await member.get('/inbox')).body.data).toEqual([])
     const { data } = (await owner.get('/audit-log?action=webhook.failing')).body
     expect(data).toMatchObject([{ actor: null, subject_id: webhook.id }])
-    // Somebody who manages no more, or when the webhook is gone, sees it no more.
+    // Former managers do not see it, and after the webhook is deleted none does.
     await owner.patch(`/workspaces/me/members/${admin.user.id}`, { role: 'member' })
     expect((await admin.get('/inbox')).body.data).toEqual([])
     await owner.delete(path)

@@ -1,20 +1,21 @@
 import { days, plus } from '../clock.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { isNotTest } from './stages.ts'
 
 const failuresToDisable = 3
 const windowMs = days(1)
 
-/** 3.3: no successful delivery and at least three failures in 24 hours. */
-export const isFailing = (lately: { succeeded: boolean; failed: number }) =>
-  !lately.succeeded && lately.failed >= failuresToDisable
+/** No successful delivery and at least three failed ones in 24 hours (webhook.auto-disable). */
+export const isFailing = (recent: { succeeded: boolean; failed: number }) =>
+  !recent.succeeded && recent.failed >= failuresToDisable
 
 /**
- * Disables the endpoints, which are locked, that the rule says have failed. Only what happened since somebody enabled
- * it counts, because that clears the reason; test pings never do, nor does what a listener answered (decisions 11).
+ * Disables those of the locked endpoints that are failing. Only deliveries since the endpoint was enabled count
+ * (webhook.enable). Test pings and relayed deliveries do not (listen.not-counted).
  */
 export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
-  const lately = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and d.type <> 'Ping'
+  const isRecent = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and ${isNotTest}
     and not d.relayed`
   const health = await tx.rows<{
     id: string
@@ -24,9 +25,9 @@ export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
     failed: number
   }>(sql`
     select e.id, e.workspace_id as "workspaceId", e.app_id as "appId",
-      exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and ${lately}) as succeeded,
+      exists (select from deliveries d where d.endpoint_id = e.id and d.status = 'succeeded' and ${isRecent}) as succeeded,
       (select count(*) from (
-        select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and ${lately}
+        select from deliveries d where d.endpoint_id = e.id and d.status = 'failed' and ${isRecent}
         limit ${failuresToDisable}) f) as failed
     from endpoints e where e.id = any(${endpointIds}) and e.state = 'enabled' and e.deleted_at is null`)
   const failing = health.filter(isFailing)

@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto'
-import type { ForApp, Prepared } from './stages.ts'
+import type { AppRecipient, Prepared } from './stages.ts'
 
-/** 5.8: lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret. */
+/** Lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret (delivery.signature). */
 const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
 
 /**
- * The envelope with what belongs to this endpoint and this attempt, written once and signed as it is sent. An app also
- * gets the event's id in `data`, where events of its own have one already (6.2).
+ * Adds the fields of the endpoint and the attempt to the recorded envelope. For an app it also adds the event's id to
+ * `data`, unless the envelope has one (event.app-data-event-id).
  */
-export function bodyOf(envelope: string, endpointId: string, at: Date, app: ForApp | null = null): string {
-  const own = `"webhook_id":"${endpointId}","webhook_timestamp":${at.getTime()}`
+export function bodyOf(envelope: string, endpointId: string, at: Date, app: AppRecipient | null = null): string {
+  const added = `"webhook_id":"${endpointId}","webhook_timestamp":${at.getTime()}`
   const open = envelope.slice(0, envelope.lastIndexOf('}'))
-  if (!app) return `${open},${own}}`
-  // The first `"data":{` is the envelope's: within a text its quotes would be escaped, and `actor` has no such key.
-  const told = open.includes('"data":{"event_id":')
+  if (!app) return `${open},${added}}`
+  // The first `"data":{` is the envelope's: in a string the quotes would be escaped, and `actor` has no such key.
+  const identified = open.includes('"data":{"event_id":')
     ? open
     : open.replace('"data":{', `"data":{"event_id":"${app.eventId}",`)
-  return `${told},${own},"installation_id":"${app.installationId}","app_user_id":"${app.appUserId}"}`
+  return `${identified},${added},"installation_id":"${app.installationId}","app_user_id":"${app.appUserId}"}`
 }
 
 export const headersOf = (deliveryId: string, type: string, signature: string, at: Date): Record<string, string> => ({
@@ -33,7 +33,7 @@ interface Message {
   endpointId: string
   type: string
   envelope: string
-  app?: ForApp | null
+  app?: AppRecipient | null
 }
 
 export function prepare(

@@ -5,15 +5,15 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
-import type { ForApp } from './stages.ts'
+import { type AppRecipient, appRecipient } from './stages.ts'
 
 type Row = Omit<Delivery, 'attempts'>
-/** As its receiver reads it: some kinds of event name themselves. */
-const eventId = sql`case when d.type in ('AgentSessionEvent', 'PermissionChange', 'OAuthApp')
-  then (select v.body->'data'->>'event_id' from events v where v.id = d.event_id) else d.event_id end as event_id`
+/** As its receiver reads it: the envelope of an event for an app may have its own id. */
+const eventId = sql`case when d.installation_id is null then d.event_id else coalesce(
+  (select v.body->'data'->>'event_id' from events v where v.id = d.event_id), d.event_id) end as event_id`
 const columns = sql`d.id, ${eventId}, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
 
-/** As text, so that the indexes for some of them can be used; those that are pending are in one of two. */
+/** Literals, because partial indexes need them. Pending deliveries are in one of two indexes, claimed or not. */
 const withStatus = {
   pending: sql`
     and (d.status = 'pending' and d.claim_id is null or d.status = 'pending' and d.claim_id is not null)`,
@@ -40,22 +40,21 @@ function selectNewest(
   count: number,
 ): Sql {
   const newest = (condition: Sql) => sql`
-    select ${columns} from ${sessionId ? toldOf(sessionId, endpointId) : sql`deliveries d`}
+    select ${columns} from ${sessionId ? deliveriesOfSession(sessionId, endpointId) : sql`deliveries d`}
     where d.endpoint_id = ${endpointId} ${type ? sql`and d.type = ${type}` : none} ${condition}
       ${before ? sql`and d.id < ${before}` : none}
     order by d.id desc limit ${count}`
   if (status) return newest(withStatus[status])
   if (!type || sessionId) return newest(none)
-  // By type there is an index of what is settled; what is pending is in those that the claim uses.
+  // The index by type has settled deliveries only; pending ones are in the indexes of the claim.
   return sql`
     select * from ((${newest(sql`and d.status <> 'pending'`)}) union all (${newest(withStatus.pending)})) both_kinds
     order by id desc limit ${count}`
 }
 
-/** The deliveries of what happened in one agent session. */
-const toldOf = (sessionId: string, endpointId: string) => sql`
-  (select delivery_id(v.id, ${endpointId}) as told from events v where v.agent_session_id = ${sessionId}) v
-  join deliveries d on d.id = v.told`
+const deliveriesOfSession = (sessionId: string, endpointId: string) => sql`
+  (select delivery_id(v.id, ${endpointId}) as delivery_id from events v where v.agent_session_id = ${sessionId}) v
+  join deliveries d on d.id = v.delivery_id`
 
 type AttemptRow = Attempt & { delivery_id: string; signature: string }
 
@@ -64,21 +63,20 @@ const readAttempts = (db: Queryable, deliveryIds: string[]) =>
     select delivery_id, number, started_at, duration_ms, http_status, reason, response_excerpt, signature
     from attempts where delivery_id = any(${deliveryIds}) order by delivery_id, number`)
 
-const shown = ({ delivery_id: _, signature: __, ...attempt }: AttemptRow): Attempt => attempt
+const withoutKeys = ({ delivery_id: _, signature: __, ...attempt }: AttemptRow): Attempt => attempt
 
 async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
   const attempts = new Map<string, Attempt[]>(rows.map(({ id }) => [id, []]))
-  for (const row of await readAttempts(db, [...attempts.keys()])) attempts.get(row.delivery_id)?.push(shown(row))
+  for (const row of await readAttempts(db, [...attempts.keys()])) attempts.get(row.delivery_id)?.push(withoutKeys(row))
   return rows.map((row) => ({ ...row, attempts: attempts.get(row.id) ?? [] }))
 }
 
-/** With the request as last sent: the recorded envelope and the attempt tell it byte for byte. */
+/** Includes the request as last sent, rebuilt byte for byte from the recorded envelope and the attempt. */
 export async function readDelivery({ db }: Context, endpointId: string, id: string): Promise<DeliveryDetail> {
   const { envelope, app, ...row } = found(
-    await db.row<Row & { envelope: string; app: ForApp | null }>(sql`
-      select ${columns}, e.body::text as envelope, case when i.id is not null then
-        jsonb_build_object('installationId', i.id, 'appUserId', i.app_user_id, 'eventId', e.id) end as app
-      from deliveries d join events e on e.id = d.event_id left join installations i on i.id = d.installation_id
+    await db.row<Row & { envelope: string; app: AppRecipient | null }>(sql`
+      select ${columns}, v.body::text as envelope, ${appRecipient} as app
+      from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
   const attempts = await readAttempts(db, [id])
@@ -86,17 +84,17 @@ export async function readDelivery({ db }: Context, endpointId: string, id: stri
   const sentAt = last && new Date(last.started_at)
   return {
     ...row,
-    attempts: attempts.map(shown),
+    attempts: attempts.map(withoutKeys),
     request: sentAt
       ? { headers: headersOf(id, row.type, last.signature, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
       : null,
   }
 }
 
-/** Asks for one extra attempt, also while the endpoint is disabled. One that is asked for already is not asked for twice. */
+/** Requests one extra attempt, even while the endpoint is disabled. Repeated requests before it give one attempt. */
 export const redeliver = ({ db, clock }: Context, endpointId: string, id: string): Promise<Delivery> =>
   db.tx(async (tx) => {
-    // The same lock as deleting takes: what is canceled stays so.
+    // Deleting takes the same lock, so a canceled delivery stays canceled.
     found(await tx.row(sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`))
     const { attempts, ...row } = found(
       await tx.row<Row & { attempts: number }>(sql`

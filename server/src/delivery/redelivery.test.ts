@@ -7,7 +7,7 @@ import { sweep } from '../housekeeping.ts'
 
 describe('a list of deliveries', () => {
   test(
-    'is newest first, by status and by page, and shows what was sent',
+    'is newest first, filtered by status, paged, and shows the request',
     verifies('delivery.webhook-list', 'delivery.detail-adds-request', 'delivery.secrets-never-in-record'),
     async ({ app, receiver }) => {
       const { owner, path, webhook, issue, deliveries } = await scene(app, receiver)
@@ -43,7 +43,7 @@ describe('a list of deliveries', () => {
     },
   )
 
-  test('shows one that was never attempted without a request', async ({ app, receiver }) => {
+  test('shows no request before the first attempt', async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
     const [waiting] = await deliveries()
@@ -51,7 +51,7 @@ describe('a list of deliveries', () => {
     expect((await owner.get(`${path}/deliveries/${waiting.id}`)).body).toEqual({ ...waiting, request: null })
   })
 
-  test('of another webhook or workspace is not there', async ({ app, receiver }) => {
+  test('of another webhook or workspace is not found', async ({ app, receiver }) => {
     const one = await scene(app, receiver)
     const other = await scene(app, receiver)
     await one.issue()
@@ -78,7 +78,7 @@ describe('a list of deliveries', () => {
 
 describe('a redelivery', () => {
   test(
-    'is one extra attempt with the same id, numbered on, that only success can change anything by',
+    'is one extra attempt with the same id and the next number, and changes the status only if it succeeds',
     verifies('delivery.redeliver-webhook', 'delivery.redeliver-rules'),
     async ({ app, receiver }) => {
       const { owner, path, issue, deliveries, state } = await scene(app, receiver)
@@ -98,7 +98,7 @@ describe('a redelivery', () => {
       expect(after).toMatchObject({ status: 'pending', next_attempt_at: before.next_attempt_at })
       expect(after.attempts).toHaveLength(2)
 
-      // The schedule goes on as if nothing had happened: three more attempts by itself.
+      // The schedule is unchanged: three more attempts follow.
       for (const delay of [{ minutes: 1 }, { hours: 1 }, { hours: 6 }]) {
         app.clock.advance(delay)
         await app.deliver()
@@ -122,7 +122,7 @@ describe('a redelivery', () => {
     },
   )
 
-  test('asked for twice before it is made is made once', async ({ app, receiver }) => {
+  test('requested twice before it is sent is sent once', async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
     await app.deliver()
@@ -134,17 +134,17 @@ describe('a redelivery', () => {
     expect(receiver.take()).toHaveLength(2)
   })
 
-  test('of what was canceled is refused', verifies('delivery.redeliver-rules'), async ({ app, receiver }) => {
+  test('of a canceled delivery is refused', verifies('delivery.redeliver-rules'), async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
-    await app.rung()
+    await app.endpointsWoken()
     const [{ id }] = await deliveries()
     await app.ctx.db.run(sql`update deliveries set status = 'canceled', next_at = null where id = ${id}`)
     const refused = await app.unchanged(() => owner.post(`${path}/deliveries/${id}/redeliver`))
     expect(refused).toMatchObject({ status: 409, body: { code: 'DELIVERY_CANCELED' } })
   })
 
-  test('is possible a hundred times at most', async ({ app, receiver }) => {
+  test('is refused after a hundred attempts', async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
     await app.deliver()
@@ -160,7 +160,7 @@ describe('a redelivery', () => {
 
 describe('while a webhook is disabled', () => {
   test(
-    'what is pending is held and what happens is not delivered, not even afterwards',
+    'pending deliveries are held and new events create none',
     verifies(
       'delivery.pending-held-and-resumed',
       'delivery.none-created-while-disabled',
@@ -194,21 +194,25 @@ describe('while a webhook is disabled', () => {
     },
   )
 
-  test('for 30 days what was held is canceled', verifies('delivery.held-expire'), async ({ startApp, receiver }) => {
-    const app = await startApp()
-    const { owner, path, issue, deliveries } = await scene(app, receiver)
-    await issue()
-    await owner.post(`${path}/disable`)
-    app.clock.advance({ days: 15 })
-    await owner.get(path) // keeps the login alive
-    app.clock.advance({ days: 15, milliseconds: -1 })
-    await sweep(app.ctx)
-    expect(await deliveries()).toMatchObject([{ status: 'pending' }])
-    app.clock.advance({ milliseconds: 1 })
-    await sweep(app.ctx)
-    expect(await deliveries()).toMatchObject([{ status: 'canceled', next_attempt_at: null }])
-    await owner.post(`${path}/enable`)
-    await app.deliver()
-    expect(receiver.take()).toEqual([])
-  })
+  test(
+    'for 30 days its held deliveries are canceled',
+    verifies('delivery.held-expire'),
+    async ({ startApp, receiver }) => {
+      const app = await startApp()
+      const { owner, path, issue, deliveries } = await scene(app, receiver)
+      await issue()
+      await owner.post(`${path}/disable`)
+      app.clock.advance({ days: 15 })
+      await owner.get(path) // keeps the login alive
+      app.clock.advance({ days: 15, milliseconds: -1 })
+      await sweep(app.ctx)
+      expect(await deliveries()).toMatchObject([{ status: 'pending' }])
+      app.clock.advance({ milliseconds: 1 })
+      await sweep(app.ctx)
+      expect(await deliveries()).toMatchObject([{ status: 'canceled', next_attempt_at: null }])
+      await owner.post(`${path}/enable`)
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+    },
+  )
 })

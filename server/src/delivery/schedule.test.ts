@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
 import { isFailing } from './health.ts'
-import { afterAttempt, type Standing } from './schedule.ts'
+import { afterAttempt, type DeliveryState } from './schedule.ts'
 
 const endedAt = new Date('2026-03-02T09:00:00.000Z')
 const delays = [60_000, 3_600_000, 21_600_000]
-const pending: Standing = { status: 'pending', nextAt: '2026-03-02T09:00:00.000Z', settledAt: null }
-const failed: Standing = { status: 'failed', nextAt: null, settledAt: '2026-03-01T09:00:00.000Z' }
+const pending: DeliveryState = { status: 'pending', nextAt: '2026-03-02T09:00:00.000Z', settledAt: null }
+const failed: DeliveryState = { status: 'failed', nextAt: null, settledAt: '2026-03-01T09:00:00.000Z' }
 
 describe('after an attempt', () => {
   test.for([
@@ -20,7 +20,7 @@ describe('after an attempt', () => {
     expect(afterAttempt(pending, made, delays)).toEqual({ status, nextAt, settledAt })
   })
 
-  test('that succeeded nothing more follows, whatever it was', () => {
+  test('that succeeded, the delivery has succeeded', () => {
     for (const before of [pending, failed]) {
       for (const kind of ['scheduled', 'redelivery'] as const) {
         expect(afterAttempt(before, { kind, ok: true, endedAt, scheduled: 2 }, delays)).toEqual({
@@ -32,13 +32,13 @@ describe('after an attempt', () => {
     }
   })
 
-  test('that a person asked for and that failed, all is as before', () => {
+  test('that was a failed redelivery, nothing changes', () => {
     for (const before of [pending, failed]) {
       expect(afterAttempt(before, { kind: 'redelivery', ok: false, endedAt, scheduled: 4 }, delays)).toBe(before)
     }
   })
 
-  test('without delays there is one attempt', () => {
+  test('without retry delays, the delivery has failed', () => {
     const made = { kind: 'scheduled', ok: false, endedAt, scheduled: 1 } as const
     expect(afterAttempt(pending, made, []).status).toBe('failed')
   })

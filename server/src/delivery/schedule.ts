@@ -1,29 +1,33 @@
 import type { DeliveryStatus } from '@baton/protocol'
 import { plus } from '../clock.ts'
 
-export interface Standing {
+export interface DeliveryState {
   status: DeliveryStatus
   nextAt: string | null
   settledAt: string | null
 }
 
-interface Made {
+interface FinishedAttempt {
   kind: 'scheduled' | 'redelivery'
   ok: boolean
   endedAt: Date
-  /** Scheduled attempts, with this one if it was one. */
+  /** Number of scheduled attempts so far, including this one if it was scheduled. */
   scheduled: number
 }
 
 /**
- * 3.3: where a delivery stands after an attempt. Between scheduled attempts lie the retry delays; when they are used up
- * it has failed. A redelivery that a person asked for can only improve matters: its failure leaves things as they were.
+ * The state of a delivery after an attempt. Scheduled attempts are separated by the retry delays; after the last one it
+ * has failed (delivery.retry-schedule). A failed redelivery changes nothing (delivery.redeliver-rules).
  */
-export function afterAttempt(before: Standing, made: Made, retryDelaysMs: readonly number[]): Standing {
-  const endedAt = made.endedAt.toISOString()
-  if (made.ok) return { status: 'succeeded', nextAt: null, settledAt: endedAt }
-  if (made.kind === 'redelivery') return before
-  const delayMs = retryDelaysMs[made.scheduled - 1]
+export function afterAttempt(
+  before: DeliveryState,
+  attempt: FinishedAttempt,
+  retryDelaysMs: readonly number[],
+): DeliveryState {
+  const endedAt = attempt.endedAt.toISOString()
+  if (attempt.ok) return { status: 'succeeded', nextAt: null, settledAt: endedAt }
+  if (attempt.kind === 'redelivery') return before
+  const delayMs = retryDelaysMs[attempt.scheduled - 1]
   if (delayMs === undefined) return { status: 'failed', nextAt: null, settledAt: endedAt }
-  return { status: 'pending', nextAt: plus(made.endedAt, delayMs).toISOString(), settledAt: null }
+  return { status: 'pending', nextAt: plus(attempt.endedAt, delayMs).toISOString(), settledAt: null }
 }

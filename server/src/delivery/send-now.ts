@@ -16,11 +16,11 @@ interface TestMessage {
   envelope: string
 }
 
-/** 3.3: sends a test once, in whatever state the endpoint is. Returns what came of it, and how to write that down. */
+/** Sends a test once, whatever the endpoint's state (webhook.test-once). Returns the result, and a function to save it. */
 export async function sendNow(ctx: Context, message: TestMessage, url: string, secret: string) {
   const startedAt = ctx.clock.now()
   const prepared = prepare(message, secret, startedAt)
-  const { outcome } = await send(ctx, { ...message, url, listened: true }, prepared)
+  const { outcome } = await send(ctx, { ...message, url, hasListener: true }, prepared)
   const result: PingResult = {
     ok: outcome.ok,
     status: outcome.status,
@@ -28,7 +28,7 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
     duration_ms: Math.round(outcome.durationMs),
   }
   const { id, workspaceId, endpointId, eventId, type, action } = message
-  const keep = async (tx: Tx) => {
+  const save = async (tx: Tx) => {
     await tx.run(sql`
       insert into deliveries
         (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at)
@@ -40,5 +40,5 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
       values (${id}, 1, ${workspaceId}, ${startedAt}, ${result.duration_ms}, ${result.status}, ${result.reason},
         ${outcome.status === null ? null : excerpt(outcome.body)}, ${prepared.signature})`)
   }
-  return { result, keep }
+  return { result, save }
 }

@@ -3,21 +3,21 @@ import type { Outcome } from '../outbound/client.ts'
 import type { Prepared } from './stages.ts'
 
 interface Destination {
-  /** Of the delivery. */
+  /** Id of the delivery. */
   id: string
   endpointId: string
   url: string
-  /** Somebody listened in its place when that was last looked at. */
-  listened: boolean
+  /** As last read; the listener may have left since. */
+  hasListener: boolean
 }
 
-/** To whoever listens in place of the URL, else to the URL. */
+/** Sends to the listener if one is connected, else to the URL. */
 export async function send(
   { relay, outbound }: Context,
-  { id, endpointId, url, listened }: Destination,
+  { id, endpointId, url, hasListener }: Destination,
   { headers, body }: Prepared,
 ): Promise<{ outcome: Outcome; relayed: boolean }> {
-  const relayed = listened ? await relay.send({ endpointId, deliveryId: id, url, headers, body }) : undefined
+  const relayed = hasListener ? await relay.send({ endpointId, deliveryId: id, url, headers, body }) : undefined
   const outcome = relayed ?? (await outbound.send({ method: 'POST', url, headers, body }))
   return { outcome, relayed: relayed !== undefined }
 }

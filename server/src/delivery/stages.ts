@@ -2,20 +2,25 @@ import type { DeliveryStatus } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import type { Outcome } from '../outbound/client.ts'
 
-/** The stages of one attempt, each made from the one before: claimed, prepared, attempted. */
+/** The stages of one attempt: claimed, prepared, attempted. */
 
-export interface ForApp {
+/** What an app's envelope has besides the recorded fields. */
+export interface AppRecipient {
   installationId: string
   appUserId: string
   eventId: string
-  /** It was uninstalled since. */
+  /** The app was uninstalled since. */
   revoked?: boolean
 }
+
+/** The AppRecipient of a delivery of event `v` to installation `i`; null without an installation. */
+export const appRecipient = sql`case when i.id is not null then jsonb_build_object(
+  'installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked', i.revoked_at is not null) end`
 
 /** A delivery that this worker alone may send, until the lease ends. */
 export interface Claimed {
   id: string
-  /** Fences the completion: whoever lost the claim changes nothing. */
+  /** Fences the completion: a worker that lost the claim changes nothing. */
   claimId: string
   kind: 'scheduled' | 'redelivery'
   leaseUntil: Date
@@ -24,14 +29,14 @@ export interface Claimed {
   /** Sealed. */
   secret: string
   struggling: boolean
-  /** Somebody listens in place of the URL (decisions 11). */
-  listened: boolean
+  /** A listener receives attempts in place of the URL (listen.attempts-go-to-listener). */
+  hasListener: boolean
   type: string
-  /** The envelope as it was recorded, without what belongs to the attempt. */
+  /** The envelope as recorded, without the fields of the attempt. */
   envelope: string
-  /** For whom, when it goes to an agent app. */
-  app: ForApp | null
-  /** As it stood when it was claimed. */
+  /** Null for a webhook of the workspace. */
+  app: AppRecipient | null
+  /** This and the following as they were at the claim. */
   status: DeliveryStatus
   attempts: number
   scheduled: number
@@ -39,7 +44,7 @@ export interface Claimed {
   settledAt: string | null
 }
 
-/** The very bytes to be sent, and their signature. */
+/** The bytes to send, and their signature. */
 export interface Prepared {
   startedAt: Date
   headers: Record<string, string>
@@ -51,14 +56,28 @@ export interface Attempted {
   claimed: Claimed
   prepared: Prepared
   outcome: Outcome
-  /** It went to a listener, so it says nothing about the URL. */
+  /** Sent to a listener, so the outcome does not count for the URL. */
   relayed: boolean
   endedAt: Date
 }
 
-/** Of a delivery that nobody has claimed any more. */
+/** Called at each stage, for the metrics and for tests that kill a worker between two stages. */
+export interface WorkerObserver {
+  claimed?(deliveries: Claimed[]): void
+  attempted?(attempted: Attempted): void
+  completing?(attempted: Attempted[]): void
+  completed?(attempted: Attempted[]): void
+}
+
+/** Delivery `b` has not been sent to its receiver yet. */
+export const isUnattempted = sql`b.status = 'pending' and b.attempts = 0`
+
+/** Test deliveries do not count for health (webhook.auto-disable-ignores-pings). As in the index deliveries_health. */
+export const isNotTest = sql`type <> 'Ping'`
+
+/** Assignments that release a claim. */
 export const unclaimed = sql`claim_id = null, claim_kind = null, lease_until = null`
 
-/** Of one that is not to be sent any more, also if it is being sent at this moment. */
+/** Assignments that cancel a delivery, even one that is being sent now. */
 export const canceled = (now: Date) =>
   sql`status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}, ${unclaimed}`

@@ -7,7 +7,7 @@ import type { Receiver } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
 
-/** A workspace with a webhook for issues of all teams, and a way to make one happen. */
+/** A workspace with a webhook for issues of all teams, and a function that creates deliveries. */
 async function scene(app: TestApp, receiver: Receiver) {
   const workspace = await app.workspace()
   const { owner } = workspace
@@ -15,12 +15,12 @@ async function scene(app: TestApp, receiver: Receiver) {
   const webhook = await done(owner.post('/webhooks', hook))
   const path = `/webhooks/${webhook.id}`
   const issue = (title = 'A bug') => done(owner.post('/issues', { title }))
-  const heard = async (answer: number, count = 1) => {
+  const deliver = async (answer: number, count = 1) => {
     receiver.answer = answer
     for (let made = 0; made < count; made++) await issue()
     await app.deliver()
   }
-  return { ...workspace, path, issue, heard, health: () => done(owner.get(`${path}/health`)) }
+  return { ...workspace, path, issue, deliver, health: () => done(owner.get(`${path}/health`)) }
 }
 
 const dates = (app: TestApp) =>
@@ -31,7 +31,7 @@ const counts = (days: { succeeded: number; failed: number }[]) => days.map((day)
 const zeros = (count: number) => Array.from({ length: count }, () => [0, 0])
 
 describe('the health of a webhook', () => {
-  test('of which nothing was asked yet is fourteen empty days', async ({ app, receiver }) => {
+  test('without deliveries is fourteen empty days', async ({ app, receiver }) => {
     const { health } = await scene(app, receiver)
     expect(await health()).toEqual({
       days: dates(app).map((date) => ({ date, succeeded: 0, failed: 0 })),
@@ -43,12 +43,12 @@ describe('the health of a webhook', () => {
     })
   })
 
-  test('counts each attempt on the day it was made, for as long as fourteen days', async ({ app, receiver }) => {
-    const { owner, path, health, heard } = await scene(app, receiver)
-    await heard(200, 3)
+  test('counts each attempt on its day, for fourteen days', async ({ app, receiver }) => {
+    const { owner, path, health, deliver } = await scene(app, receiver)
+    await deliver(200, 3)
     const succeededAt = app.clock.now().toISOString()
     app.clock.advance({ minutes: 1 })
-    await heard(503)
+    await deliver(503)
     const [failing] = (await done(owner.get(`${path}/deliveries`))).data
     expect(await health()).toMatchObject({
       success_rate: 0.75,
@@ -63,7 +63,7 @@ describe('the health of a webhook', () => {
       held: 0,
     })
 
-    // The same delivery fails again on the next day, and is asked for once more.
+    // The same delivery fails again on the next day, and is redelivered.
     app.clock.advance({ days: 1 })
     await app.deliver()
     receiver.answer = 200
@@ -81,8 +81,8 @@ describe('the health of a webhook', () => {
     expect(await health()).toMatchObject({ success_rate: null, last_success_at: after.last_success_at })
   })
 
-  test('counts no test and nothing of another webhook', async ({ app, receiver }) => {
-    const { owner, path, health, heard } = await scene(app, receiver)
+  test('counts no test and no delivery of another webhook', async ({ app, receiver }) => {
+    const { owner, path, health, deliver } = await scene(app, receiver)
     const before = await health()
     await done(owner.post(`${path}/test`))
     receiver.answer = 500
@@ -92,14 +92,14 @@ describe('the health of a webhook', () => {
     await app.deliver()
     expect(await health()).toEqual(before)
     const other = await scene(app, receiver)
-    await other.heard(200)
-    await heard(200)
+    await other.deliver(200)
+    await deliver(200)
     expect(counts((await health()).days).at(-1)).toEqual([1, 0])
   })
 
-  test('says since when it fails, and how many deliveries wait', async ({ app, receiver }) => {
-    const { owner, path, health, heard, issue } = await scene(app, receiver)
-    await heard(500, 3)
+  test('shows since when it is failing, and how many deliveries are held', async ({ app, receiver }) => {
+    const { owner, path, health, deliver, issue } = await scene(app, receiver)
+    await deliver(500, 3)
     for (const delay of [{ minutes: 1 }, { hours: 1 }]) {
       app.clock.advance(delay)
       await app.deliver()
@@ -107,7 +107,7 @@ describe('the health of a webhook', () => {
     await issue('Waits')
     await owner.get(path)
     app.clock.advance({ hours: 6 })
-    // First attempts go first, so the last one to be made has had its first when the others have had their fourth.
+    // First attempts come before retries, so the last delivery has had its first when the others have had their fourth.
     await app.deliver()
     const since = app.clock.now().toISOString()
     expect(await health()).toMatchObject({ failing_since: since, held: 1, success_rate: 0 })
@@ -118,12 +118,12 @@ describe('the health of a webhook', () => {
     expect(await health()).toMatchObject({ failing_since: null, held: 1 })
   })
 
-  test('of before it was counted is counted alike by the migration', async ({ startApp, receiver }) => {
+  test('of earlier attempts is filled in by the migration', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { owner, robot, delegated } = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
-    const { heard } = await scene(app, receiver)
-    await heard(200, 2)
-    await heard(503)
+    const { deliver } = await scene(app, receiver)
+    await deliver(200, 2)
+    await deliver(503)
     receiver.answer = 200
     app.clock.advance({ days: 1 })
     const { session } = await delegated()
@@ -131,8 +131,8 @@ describe('the health of a webhook', () => {
     await done(owner.post(`/agent-apps/${robot.app.id}/webhook/test`))
     const { db } = app.ctx
     const counted = () => db.rows(sql`select * from endpoint_days order by endpoint_id, day`)
-    const told = () => owner.get(`/agent-apps/${robot.app.id}/deliveries?agent_session_id=${session.id}`)
-    const [before, toldBefore] = [await counted(), await told()]
+    const sessionDeliveries = () => owner.get(`/agent-apps/${robot.app.id}/deliveries?agent_session_id=${session.id}`)
+    const [before, listedBefore] = [await counted(), await sessionDeliveries()]
     expect(before).toHaveLength(3)
     const migration = readFileSync(new URL('../../migrations/0008_track_records.sql', import.meta.url), 'utf8')
     const filling = migration.split(/;\n/).filter((part) => /^\s*(insert|update) /m.test(part))
@@ -141,10 +141,10 @@ describe('the health of a webhook', () => {
     await db.run(sql`update events set agent_session_id = null`)
     await db.tx((tx) => tx.script(filling.join(';')))
     expect(await counted()).toEqual(before)
-    expect((await told()).body).toEqual(toldBefore.body)
+    expect((await sessionDeliveries()).body).toEqual(listedBefore.body)
   })
 
-  test('is for managers, of their own webhooks', async ({ app, receiver }) => {
+  test('is only for managers of the workspace', async ({ app, receiver }) => {
     const { member, admin, path } = await scene(app, receiver)
     const elsewhere = await scene(app, receiver)
     expect((await admin.get(`${path}/health`)).status).toBe(200)
@@ -152,17 +152,17 @@ describe('the health of a webhook', () => {
     expect((await elsewhere.owner.get(`${path}/health`)).status).toBe(404)
   })
 
-  test('forgets days after a month, but never the first success', async ({ startApp, receiver }) => {
+  test('drops days after a month, but keeps the first success', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { owner, health, heard } = await scene(app, receiver)
+    const { owner, health, deliver } = await scene(app, receiver)
     const { path: appPath, issue } = await listenable(app, owner, receiver.url)
     receiver.answer = 200
     await issue()
     await app.deliver()
     const first = app.clock.now().toISOString()
     app.clock.advance({ days: 3 })
-    await heard(500)
-    await heard(200)
+    await deliver(500)
+    await deliver(200)
     for (let passed = 0; passed < 4; passed++) {
       app.clock.advance({ days: 10 })
       await owner.get('/auth/me')
@@ -170,14 +170,14 @@ describe('the health of a webhook', () => {
     }
     expect(await health()).toMatchObject({ last_success_at: null, last_failure: null })
     expect((await done(owner.get(`${appPath}/setup`))).first_delivered_at).toBe(first)
-    // Of each of the two endpoints one day is left.
+    // One day is left for each of the two endpoints.
     const kept = await app.ctx.db.rows<{ count: number }>(sql`select count(*) from endpoint_days group by endpoint_id`)
     expect(kept.map(({ count }) => count)).toEqual([1, 1])
   })
 })
 
 describe('the health of an app’s webhook', () => {
-  test('is for those who look after it, and leaves out what a listener answered', async ({ app, receiver }) => {
+  test('is for managers and the registrant, and leaves out relayed attempts', async ({ app, receiver }) => {
     const { owner, member } = await app.workspace()
     const { id, path, issue } = await listenable(app, owner, receiver.url)
     const health = (person: TestPerson) => person.get(`${path}/webhook/health`)
@@ -191,17 +191,17 @@ describe('the health of an app’s webhook', () => {
       await delivering
     }
     expect((await health(owner)).body).toEqual(before)
-    // Its developer has come that far all the same.
+    // For setup progress the relayed success counts.
     expect((await done(member.get(`${path}/setup`))).first_delivered_at).toBe(app.clock.now().toISOString())
   })
 })
 
 describe('deliveries', () => {
-  test('are found by type, settled and pending together', async ({ app, receiver }) => {
-    const { owner, path, issue, heard } = await scene(app, receiver)
+  test('are filtered by type, settled and pending together', async ({ app, receiver }) => {
+    const { owner, path, issue, deliver } = await scene(app, receiver)
     const found = async (query: string) =>
       (await done(owner.get(`${path}/deliveries?${query}`))).data.map(({ id }: { id: string }) => id)
-    await heard(200, 2)
+    await deliver(200, 2)
     const made = await issue()
     await done(owner.post('/comments', { target_type: 'issue', target_id: made.id, text: 'Hm' }))
     await done(owner.post(`${path}/test`))
@@ -228,41 +228,41 @@ describe('deliveries', () => {
     }
   })
 
-  test('of an app are found by the agent session they tell of', async ({ app, receiver }) => {
+  test('of an app are filtered by agent session', async ({ app, receiver }) => {
     const { owner, member, robot, delegated } = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
     const path = `/agent-apps/${robot.app.id}/deliveries`
     const [one, two] = [(await delegated()).session, (await delegated()).session]
     await done(member.post(`/agent-sessions/${one.id}/activities`, { content: { type: 'prompt', body: 'And?' } }))
-    const told = async (query: string) =>
+    const listed = async (query: string) =>
       (await done(owner.get(`${path}?${query}`))).data.map((delivery: { type: string; action: string }) => [
         delivery.type,
         delivery.action,
       ])
     const { data } = await done(owner.get(`${path}?agent_session_id=${one.id}`))
-    // As the receiver reads it.
+    // As in the body that the receiver gets.
     expect(data.map(({ event_id }: { event_id: string }) => event_id)).toEqual([
       `ase_${one.id}_act_1`,
       `ase_${one.id}_created`,
     ])
     expect((await done(owner.get(`${path}/${data[1].id}`))).event_id).toBe(data[1].event_id)
-    expect(await told(`agent_session_id=${one.id}`)).toEqual([
+    expect(await listed(`agent_session_id=${one.id}`)).toEqual([
       ['AgentSessionEvent', 'prompted'],
       ['AgentSessionEvent', 'created'],
     ])
-    expect(await told(`agent_session_id=${two.id}&type=AgentSessionEvent&status=pending`)).toEqual([
+    expect(await listed(`agent_session_id=${two.id}&type=AgentSessionEvent&status=pending`)).toEqual([
       ['AgentSessionEvent', 'created'],
     ])
-    expect(await told(`agent_session_id=${two.id}&status=succeeded`)).toEqual([])
+    expect(await listed(`agent_session_id=${two.id}&status=succeeded`)).toEqual([])
     await app.deliver()
-    expect(await told(`agent_session_id=${two.id}&status=succeeded`)).toHaveLength(1)
-    expect(await told(`agent_session_id=${one.id}&type=Issue`)).toEqual([])
-    expect(await told('agent_session_id=sess_nothing')).toEqual([])
+    expect(await listed(`agent_session_id=${two.id}&status=succeeded`)).toHaveLength(1)
+    expect(await listed(`agent_session_id=${one.id}&type=Issue`)).toEqual([])
+    expect(await listed('agent_session_id=sess_nothing')).toEqual([])
     const { next_cursor } = await done(owner.get(`${path}?agent_session_id=${one.id}&limit=1`))
-    expect(await told(`agent_session_id=${one.id}&limit=1&cursor=${next_cursor}`)).toEqual([
+    expect(await listed(`agent_session_id=${one.id}&limit=1&cursor=${next_cursor}`)).toEqual([
       ['AgentSessionEvent', 'created'],
     ])
 
-    // Nor by the id of a session that another app was told of.
+    // Nor by the session of another app.
     const elsewhere = await teamwork(app, receiver)
     const theirs = `/agent-apps/${elsewhere.robot.app.id}/deliveries?agent_session_id=${one.id}`
     expect((await done(elsewhere.owner.get(theirs))).data).toEqual([])

@@ -3,10 +3,11 @@ import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { found } from '../http/errors.ts'
+import { isNotTest } from './stages.ts'
 
 /**
- * Part of the statement that writes attempts down: adds them to their endpoints' days. `kept` has the deliveries,
- * `done` the attempts. In order, so that two workers never wait for each other.
+ * Part of the statement that writes attempts: adds them to the days of their endpoints. `kept` has the deliveries,
+ * `done` the attempts. Writes in order, so that two workers cannot deadlock.
  */
 export const countAttempts = sql`
   insert into endpoint_days
@@ -17,7 +18,7 @@ export const countAttempts = sql`
     max(d.started_at) filter (where d.reason is null and not d.by_listener),
     (array_agg(d.failure order by d.started_at desc) filter (where d.failure is not null))[1]
   from kept k join done d on d.id = k.id
-  where k.type <> 'Ping'
+  where ${isNotTest}
   group by 1, 2, 3 order by 1, 3
   on conflict (endpoint_id, day) do update set
     succeeded = endpoint_days.succeeded + excluded.succeeded, failed = endpoint_days.failed + excluded.failed,
@@ -33,7 +34,6 @@ interface Day {
   last_failure: EndpointHealth['last_failure']
 }
 
-/** How an endpoint has done lately. */
 export async function readHealth({ db, clock }: Context, endpointId: string): Promise<EndpointHealth> {
   const now = clock.now()
   const endpoint = found(
@@ -46,14 +46,14 @@ export async function readHealth({ db, clock }: Context, endpointId: string): Pr
   const kept = await db.rows<Day>(sql`
     select to_char(day, 'YYYY-MM-DD') as date, succeeded, failed, last_success_at, last_failure from endpoint_days
     where endpoint_id = ${endpointId} and day > ${dateOf(plus(now, -days(limits.deliveryDays)))}::date order by day`)
-  const lately = datesUntil(now).map((date) => {
+  const recent = datesUntil(now).map((date) => {
     const { succeeded = 0, failed = 0 } = kept.find((day) => day.date === date) ?? {}
     return { date, succeeded, failed }
   })
-  const succeeded = lately.reduce((sum, day) => sum + day.succeeded, 0)
-  const attempts = lately.reduce((sum, day) => sum + day.failed, succeeded)
+  const succeeded = recent.reduce((sum, day) => sum + day.succeeded, 0)
+  const attempts = recent.reduce((sum, day) => sum + day.failed, succeeded)
   return {
-    days: lately,
+    days: recent,
     success_rate: attempts > 0 ? succeeded / attempts : null,
     last_success_at: kept.findLast((day) => day.last_success_at !== null)?.last_success_at ?? null,
     last_failure: kept.findLast((day) => day.last_failure !== null)?.last_failure ?? null,

@@ -10,37 +10,35 @@ import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
 import { claim, nextDueAt } from './claim.ts'
 import { complete } from './complete.ts'
-import { Doorbell } from './doorbell.ts'
+import { EndpointWaker } from './endpoint-waker.ts'
 import { prepare } from './message.ts'
-import type { Claimed } from './stages.ts'
-import { DeliveryWorker, type Watcher } from './worker.ts'
+import type { Claimed, WorkerObserver } from './stages.ts'
+import { DeliveryWorker } from './worker.ts'
 
-/** A service of its own, because claims are made over all workspaces. */
+/** Needs a separate service, because claims are made over all workspaces. */
 async function scene(app: TestApp, urls: string[]) {
   const { id: workspaceId, owner } = await app.workspace()
   const webhooks: { id: string }[] = []
   for (const url of urls) {
     webhooks.push((await owner.post('/webhooks', { label: url, url, all_teams: true, resource_types: ['Issue'] })).body)
   }
-  const happen = async (count: number, clock = app.clock as { now(): Date }) => {
+  const recordEvents = async (count: number, clock = app.clock as { now(): Date }) => {
     const one = { id: 'iss_x', updated_at: clock.now().toISOString() }
-    const happening = { type: 'Issue', action: 'update', actor: null, data: one, url: '', teamIds: [] } as const
+    const event = { type: 'Issue', action: 'update', actor: null, data: one, url: '', teamIds: [] } as const
     await app.ctx.db.tx((tx) =>
       record(
-        tx,
-        clock.now(),
-        workspaceId,
-        Array.from({ length: count }, () => ({ ...happening, teamIds: [] })),
+        { tx, now: clock.now(), caller: { id: null, workspaceId } },
+        Array.from({ length: count }, () => ({ ...event, teamIds: [] })),
       ),
     )
-    await app.rung()
+    await app.endpointsWoken()
   }
   const deliveries = async (index = 0) =>
     (await owner.get(`/webhooks/${webhooks[index]?.id}/deliveries?limit=100`)).body.data
-  return { owner, workspaceId, webhooks, happen, deliveries }
+  return { owner, workspaceId, webhooks, recordEvents, deliveries }
 }
 
-/** Claims as a worker would, and does nothing more. */
+/** Claims as a worker does, without sending. */
 const claimOnly = async ({ ctx, clock }: TestApp, limit = 64): Promise<Claimed[]> =>
   (await claim(ctx.db, clock.now(), limit)).claimed
 
@@ -53,13 +51,10 @@ const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
 })
 
 describe('a worker that dies', () => {
-  test('leaves what it claimed to others once the lease is over, with no attempt lost or counted', async ({
-    startApp,
-    receiver,
-  }) => {
+  test('loses its claims when the lease expires, with no attempt lost or counted', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen, deliveries } = await scene(app, [receiver.url])
-    await happen(3)
+    const { recordEvents, deliveries } = await scene(app, [receiver.url])
+    await recordEvents(3)
     expect(await claimOnly(app, 2)).toHaveLength(2)
     await app.deliver()
     expect(receiver.take()).toHaveLength(1)
@@ -77,10 +72,10 @@ describe('a worker that dies', () => {
     }
   })
 
-  test('and comes back too late changes nothing', async ({ startApp, receiver }) => {
+  test('and completes after its lease changes nothing', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen, deliveries } = await scene(app, [receiver.url])
-    await happen(1)
+    const { recordEvents, deliveries } = await scene(app, [receiver.url])
+    await recordEvents(1)
     const [late] = await claimOnly(app)
     receiver.answer = 500
     app.clock.advance({ seconds: 30 })
@@ -91,10 +86,10 @@ describe('a worker that dies', () => {
     expect(await deliveries()).toEqual(before)
   })
 
-  test('while a redelivery was under way leaves that to others too', async ({ startApp, receiver }) => {
+  test('during a redelivery leaves it to others', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { owner, webhooks, happen, deliveries } = await scene(app, [receiver.url])
-    await happen(1)
+    const { owner, webhooks, recordEvents, deliveries } = await scene(app, [receiver.url])
+    await recordEvents(1)
     await app.deliver()
     const [{ id }] = await deliveries()
     await owner.post(`/webhooks/${webhooks[0]?.id}/deliveries/${id}/redeliver`)
@@ -105,13 +100,13 @@ describe('a worker that dies', () => {
     expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }, { number: 2 }] }])
   })
 
-  test('before it rang for what it committed only delays it', async ({ startApp, receiver }) => {
+  test('before it woke the endpoint only delays the delivery', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen } = await scene(app, [receiver.url])
-    await happen(1)
+    const { recordEvents } = await scene(app, [receiver.url])
+    await recordEvents(1)
     await app.deliver()
     receiver.take()
-    await happen(1)
+    await recordEvents(1)
     await app.ctx.db.run(sql`update endpoints set next_due_at = null`)
     expect(await claimOnly(app)).toEqual([])
     await app.deliver()
@@ -122,28 +117,28 @@ describe('a worker that dies', () => {
 describe('a claim', () => {
   test('gives no endpoint more than eight slots over all workers', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen } = await scene(app, [receiver.url])
-    await happen(20)
+    const { recordEvents } = await scene(app, [receiver.url])
+    await recordEvents(20)
     const first = await claimOnly(app, 5)
     expect(first).toHaveLength(5)
     const second = await claimOnly(app)
     expect(second).toHaveLength(3)
     expect(await claim(app.ctx.db, app.clock.now(), 64)).toMatchObject({ claimed: [], parked: [first[0]?.endpointId] })
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(8)
-    // Parked, but not for long: another worker may give a slot back without knowing of it.
+    // Parked for a short time: a worker that did not see it parked may release a slot.
     expect((await nextDueAt(app.ctx.db))?.getTime()).toBe(app.clock.now().getTime() + 250)
     await complete(app.ctx.db, [succeeded(app, first[0] as Claimed)], [], app.clock.now())
     app.clock.advance({ milliseconds: 250 })
     expect(await claimOnly(app)).toHaveLength(1)
   })
 
-  test('shares a batch out, however much waits for one endpoint', async ({ startApp, receiver }) => {
+  test('shares a batch between endpoints, however many deliveries one has', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { webhooks, owner, happen } = await scene(app, [receiver.url, receiver.url])
+    const { webhooks, owner, recordEvents } = await scene(app, [receiver.url, receiver.url])
     await owner.post(`/webhooks/${webhooks[1]?.id}/disable`)
-    await happen(300)
+    await recordEvents(300)
     await owner.post(`/webhooks/${webhooks[1]?.id}/enable`)
-    await happen(2)
+    await recordEvents(2)
     const batch = await claimOnly(app, 10)
     const count = (index: number) => batch.filter(({ endpointId }) => endpointId === webhooks[index]?.id).length
     expect([count(0), count(1)]).toEqual([5, 2])
@@ -151,22 +146,22 @@ describe('a claim', () => {
 
   test('takes first attempts before retries', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen } = await scene(app, [receiver.url])
+    const { recordEvents } = await scene(app, [receiver.url])
     receiver.answer = 500
-    await happen(10)
+    await recordEvents(10)
     await app.deliver()
     app.clock.advance({ minutes: 1 })
-    await happen(3)
+    await recordEvents(3)
     const made = (await claimOnly(app)).map(({ scheduled }) => scheduled)
     expect(made.sort()).toEqual([0, 0, 0, 1, 1, 1, 1, 1])
   })
 
-  test('leaves the endpoint at the time of its next delivery, or at none', async ({ startApp, receiver }) => {
+  test('sets next_due_at to the next delivery, or to null', async ({ startApp, receiver }) => {
     const app = await startApp()
-    const { happen } = await scene(app, [receiver.url])
+    const { recordEvents } = await scene(app, [receiver.url])
     expect(await nextDueAt(app.ctx.db)).toBeNull()
     receiver.answer = 500
-    await happen(1)
+    await recordEvents(1)
     await app.deliver()
     expect(await nextDueAt(app.ctx.db)).toEqual(new Date(app.clock.now().getTime() + 60_000))
     receiver.answer = 200
@@ -176,12 +171,12 @@ describe('a claim', () => {
   })
 })
 
-test('an endpoint that does not answer has one slot until it does', async ({ startApp, receiver }) => {
+test('an endpoint whose attempts time out has one slot until one succeeds', async ({ startApp, receiver }) => {
   const app = await startApp()
-  const { happen } = await scene(app, [receiver.url])
-  await happen(10)
+  const { recordEvents } = await scene(app, [receiver.url])
+  await recordEvents(10)
   const slots = async () => {
-    await app.rung()
+    await app.endpointsWoken()
     return (await claimOnly(app)).length
   }
   const timeOut = async (claimed: Claimed[]) => {
@@ -209,11 +204,11 @@ test('an endpoint that does not answer has one slot until it does', async ({ sta
 
 test('a delivery that cannot be signed is not counted as an attempt', async ({ startApp, receiver }) => {
   const app = await startApp()
-  const { happen, deliveries } = await scene(app, [receiver.url])
+  const { recordEvents, deliveries } = await scene(app, [receiver.url])
   const { keys, db } = app.ctx
   const [endpoint] = await db.rows<{ id: string; secret: string }>(sql`select id, secret from endpoints`)
   await db.run(sql`update endpoints set secret = 'v1.deadbeef.AAAA.AAAA'`)
-  await happen(1)
+  await recordEvents(1)
   await app.deliver()
   expect(receiver.take()).toEqual([])
   expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: [] }])
@@ -224,36 +219,36 @@ test('a delivery that cannot be signed is not counted as an attempt', async ({ s
   expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
 })
 
-test('many processes ring for one endpoint while others record for it', { skip: !process.env.DATABASE_URL }, async ({
+test('many processes wake one endpoint while others record for it', { skip: !process.env.DATABASE_URL }, async ({
   startApp,
   receiver,
 }) => {
   const app = await startApp()
-  const { happen } = await scene(app, [receiver.url])
+  const { recordEvents } = await scene(app, [receiver.url])
   const [database] = await app.ctx.db.rows<{ name: string }>(sql`select current_database() as name`)
   const [endpoint] = await app.ctx.db.rows<{ id: string }>(sql`select id from endpoints`)
   const url = withDatabase(process.env.DATABASE_URL as string, database?.name ?? '')
   const warnings: unknown[] = []
   const log = { ...app.ctx.log, warn: (...what: unknown[]) => warnings.push(what) } as unknown as typeof app.ctx.log
-  let ringing = true
+  let waking = true
   const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
-  const rings = others.map(async (db) => {
-    const doorbell = new Doorbell(db, systemClock, log)
-    doorbell.answeredBy(() => {})
-    let rung = 0
-    for (; ringing; rung++) {
-      doorbell.ring([endpoint?.id ?? ''])
-      await doorbell.quiet()
+  const wakers = others.map(async (db) => {
+    const waker = new EndpointWaker(db, systemClock, log)
+    waker.setLocalWorker(() => {})
+    let count = 0
+    for (; waking; count++) {
+      waker.wake([endpoint?.id ?? ''])
+      await waker.idle()
     }
-    return rung
+    return count
   })
   await Promise.all(
     Array.from({ length: 4 }, async () => {
-      for (let round = 0; round < 50; round++) await happen(1, systemClock)
+      for (let round = 0; round < 50; round++) await recordEvents(1, systemClock)
     }),
   )
-  ringing = false
-  for (const rung of await Promise.all(rings)) expect(rung).toBeGreaterThan(10)
+  waking = false
+  for (const count of await Promise.all(wakers)) expect(count).toBeGreaterThan(10)
   expect(warnings).toEqual([])
   const [deadlocks] = await app.ctx.db.rows<{ count: number }>(
     sql`select deadlocks as count from pg_stat_database where datname = current_database()`,
@@ -264,7 +259,7 @@ test('many processes ring for one endpoint while others record for it', { skip: 
 
 describe('two workers on one database', () => {
   test(
-    'deliver everything that is recorded meanwhile, nothing twice, and eight at a time to one endpoint',
+    'deliver everything recorded meanwhile once, with at most eight in flight to one endpoint',
     verifies('delivery.svc-delivery-stable'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -279,16 +274,16 @@ describe('two workers on one database', () => {
           response.end()
         }
       })
-      const { happen } = await scene(
+      const { recordEvents } = await scene(
         app,
         receivers.map(({ url }) => url),
       )
-      // Nobody tends: a ring that is lost would show.
+      // Without recovery, a lost wake-up would fail the test.
       const ctx = { ...app.ctx, clock: systemClock }
       const attempts: string[] = []
-      const watcher: Watcher = { attempted: ({ claimed }) => attempts.push(claimed.id) }
-      const doorbell = new Doorbell(ctx.db, systemClock, ctx.log)
-      const workers = [1, 2].map(() => new DeliveryWorker(ctx, doorbell, watcher))
+      const watcher: WorkerObserver = { attempted: ({ claimed }) => attempts.push(claimed.id) }
+      const waker = new EndpointWaker(ctx.db, systemClock, ctx.log)
+      const workers = [1, 2].map(() => new DeliveryWorker(ctx, waker, watcher))
       let recording = true
       const working = workers.map(async (worker) => {
         while (recording) {
@@ -299,15 +294,15 @@ describe('two workers on one database', () => {
       })
       const writers = Array.from({ length: 5 }, async () => {
         for (let round = 0; round < 20; round++) {
-          await happen(1 + (round % 3), systemClock)
+          await recordEvents(1 + (round % 3), systemClock)
           await sleep(Math.random() * 10)
         }
       })
       await Promise.all(writers)
-      await doorbell.quiet()
+      await waker.idle()
       recording = false
       await Promise.all(working)
-      // An endpoint whose slots the other worker held is looked at again after a quarter of a second, as in a worker's loop.
+      // An endpoint whose slots the other worker held is tried again after 250 ms, as in a worker's loop.
       const isPending = sql`select 1 from deliveries where status = 'pending' limit 1`
       for (let looks = 0; looks < 100 && (await ctx.db.row(isPending)); looks++) {
         await sleep(50)

@@ -1,137 +1,130 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, type Listening } from '../db/database.ts'
-import { Nap } from '../nap.ts'
-import { batchSize, claim, findForgotten, nextDueAt, returnExpired } from './claim.ts'
+import { WakeableSleep } from '../wakeable-sleep.ts'
+import { batchSize, claim, nextDueAt, returnExpired, wakeOverlooked } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
-import { channel, type Doorbell } from './doorbell.ts'
+import { channel, type EndpointWaker } from './endpoint-waker.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
-import type { Attempted, Claimed } from './stages.ts'
+import type { Attempted, Claimed, WorkerObserver } from './stages.ts'
 
-/** Requests under way from one worker. */
+/** Most requests in flight from one worker. */
 const slots = 256
-/** Attempts whose outcome waits to be written down. With more of them the database is the bottleneck: claim no more. */
-const mostUnwritten = 512
-const secretsKept = 1000
-const tendEveryMs = 5_000
-/** The safety net; everything that becomes due is rung for, or known beforehand. */
-const longestSleepMs = 5_000
-/** Time to send and to write it down. With less left of its lease, another worker might send it too. */
+/** Most outcomes not written yet. With more, the database is the bottleneck, and the worker claims nothing. */
+const maxUnwritten = 512
+const maxSecretsKept = 1000
+const recoverEveryMs = 5_000
+/** A safety net: workers are woken for new deliveries, and know when the next retry is due. */
+const maxSleepMs = 5_000
+/** Time to send and to write the outcome. With less left of the lease, another worker might send the delivery too. */
 const leaseNeededMs = 10_000
 
-/** Who watches a worker: the metrics, and tests that end it at the worst moment. */
-export interface Watcher {
-  claimed?(deliveries: Claimed[]): void
-  attempted?(attempted: Attempted): void
-  completing?(attempted: Attempted[]): void
-  completed?(attempted: Attempted[]): void
-}
-
-/** Claims due deliveries, sends them and writes down what came of it. Any number of workers share a database. */
+/** Claims due deliveries, sends them and writes the outcomes. Any number of workers may share a database. */
 export class DeliveryWorker {
   readonly #ctx: Context
-  readonly #doorbell: Doorbell
-  readonly #watcher: Watcher
+  readonly #waker: EndpointWaker
+  readonly #observer: WorkerObserver
   readonly #completions: CompletionQueue
   #sending = 0
-  /** Endpoints that had no slot free when we last looked. */
+  /** Endpoints that had no free slot at the last claim. */
   readonly #parked = new Set<string>()
-  /** By their sealed form, which is new with every rotation. Opening one takes as long as signing with it. */
+  /** Keyed by the sealed form, which changes with every rotation. Opening one takes as long as signing with it. */
   readonly #secrets = new Map<string, string>()
+  /** Number of slots released so far. */
   #released = 0
   #stopping = false
-  readonly #nap = new Nap()
+  readonly #sleep = new WakeableSleep()
   #loop: Promise<void> | undefined
-  #tending: NodeJS.Timeout | undefined
-  #tended: Promise<boolean> | undefined
+  #recovering: NodeJS.Timeout | undefined
+  #recovery: Promise<boolean> | undefined
   #listening: Listening | undefined
 
-  constructor(ctx: Context, doorbell: Doorbell, watcher: Watcher = {}) {
+  constructor(ctx: Context, waker: EndpointWaker, observer: WorkerObserver = {}) {
     this.#ctx = ctx
-    this.#doorbell = doorbell
-    this.#watcher = watcher
-    this.#completions = new CompletionQueue(ctx, watcher, (completed, waiting) => this.#release(completed, waiting))
+    this.#waker = waker
+    this.#observer = observer
+    this.#completions = new CompletionQueue(ctx, observer, (completed, pending) => this.#release(completed, pending))
   }
 
   start() {
-    this.#doorbell.answeredBy(() => this.wake())
+    this.#waker.setLocalWorker(() => this.wake())
     this.#listening = this.#ctx.db.listen(channel, () => this.wake())
-    this.#tending = setInterval(() => void this.#tendOnce(), tendEveryMs)
+    this.#recovering = setInterval(() => void this.#recoverOnce(), recoverEveryMs)
     this.#loop = this.#begin().then(() => this.#run())
   }
 
-  /** The embedded database has one process at a time, so what is claimed was claimed by one that died. */
+  /** Only one process uses the embedded database, so every claim is left over from one that died. */
   async #begin() {
     const { db, clock } = this.#ctx
-    if (db.kind === 'embedded') await this.#worked(() => returnExpired(db, clock.now(), { all: true }))
-    await this.#tendOnce()
+    if (db.kind === 'embedded') await this.#succeeds(() => returnExpired(db, clock.now(), { all: true }))
+    await this.#recoverOnce()
   }
 
-  /** Sends nothing new, and waits for what is under way. */
+  /** Claims nothing more, and waits for the deliveries in flight. */
   async stop() {
     this.#stopping = true
-    clearInterval(this.#tending)
-    this.#doorbell.answeredBy(undefined)
+    clearInterval(this.#recovering)
+    this.#waker.setLocalWorker(undefined)
     this.wake()
     await this.#loop
     await this.#listening?.stop()
-    // Requests have their deadline, completions their lease.
+    // Bounded by the deadline of requests and the lease of completions.
     while (this.#sending + this.#completions.waiting > 0) await sleep(10)
     await this.#completions.idle()
   }
 
   wake() {
-    this.#nap.wake()
+    this.#sleep.wake()
   }
 
-  /** Puts right what a process that died left behind. */
-  async tend() {
+  /** Recovers the deliveries of processes that died. */
+  async recover() {
     const { db, clock } = this.#ctx
     await returnExpired(db, clock.now())
-    await findForgotten(db, clock.now())
+    await wakeOverlooked(db, clock.now())
   }
 
-  /** Not while the last time still waits for the database. */
-  async #tendOnce() {
-    this.#tended ??= this.#worked(() => this.tend())
-    await this.#tended
-    this.#tended = undefined
+  /** Skips if the previous run is still in progress. */
+  async #recoverOnce() {
+    this.#recovery ??= this.#succeeds(() => this.recover())
+    await this.#recovery
+    this.#recovery = undefined
   }
 
-  /** Sends all that is due now. What the loop does by itself; a test asks for it. */
+  /** Sends everything that is due now. For tests: the loop does the same by itself. */
   async drain() {
     for (;;) {
-      this.#nap.look()
-      await this.#doorbell.quiet()
+      this.#sleep.clear()
+      await this.#waker.idle()
       if ((await this.#claimAndSend()) > 0) continue
-      // What was completed while we looked may have left something due.
-      if (!this.#nap.woken && this.#sending + this.#completions.waiting === 0) return
-      await this.#nap.sleep(longestSleepMs)
+      // A completion during the claim may have made something due.
+      if (!this.#sleep.woken && this.#sending + this.#completions.waiting === 0) return
+      await this.#sleep.sleep(maxSleepMs)
     }
   }
 
   async #run() {
     while (!this.#stopping) {
-      this.#nap.look()
-      const worked = await this.#worked(async () => {
-        if ((await this.#claimAndSend()) === 0) await this.#nap.sleep(await this.#pauseMs())
+      this.#sleep.clear()
+      const worked = await this.#succeeds(async () => {
+        if ((await this.#claimAndSend()) === 0) await this.#sleep.sleep(await this.#pauseMs())
       })
       if (!worked) await sleep(1000)
     }
   }
 
-  /** How long until something becomes due that nobody will ring for. */
+  /** Time until the next retry is due. */
   async #pauseMs() {
-    if (this.#free() <= 0) return longestSleepMs
+    if (this.#free() <= 0) return maxSleepMs
     const dueAt = await nextDueAt(this.#ctx.db)
-    const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : longestSleepMs
-    // Due already: another worker has the endpoint locked at this very moment.
-    return Math.max(5, Math.min(untilDue, longestSleepMs))
+    const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : maxSleepMs
+    // If it is due already, another worker has the endpoint locked now.
+    return Math.max(5, Math.min(untilDue, maxSleepMs))
   }
 
   #free() {
-    return this.#completions.waiting < mostUnwritten ? slots - this.#sending : 0
+    return this.#completions.waiting < maxUnwritten ? slots - this.#sending : 0
   }
 
   async #claimAndSend(): Promise<number> {
@@ -140,49 +133,49 @@ export class DeliveryWorker {
     const releasedBefore = this.#released
     const { claimed, parked } = await claim(this.#ctx.db, this.#ctx.clock.now(), Math.min(batchSize, free))
     for (const id of parked) this.#parked.add(id)
-    // A slot that was given back while we looked may be one of theirs.
-    if (this.#released > releasedBefore) this.#ringForParked(parked)
+    // A slot released during the claim may belong to one of them.
+    if (this.#released > releasedBefore) this.#wakeParked(parked)
     if (claimed.length === 0) return 0
-    this.#watcher.claimed?.(claimed)
+    this.#observer.claimed?.(claimed)
     this.#sending += claimed.length
     for (const one of claimed) void this.#send(one)
     return claimed.length
   }
 
-  #release(completed: Attempted[], waiting: Set<string>) {
+  #release(completed: Attempted[], pendingEndpoints: Set<string>) {
     this.#released += completed.length
-    this.#doorbell.ring(waiting)
-    this.#ringForParked(completed.map(({ claimed }) => claimed.endpointId))
+    this.#waker.wake(pendingEndpoints)
+    this.#wakeParked(completed.map(({ claimed }) => claimed.endpointId))
     this.wake()
   }
 
-  #ringForParked(endpointIds: string[]) {
-    this.#doorbell.ring(endpointIds.filter((id) => this.#parked.delete(id)))
+  #wakeParked(endpointIds: string[]) {
+    this.#waker.wake(endpointIds.filter((id) => this.#parked.delete(id)))
   }
 
   async #send(claimed: Claimed) {
     const attempted = await this.#attempt(claimed)
     this.#sending -= 1
     if (attempted) {
-      this.#watcher.attempted?.(attempted)
+      this.#observer.attempted?.(attempted)
       this.#completions.add(attempted)
     }
-    // Not sooner: batches are cheaper than single ones.
+    // Not for every free slot: large batches are cheaper.
     if (this.#sending === slots - batchSize) this.wake()
   }
 
-  /** Undefined when nothing was sent, so nothing is counted: the lease ends and it is claimed again. */
+  /** Returns undefined if nothing was sent. That is not counted: the delivery is claimed again when the lease ends. */
   async #attempt(claimed: Claimed): Promise<Attempted | undefined> {
     const { clock, log } = this.#ctx
     try {
       const startedAt = clock.now()
       if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs)
-        throw new Error('the lease is nearly over')
+        throw new Error('the lease is about to expire')
       const prepared = prepare(claimed, this.#secretOf(claimed), startedAt)
       const sent = await send(this.#ctx, claimed, prepared)
       return { claimed, prepared, ...sent, endedAt: clock.now() }
     } catch (error) {
-      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'a delivery could not be sent')
+      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'could not send a delivery')
       return undefined
     }
   }
@@ -190,21 +183,24 @@ export class DeliveryWorker {
   #secretOf({ secret: sealed, endpointId }: Claimed): string {
     const known = this.#secrets.get(sealed)
     if (known) return known
-    if (this.#secrets.size >= secretsKept) this.#secrets.clear()
+    if (this.#secrets.size >= maxSecretsKept) this.#secrets.clear()
     const secret = this.#ctx.keys.open(sealed, endpointId)
     this.#secrets.set(sealed, secret)
     return secret
   }
 
-  /** False when it could not be done, which is logged and will be tried again. */
-  async #worked(work: () => Promise<unknown>): Promise<boolean> {
+  /** Logs an error and returns false; the caller tries again later. */
+  async #succeeds(work: () => Promise<unknown>): Promise<boolean> {
     try {
       await work()
       return true
     } catch (error) {
       if (!this.#stopping) {
         const { message } = error as Error
-        this.#ctx.log.warn({ message }, isDatabaseAway(error) ? 'the database is away' : 'deliveries are held up')
+        this.#ctx.log.warn(
+          { message },
+          isDatabaseAway(error) ? 'the database is unavailable' : 'could not process deliveries',
+        )
       }
       return false
     }

@@ -9,14 +9,15 @@ import { createAccount } from '../login/sign-up.ts'
 import { createMilestone } from '../planning/create.ts'
 import { labels } from '../planning/shelves.ts'
 import { createProject } from '../projects/projects.ts'
+import { transact } from '../unit-of-work.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
 import { createWorkspace, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
 
 /**
- * Fills an empty database with a company at work, by the same verbs as anybody would, over the six weeks before today.
- * What a start that was killed half-way left behind is made anew.
+ * Fills an empty database with the demo workspace, through the same verbs as the API, dated over the last six weeks.
+ * Leftovers of an interrupted run are removed first.
  */
 export async function createDemo(ctx: Context): Promise<boolean> {
   await removeUnfinished(ctx)
@@ -43,7 +44,7 @@ async function removeUnfinished({ db }: Context) {
   })
 }
 
-/** Goes from six weeks ago to now as `reach` says how much is done, and by some minutes at each look. */
+/** A clock that starts six weeks ago. `reach(part)` moves it to that part of the span; each `now()` adds 7 minutes. */
 function pastClock(clock: Clock) {
   const now = clock.now().getTime()
   const span = days(42)
@@ -117,7 +118,7 @@ async function fill(ctx: Context, reach: (part: number) => void) {
   }
 }
 
-/** Parents and what is blocked come before those that name them. */
+/** Issues are created after the parents and blocked issues that they refer to. */
 const depth = ({ parent, blocks }: content.DemoIssue) => (blocks ? 2 : parent ? 1 : 0)
 
 async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> {
@@ -128,7 +129,7 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
     const email = `${key}@${content.demoDomain}`
     const { user } = await createAccount(ctx, { email, name, passwordHash })
     const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
-    if (workspaceId) await ctx.db.tx((tx) => addMember(tx, workspaceId, user.id, role, ctx.clock.now()))
+    if (workspaceId) await transact(ctx, null, (unit) => addMember(unit, workspaceId, user.id, role))
     else workspaceId = (await createWorkspace(ctx, { ...person, workspaceId: null }, content.workspace.name)).id
     members.set(key, { ...person, workspaceId })
   }

@@ -12,7 +12,7 @@ const signIn = async (app: TestApp) => {
   return person.with({ 'x-workspace-id': workspace.id })
 }
 
-test('an empty database becomes a company at work', verifies('config.demo-on-empty-database'), async ({ startApp }) => {
+test('fills an empty database', verifies('config.demo-on-empty-database'), async ({ startApp }) => {
   const app = await startApp()
   expect(await createDemo(app.ctx)).toBe(true)
   const ada = await signIn(app)
@@ -50,7 +50,7 @@ test('an empty database becomes a company at work', verifies('config.demo-on-emp
   )
 })
 
-test('a database that is in use is left alone', verifies('config.demo-not-on-used-database'), async ({ startApp }) => {
+test('does not change a database in use', verifies('config.demo-not-on-used-database'), async ({ startApp }) => {
   const app = await startApp()
   await app.person()
   await app.unchanged(async () => expect(await createDemo(app.ctx)).toBe(false))
@@ -60,7 +60,7 @@ test('a database that is in use is left alone', verifies('config.demo-not-on-use
   await again.unchanged(async () => expect(await createDemo(again.ctx)).toBe(false))
 })
 
-test('a demo that was cut off half-way is made anew', async ({ startApp }) => {
+test('recreates a demo that was interrupted', async ({ startApp }) => {
   const app = await startApp()
   await createDemo(app.ctx)
   await app.ctx.db.run(sql`update settings set value = 'started' where name = 'demo'`)
@@ -72,7 +72,7 @@ test('a demo that was cut off half-way is made anew', async ({ startApp }) => {
 describe('GET /instance', () => {
   const instance = async (app: TestApp) => (await app.nobody.get('/instance')).body
 
-  test('says what it is, and tells the demo login until its password changes', async ({ startApp }) => {
+  test('returns the demo login until its password changes', async ({ startApp }) => {
     const app = await startApp()
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     expect(await instance(app)).toEqual({ name: 'Baton', version, sign_up: true, demo: null, has_model: false })
@@ -90,13 +90,15 @@ describe('GET /instance', () => {
     expect(await instance(app)).toMatchObject({ demo: demoLogin })
   })
 
-  test('tells no login where this instance made no demo, whoever has its name', async ({ startApp }) => {
+  test('returns no demo login without a demo, even if an account has its email', async ({ startApp }) => {
     const app = await startApp()
     await app.nobody.post('/auth/sign-up', { ...demoLogin, name: 'Ada' })
     expect(await instance(app)).toMatchObject({ demo: null })
   })
 
-  test('tells no login of a demo that is not this deployment’s to show', async ({ startApp }) => {
+  test('returns no demo login if the demo is disabled or the instance is public or on PostgreSQL', async ({
+    startApp,
+  }) => {
     for (const env of [
       { BATON_DEMO: '0' },
       { BATON_ROOT_URL: 'https://baton.example' },
@@ -109,7 +111,7 @@ describe('GET /instance', () => {
     }
   })
 
-  test('says whether one needs an invitation', async ({ startApp }) => {
+  test('returns whether sign-up is open', async ({ startApp }) => {
     const app = await startApp({ BATON_SIGNUP: 'invite' })
     expect(await instance(app)).toMatchObject({ sign_up: true })
     await app.nobody.post('/auth/sign-up', { email: 'first@example.com', password: 'correct horse', name: 'First' })

@@ -6,18 +6,18 @@ import { demoDomain, demoPassword } from './content.ts'
 export const demoLogin = { email: `ada@${demoDomain}`, password: demoPassword }
 
 /**
- * The demo login, or null where it opens nothing: this instance made no demo, or its password was changed. Comparing a
- * password is costly and anybody may ask, so each stored hash is looked at once.
+ * The demo login, or null if it does not work: there is no demo, or its password was changed. The check is expensive
+ * and its route is public, so each stored hash is checked once.
  */
 export function demoLoginOf({ config, db }: Context): () => Promise<typeof demoLogin | null> {
-  let seen: { hash: string; opens: Promise<boolean> } | undefined
+  let checked: { hash: string; matches: Promise<boolean> } | undefined
   return async () => {
     if (!config.demo) return null
     const row = await db.row<{ hash: string }>(sql`
       select password_hash as hash from users where email = ${demoLogin.email}
         and exists (select 1 from settings where name = 'demo' and value = 'done')`)
     if (!row) return null
-    if (seen?.hash !== row.hash) seen = { hash: row.hash, opens: passwordMatches(row.hash, demoLogin.password) }
-    return (await seen.opens) ? demoLogin : null
+    if (checked?.hash !== row.hash) checked = { hash: row.hash, matches: passwordMatches(row.hash, demoLogin.password) }
+    return (await checked.matches) ? demoLogin : null
   }
 }

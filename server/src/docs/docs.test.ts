@@ -8,7 +8,7 @@ import { anchorOf, render } from './markdown.ts'
 const root = new URL('../../../', import.meta.url)
 const guides = readdirSync(new URL('docs/guides/', root))
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
-/** Where the links of a page lead, outside of code. */
+/** Targets of the links of a page, outside of code. */
 const linksOf = (markdown: string): string[] =>
   [...markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => href as string)
 
@@ -27,7 +27,7 @@ test('every guide is served as a page and as Markdown', async ({ app }) => {
   }
 })
 
-test('every error has an entry that its answer leads to', async ({ app }) => {
+test('every error has an entry, and its response links to it', async ({ app }) => {
   const { body } = await app.nobody.getRoot('/docs/errors')
   for (const [code, { status }] of Object.entries(errors)) {
     expect(body).toContain(`<h2 id="${code}">`)
@@ -42,7 +42,7 @@ test('every error has an entry that its answer leads to', async ({ app }) => {
   expect((await app.nobody.getRoot('/docs')).headers.get('link')).toBeNull()
 })
 
-test('the reference has every operation: method, path, callers, parameters, answers and errors', async ({ app }) => {
+test('the reference has every operation: method, path, callers, parameters, responses and errors', async ({ app }) => {
   const { body } = await app.nobody.getRoot('/docs/reference.md')
   for (const [name, { route, summary }] of Object.entries(api)) {
     const entry = body.split(`### \`${name}\`\n`)[1]?.split('\n### ')[0]
@@ -50,16 +50,16 @@ test('the reference has every operation: method, path, callers, parameters, answ
     expect(entry?.replaceAll('\\', '')).toContain(summary)
     expect(entry).toContain(`Who may call it: ${route.caller}`)
     for (const [, param] of route.path.matchAll(/:(\w+)/g)) expect(entry).toContain(`| \`${param}\` | path |`)
-    expect(entry).toMatch(/\nAnswers .*`\d{3}`/)
+    expect(entry).toMatch(/\nReturns .*`\d{3}`/)
     expect(entry).toContain('[`INTERNAL_ERROR`](errors.md#INTERNAL_ERROR)')
   }
   const update = body.split('### `updateIssue`\n')[1].split('\n### ')[0]
   expect(update).toContain('tokens need the scope `write`')
   expect(update).toContain('`200` [Issue](#Issue)')
-  expect(body).toMatch(/### `Issue`\n\n\| field \| what \|[^#]*\| `title` \| string/)
+  expect(body).toMatch(/### `Issue`\n\n\| field \| type \|[^#]*\| `title` \| string/)
 })
 
-test('the index and llms.txt list every page with a line', async ({ app }) => {
+test('the index and llms.txt list every page with a summary', async ({ app }) => {
   const index = await app.nobody.getRoot('/docs')
   const llms = await app.nobody.getRoot('/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
@@ -70,7 +70,7 @@ test('the index and llms.txt list every page with a line', async ({ app }) => {
   }
 })
 
-test('every link of every page leads somewhere', async ({ app }) => {
+test('every link of every served page resolves', async ({ app }) => {
   const { pages } = openLibrary()
   const served = new Map<string, number>()
   const statusOf = async (path: string) => {
@@ -101,7 +101,7 @@ test('every link between files of the repository resolves', () => {
   for (const file of files) {
     for (const href of linksOf(read(file)).filter((one) => !/^(https?:|\/|mailto:)/.test(one))) {
       const [path = '', anchor] = href.split('#')
-      // These two are made when they are served.
+      // These two are generated.
       if (['errors.md', 'reference.md'].includes(path)) continue
       const target = path === '' ? new URL(file, root) : new URL(path, new URL(file, root))
       expect({ file, href, exists: existsSync(target) }).toEqual({ file, href, exists: true })
@@ -112,7 +112,7 @@ test('every link between files of the repository resolves', () => {
   }
 })
 
-test('no page has a script or a style of its own, and all may be kept for a while', async ({ app }) => {
+test('pages have no inline script or style, and can be cached', async ({ app }) => {
   for (const path of ['/docs', ...names().map((name) => `/docs/${name}`)]) {
     const { body, headers } = await app.nobody.getRoot(path)
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:|<img|<iframe/i)
@@ -126,7 +126,7 @@ test('no page has a script or a style of its own, and all may be kept for a whil
   expect(style.body).not.toMatch(/url\(|@import/)
 })
 
-test('what is not there is not found, however it is asked for', async ({ app }) => {
+test('an unknown page is 404, whatever its path', async ({ app }) => {
   for (const path of [
     '/docs/nothing',
     '/docs/nothing.md',
@@ -138,7 +138,7 @@ test('what is not there is not found, however it is asked for', async ({ app }) 
   }
 })
 
-test('Markdown becomes no markup that it does not name', () => {
+test('raw HTML in Markdown is escaped', () => {
   const { html } = render('# <b>T</b>\n\nSay <script>x</script> ![p](http://e.example/p.png) [a](x.md)', hrefOf)
   expect(html).not.toMatch(/<script|<b>|<img/)
   expect(html).toContain('<a href="/docs/x">a</a>')
@@ -148,7 +148,7 @@ test('Markdown becomes no markup that it does not name', () => {
   expect(remarks).not.toContain('<img')
 })
 
-test('headings have the anchors that links expect', () => {
+test('headings have stable, unique anchors', () => {
   expect(anchorOf('Limits of tokens')).toBe('limits-of-tokens')
   expect(anchorOf('1. A server')).toBe('1-a-server')
   expect(anchorOf('`NOT_READY`')).toBe('NOT_READY')

@@ -1,7 +1,7 @@
 import { api, type ErrorCode, errors, errorsOf, type Operation } from '@baton/protocol'
 import { remedies } from './remedies.ts'
 
-/** Above this, naming the operations says less than that there are many. */
+/** A longer list of operations is left out. */
 const fewOperations = 15
 
 /** One entry for each code, by status. */
@@ -12,29 +12,29 @@ export function errorsPage(): string {
   const operations = Object.entries<Operation>(api).map(([name, operation]) => ({ name, codes: errorsOf(operation) }))
   return `# Errors
 
-Every error is \`{code, message, details}\`, and its answer carries the header \`Link: <…/docs/errors#CODE>; rel="help"\`, which leads here. The codes are for programs and stay as they are; the messages are for people. ${inOtherWords()} answer as RFC 6749 has it instead, with \`{error, error_description}\`.
+Every error is \`{code, message, details}\`, and its response has the header \`Link: <…/docs/errors#CODE>; rel="help"\`, which points to its entry here. Codes are stable and for programs; messages are for people and may change. The OAuth routes ${oauthRoutes()} return the format of RFC 6749 instead: \`{error, error_description}\`.
 
 ${codes.map((code) => entry(code, operations)).join('\n')}`
 }
 
-const inOtherWords = () =>
+const oauthRoutes = () =>
   Object.values<Operation>(api)
     .filter(({ errorFormat }) => errorFormat === 'oauth')
     .map(({ route }) => `\`${route.path}\``)
     .join(', ')
 
-type Refuser = { name: string; codes: ErrorCode[] }
+type OperationErrors = { name: string; codes: ErrorCode[] }
 
-const entry = (code: ErrorCode, operations: Refuser[]) => `## \`${code}\`
+const entry = (code: ErrorCode, operations: OperationErrors[]) => `## \`${code}\`
 
 **${errors[code].status}.** ${errors[code].message}
 
 ${remedies[code]}
-${answeredBy(code, operations)}`
+${returnedBy(code, operations)}`
 
-function answeredBy(code: ErrorCode, operations: Refuser[]): string {
+function returnedBy(code: ErrorCode, operations: OperationErrors[]): string {
   const names = operations
     .filter(({ codes }) => codes.includes(code))
     .map(({ name }) => `[\`${name}\`](reference.md#${name})`)
-  return names.length === 0 || names.length > fewOperations ? '' : `\nAnswered by ${names.join(', ')}.\n`
+  return names.length === 0 || names.length > fewOperations ? '' : `\nReturned by ${names.join(', ')}.\n`
 }

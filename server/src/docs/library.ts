@@ -5,10 +5,10 @@ import { pageHtml } from './page.ts'
 import { referencePage } from './reference.ts'
 
 export interface Page {
-  /** As in /docs/{name}. */
+  /** The page is at /docs/{name}. */
   name: string
   title: string
-  /** What it is about, in a sentence. */
+  /** One sentence for the lists of pages. */
   line: string
   markdown: string
   html: string
@@ -22,16 +22,16 @@ export interface Library {
   style: string
 }
 
-/** Three steps up, from the sources as from the build. */
+/** The repository: three levels up, both from the sources and from the build. */
 const root = new URL('../../../', import.meta.url)
 
-/** The order in which one would read them; guides that are not named here come after. */
+/** Reading order. Guides that are in neither list come between the two. */
 const order = ['api', 'webhooks', 'agent-apps', 'agent-sessions', 'building-agents', 'sdk', 'cli', 'mcp']
 const last = ['running', 'postgres', 'growing', 'reference', 'errors']
 
 let library: Library | undefined
 
-/** Everything that is served, read when somebody first asks for any of it: a service starts without. */
+/** Read at the first request, not at the start of the service. */
 export function openLibrary(): Library {
   library ??= readLibrary()
   return library
@@ -48,7 +48,7 @@ function readLibrary(): Library {
   }
 }
 
-/** It is rendered when it is first looked at. */
+/** Rendered at the first request. */
 function pageOf(text: Omit<Page, 'html' | 'anchors'>, all: Text[]): Page {
   let rendered: Pick<Page, 'html' | 'anchors'> | undefined
   const look = () => {
@@ -99,11 +99,11 @@ export function summaryOf(markdown: string): { title: string; line: string } {
   return { title, line: sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/\.$/, '') }
 }
 
-/** In the repository pages lie apart; here all are beside each other, and files that are not here are named. */
+/** All pages are served from one folder. A link to a file that is not served becomes the path of the file. */
 export const servedLinks = (markdown: string) =>
   markdown.replaceAll('](../../sdk/README.md', '](sdk.md').replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
 
-/** Pages are linked without their ending. */
+/** Links between HTML pages have no `.md`. */
 export const hrefOf = (href: string) => href.replace(/^([\w-]+)\.md(?=#|$)/, '/docs/$1')
 
 const indexMarkdown = (texts: Text[], ending: string) =>
@@ -114,17 +114,17 @@ function indexOf(texts: Text[]): string {
 
 ${indexMarkdown(texts, '')}
 
-Every page is Markdown too: add \`.md\` to its address. [/llms.txt](/llms.txt) lists them for programs that read. The API for programs that call is at [/api/v1/openapi.json](/api/v1/openapi.json).
+Every page is also available as Markdown: add \`.md\` to its address. [/llms.txt](/llms.txt) lists the pages for language models. The OpenAPI description is at [/api/v1/openapi.json](/api/v1/openapi.json).
 `
   return pageHtml({ title: 'Documentation', body: render(markdown, hrefOf).html, current: '', pages: texts })
 }
 
 const llmsOf = (texts: Text[]) => `# Baton
 
-> A self-hosted work tracker whose teammates include agents. People hand work to agents, and both always know where it stands.
+> A self-hosted work tracker whose teammates include agents. People delegate work to agents, and both can always see its status.
 
 ## Docs
 
 ${indexMarkdown(texts, '.md')}
-- [OpenAPI](/api/v1/openapi.json): every operation, for programs that call
+- [OpenAPI](/api/v1/openapi.json): every operation of the API
 `

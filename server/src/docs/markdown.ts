@@ -2,13 +2,13 @@ import { Marked, Renderer, type Tokens } from 'marked'
 
 export interface Rendered {
   html: string
-  /** Every place in it that a link can lead to. */
+  /** Ids of the headings. */
   anchors: string[]
 }
 
 export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** What of a heading stands after # in a link: as repositories show it, except that names of the API keep their case. */
+/** The id of a heading, built as code hosting sites do, except that API names in backticks keep their case. */
 export function anchorOf(heading: string): string {
   const [, name] = /^`(\w+)`$/.exec(heading) ?? []
   return (
@@ -20,9 +20,9 @@ export function anchorOf(heading: string): string {
   )
 }
 
-const usual = Renderer.prototype
+const base = Renderer.prototype
 
-/** HTML of a page of ours. It is trusted, and still nothing in it becomes a tag, a script or a picture by itself. */
+/** Renders one of our own pages. Although it is trusted, raw HTML and images are escaped. */
 export function render(markdown: string, hrefOf: (href: string) => string): Rendered {
   const anchors: string[] = []
   const anchorFor = (heading: string) => {
@@ -35,15 +35,15 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
   const marked = new Marked({ gfm: true, async: false })
   marked.use({
     renderer: {
-      // A remark to who writes the page.
+      // Comments are notes for authors.
       html: ({ text }: Tokens.HTML | Tokens.Tag) => (/^<!--[^>]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
       image: ({ text }) => escapeHtml(text),
-      // What is wider than the page scrolls by itself, and keys must reach it.
+      // Wide blocks scroll on their own, so they must be focusable by keyboard.
       code(token) {
-        return usual.code.call(this, token).replace('<pre>', '<pre tabindex="0">')
+        return base.code.call(this, token).replace('<pre>', '<pre tabindex="0">')
       },
       table(token) {
-        return `<div class="wide" tabindex="0">\n${usual.table.call(this, token)}</div>\n`
+        return `<div class="wide" tabindex="0">\n${base.table.call(this, token)}</div>\n`
       },
       heading({ tokens, depth, text }) {
         const inner = this.parser.parseInline(tokens)

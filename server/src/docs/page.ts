@@ -3,12 +3,12 @@ import { escapeHtml } from './markdown.ts'
 interface Frame {
   title: string
   body: string
-  /** The name of the page that is shown, or nothing. */
+  /** Name of this page; empty on the index. */
   current: string
   pages: { name: string; title: string }[]
 }
 
-/** A whole page around what was rendered. The list of pages comes after it, and beside it where there is room. */
+/** The list of pages follows the content in the document; wide screens show it beside the content. */
 export const pageHtml = ({ title, body, current, pages }: Frame) => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,35 +1,35 @@
 import { api, errorsOf, inWorkspace, limits, type Operation, pathParams, type Route } from '@baton/protocol'
-import { type Schema, words } from './schema-words.ts'
+import { describeSchema, type Schema } from './describe-schema.ts'
 
 type Named = [name: string, operation: Operation]
-type Meet = (shape: Schema) => void
+type Collect = (schema: Schema) => void
 
-/** Every operation and every shape, from what the server itself checks with. */
+/** Generated from the schemas that the server validates with. */
 export function referencePage(): string {
-  const shapes = new Map<string, Schema>()
-  const meet: Meet = (shape) => {
-    const { title = '' } = shape
-    if (!shapes.has(title)) shapes.set(title, shape)
+  const schemas = new Map<string, Schema>()
+  const collect: Collect = (schema) => {
+    const { title = '' } = schema
+    if (!schemas.has(title)) schemas.set(title, schema)
   }
   const groups = byGroup(Object.entries<Operation>(api))
   const operations = [...groups].map(([group, members]) =>
-    [`## ${group}`, ...members.map((named) => operationEntry(named, meet))].join('\n\n'),
+    [`## ${group}`, ...members.map((named) => operationEntry(named, collect))].join('\n\n'),
   )
   return `# Reference
 
-Every operation of the API, what it takes and what it answers. Who calls and how is in [using the API](api.md). The same for programs, as OpenAPI 3.1, is at [/api/v1/openapi.json](/api/v1/openapi.json).
+Every operation of the API, with its parameters, responses and errors. [Using the API](api.md) explains authentication and common rules. The same in OpenAPI 3.1 is at [/api/v1/openapi.json](/api/v1/openapi.json).
 
-${[...groups.keys(), 'shapes'].map((group) => `[${group}](#${group})`).join(' · ')}
+${[...groups.keys(), 'schemas'].map((group) => `[${group}](#${group})`).join(' · ')}
 
 ${operations.join('\n\n')}
 
-## shapes
+## schemas
 
-${shapeEntries(shapes, meet).join('\n\n')}
+${schemaEntries(schemas, collect).join('\n\n')}
 `
 }
 
-/** By the first word of the path; what is about the process itself, together. */
+/** Grouped by the first word of the path; routes about the process itself form the group `instance`. */
 function byGroup(all: Named[]): Map<string, Named[]> {
   const groups = new Map<string, Named[]>()
   for (const named of all) {
@@ -41,27 +41,28 @@ function byGroup(all: Named[]): Map<string, Named[]> {
   return groups
 }
 
-function operationEntry([name, operation]: Named, meet: Meet): string {
+function operationEntry([name, operation]: Named, collect: Collect): string {
   const { route, summary, body, returns, produces } = operation
   const path = `${route.at === 'root' ? '' : '/api/v1'}${route.path.replace(/:(\w+)/g, '{$1}')}`
   const answers = Object.entries(returns).map(
-    ([status, schema]) => `\`${status}\` ${schema ? (produces ?? words(schema as Schema, meet)) : 'without a body'}`,
+    ([status, schema]) =>
+      `\`${status}\` ${schema ? (produces ?? describeSchema(schema as Schema, collect)) : 'without a body'}`,
   )
   const codes = errorsOf(operation).map((code) => `[\`${code}\`](errors.md#${code})`)
-  const { table, more } = body ? bodyWords(body as Schema, meet) : { table: [], more: '' }
+  const { table, more } = body ? describeBody(body as Schema, collect) : { table: [], more: '' }
   return [
     `### \`${name}\``,
     `\`${route.method} ${path}\``,
     `${unlinked(summary)}.`,
     `Who may call it: ${callers(route)}.`,
-    ...tableOf(['parameter', 'in', 'what'], [...parameters(operation, meet), ...table]),
+    ...tableOf(['parameter', 'in', 'type'], [...parameters(operation, collect), ...table]),
     ...(more ? [`Body: ${more}`] : []),
-    `Answers ${route.stream ? 'server-sent events; ' : ''}${answers.join(', ')}.`,
+    `Returns ${route.stream ? 'server-sent events; ' : ''}${answers.join(', ')}.`,
     `Errors: ${codes.join(', ')}.`,
   ].join('\n\n')
 }
 
-/** Brackets in a summary are meant as brackets. */
+/** Brackets in a summary must not become Markdown links. */
 const unlinked = (text: string) => text.replaceAll('[', '\\[').replaceAll('](', ']\\(')
 
 function callers(route: Route): string {
@@ -75,7 +76,7 @@ function callers(route: Route): string {
 
 type Row = string[]
 
-function parameters({ route, query, idempotent }: Operation, meet: Meet): Row[] {
+function parameters({ route, query, idempotent }: Operation, collect: Collect): Row[] {
   const required: readonly string[] = query?.required ?? []
   return [
     ...pathParams(route.path).map((name) => [`\`${name}\``, 'path', 'string']),
@@ -88,33 +89,36 @@ function parameters({ route, query, idempotent }: Operation, meet: Meet): Row[] 
     ...Object.entries((query?.properties ?? {}) as Record<string, Schema>).map(([name, schema]) => [
       `\`${name}\``,
       'query',
-      `${required.includes(name) ? '' : 'optional: '}${words(schema, meet)}`,
+      `${required.includes(name) ? '' : 'optional: '}${describeSchema(schema, collect)}`,
     ]),
   ]
 }
 
-/** The fields of a body as rows; a body that is no plain object, in words. */
-function bodyWords(body: Schema, meet: Meet): { table: Row[]; more: string } {
-  if (body.title || !body.properties) return { table: [], more: `${words(body, meet)}.` }
-  return { table: fieldRows(body, meet).map(([name, what]) => [name, 'body', what] as Row), more: '' }
+/** The fields of a body as table rows, or one sentence for a body that is no plain object. */
+function describeBody(body: Schema, collect: Collect): { table: Row[]; more: string } {
+  if (body.title || !body.properties) return { table: [], more: `${describeSchema(body, collect)}.` }
+  return { table: fieldRows(body, collect).map(([name, what]) => [name, 'body', what] as Row), more: '' }
 }
 
-const fieldRows = ({ properties = {}, required = [] }: Schema, meet: Meet) =>
+const fieldRows = ({ properties = {}, required = [] }: Schema, collect: Collect) =>
   Object.entries(properties).map(
     ([name, schema]) =>
-      [`\`${name}\``, `${required.includes(name) ? '' : 'optional: '}${words(schema, meet)}`] as [string, string],
+      [`\`${name}\``, `${required.includes(name) ? '' : 'optional: '}${describeSchema(schema, collect)}`] as [
+        string,
+        string,
+      ],
   )
 
 const tableOf = (head: string[], rows: Row[]) =>
   rows.length === 0 ? [] : [[head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')]
 
-/** A shape can name further shapes, which then have their turn. */
-function shapeEntries(shapes: Map<string, Schema>, meet: Meet): string[] {
+/** `collect` adds the schemas that a schema refers to while the loop runs, so the loop covers them too. */
+function schemaEntries(schemas: Map<string, Schema>, collect: Collect): string[] {
   const entries = new Map<string, string>()
-  for (const [title, { title: _, ...schema }] of shapes) {
+  for (const [title, { title: _, ...schema }] of schemas) {
     const content = schema.properties
-      ? tableOf(['field', 'what'], fieldRows(schema, meet))
-      : [`${words(schema, meet)}.`]
+      ? tableOf(['field', 'type'], fieldRows(schema, collect))
+      : [`${describeSchema(schema, collect)}.`]
     entries.set(title, [`### \`${title}\``, ...content].join('\n\n'))
   }
   return [...entries].sort(([a], [b]) => a.localeCompare(b)).map(([, entry]) => entry)

@@ -4,14 +4,13 @@ import { found } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
 import { openLibrary } from './library.ts'
 
-/** Changes with the version that runs, so browsers ask again after a while. */
+/** Cached only for minutes, because an upgrade changes the pages. */
 const typed = (type: string, body: string) =>
   new Reply(body, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=300' })
 
-/** Commands can be copied as they stand: guides name the address that one has after a first start. */
+/** Replaces the default address in the guides by this instance's, so that commands can be copied. */
 const withAddress = (text: string, { rootUrl }: Config) => text.replaceAll('http://localhost:3000', rootUrl)
 
-/** How to use this instance, in its own words. */
 export const docsRoutes = [
   route(api.getDocs, () => typed('text/html', openLibrary().index)),
 

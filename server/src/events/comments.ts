@@ -1,13 +1,17 @@
 import { commentFields } from '@baton/protocol'
-import type { Config } from '../config.ts'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import type { Actor } from '../http/caller.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { type PlacedComment, readComments } from './placed-comments.ts'
-import { type EventActor, type Happening, only, record } from './record.ts'
+import { actorOf, type EventActor, type ItemChange, only, record } from './record.ts'
 
-/** What others hear of a comment: nothing where it is internal or stands on a personal item (6.5.6). */
-const heardOfComment = (actor: EventActor | null, action: Happening['action'], comment: PlacedComment): Happening[] =>
+/** None for an internal comment or one on a personal item (event.internal-comment-not-delivered). */
+const commentChanges = (
+  actor: EventActor | null,
+  action: ItemChange['action'],
+  comment: PlacedComment,
+): ItemChange[] =>
   comment.internal || comment.personal
     ? []
     : [
@@ -21,47 +25,35 @@ const heardOfComment = (actor: EventActor | null, action: Happening['action'], c
         },
       ]
 
-/** Records what others hear of comments. The rest is for people: internal ones for all, others for the item's owner. */
-export async function recordComments(
-  tx: Tx,
-  now: Date,
-  workspaceId: string,
-  actor: EventActor,
-  action: Happening['action'],
-  comments: PlacedComment[],
-) {
-  const heard = comments.flatMap((comment) => heardOfComment(actor, action, comment))
-  await record(tx, now, workspaceId, heard)
-  tellLive(
+/** Records events for shared comments. The others only get hints: internal ones for all members, the rest for the owner. */
+export async function recordComments(unit: UnitOfWork<Actor>, action: ItemChange['action'], comments: PlacedComment[]) {
+  const { tx, caller } = unit
+  await record(
+    unit,
+    comments.flatMap((comment) => commentChanges(actorOf(caller), action, comment)),
+  )
+  sendHints(
     tx,
     comments
       .filter(({ internal, personal }) => internal || personal)
       .flatMap((comment) => {
         const { id, target_id: parent_id } = comment
-        return hintsOf({ workspace_id: workspaceId, type: 'Comment', id, action, parent_id }, comment)
+        return hintsOf({ workspace_id: caller.workspaceId, type: 'Comment', id, action, parent_id }, comment)
       }),
   )
 }
 
-/** The comments of an item that was personal until now: news to everybody but its owner. */
-export async function recordThread(
-  tx: Tx,
-  now: Date,
-  workspaceId: string,
-  config: Config,
-  target: { issueId: string } | { projectId: string },
-) {
+/** Records `create` for the comments of an item that is no longer personal. */
+export async function recordThread(unit: UnitOfWork<Actor>, target: { issueId: string } | { projectId: string }) {
   const comments = await readComments(
-    config,
-    tx,
+    unit.config,
+    unit.tx,
     'issueId' in target
       ? sql`c.issue_id = ${target.issueId} order by c.id`
       : sql`c.project_id = ${target.projectId} order by c.id`,
   )
   await record(
-    tx,
-    now,
-    workspaceId,
-    comments.flatMap((comment) => heardOfComment(comment.author, 'create', comment)),
+    unit,
+    comments.flatMap((comment) => commentChanges(comment.author, 'create', comment)),
   )
 }

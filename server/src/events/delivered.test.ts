@@ -4,8 +4,8 @@ import { type TestApp, test, verifies } from '../../test/harness.ts'
 import type { Receiver } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 
-/** Webhooks of a workspace, by what they listen to, and what each of them heard while something was done. */
-class Listeners {
+/** Webhooks with different subscriptions, and the events each of them received. */
+class SubscribedWebhooks {
   readonly #app: TestApp
   readonly #receiver: Receiver
 
@@ -31,18 +31,18 @@ class Listeners {
     for (const [label, kind] of Object.entries(kinds)) {
       await owner.post('/webhooks', { label, url: `${receiver.url}/${label}`, ...kind })
     }
-    return { ...workspace, a, b, listeners: new Listeners(app, receiver) }
+    return { ...workspace, a, b, webhooks: new SubscribedWebhooks(app, receiver) }
   }
 
-  /** `all: Issue create` and so on, sorted; nothing at all is an answer too. */
-  async heard(work: () => Promise<unknown>) {
+  /** Lines such as `all: Issue create`, sorted. */
+  async receivedDuring(work: () => Promise<unknown>) {
     const bodies = await this.#requests(work)
-    return bodies.map(({ who, body }) => `${who}: ${body.type} ${body.action}`).sort()
+    return bodies.map(({ webhook, body }) => `${webhook}: ${body.type} ${body.action}`).sort()
   }
 
-  /** The bodies that the webhook for everything got. */
+  /** The bodies received by the webhook for all types and teams. */
   async bodies(work: () => Promise<unknown>) {
-    return (await this.#requests(work)).filter(({ who }) => who === 'all').map(({ body }) => body)
+    return (await this.#requests(work)).filter(({ webhook }) => webhook === 'all').map(({ body }) => body)
   }
 
   async #requests(work: () => Promise<unknown>) {
@@ -50,70 +50,74 @@ class Listeners {
     this.#receiver.take()
     await work()
     await this.#app.deliver()
-    return this.#receiver.take().map(({ path, body }) => ({ who: path.replace('/hook/', ''), body }))
+    return this.#receiver.take().map(({ path, body }) => ({ webhook: path.replace('/hook/', ''), body }))
   }
 }
 
-const to = (whos: string[], what: string) => whos.map((who) => `${who}: ${what}`).sort()
+const to = (labels: string[], what: string) => labels.map((webhook) => `${webhook}: ${what}`).sort()
 
-describe('who hears of', () => {
+describe('the webhooks that receive', () => {
   test(
-    'an issue: all teams, its team, and those who asked for issues',
+    'an issue: those for all teams and for its team that subscribe to issues',
     verifies('event.webhook-resource-types', 'event.webhook-team-scope'),
     async ({ app, receiver }) => {
-      const { owner, a, b, listeners } = await Listeners.begin(app, receiver)
-      const heard = await listeners.heard(() => owner.post('/issues', { title: 'One', team_id: a.id }))
-      expect(heard).toEqual(to(['all', 'ofA', 'issues'], 'Issue create'))
-      expect(await listeners.heard(() => owner.put('/issues/AAA-1', { title: 'Two' }))).toEqual(
+      const { owner, a, b, webhooks } = await SubscribedWebhooks.begin(app, receiver)
+      const received = await webhooks.receivedDuring(() => owner.post('/issues', { title: 'One', team_id: a.id }))
+      expect(received).toEqual(to(['all', 'ofA', 'issues'], 'Issue create'))
+      expect(await webhooks.receivedDuring(() => owner.put('/issues/AAA-1', { title: 'Two' }))).toEqual(
         to(['all', 'ofA', 'issues'], 'Issue update'),
       )
-      expect(await listeners.heard(() => owner.delete('/issues/AAA-1'))).toEqual(
+      expect(await webhooks.receivedDuring(() => owner.delete('/issues/AAA-1'))).toEqual(
         to(['all', 'ofA', 'issues'], 'Issue remove'),
       )
-      expect(await listeners.heard(() => owner.post('/projects', { title: 'P', team_ids: [a.id, b.id] }))).toEqual(
-        to(['all', 'ofA', 'ofB'], 'Project create'),
-      )
+      expect(
+        await webhooks.receivedDuring(() => owner.post('/projects', { title: 'P', team_ids: [a.id, b.id] })),
+      ).toEqual(to(['all', 'ofA', 'ofB'], 'Project create'))
     },
   )
 
   test(
-    'an issue that moves: both teams, once each; then only the new one',
+    'an issue that moves: those of both teams, once each; later only the new team',
     verifies('event.team-move-reaches-old-team'),
     async ({ app, receiver }) => {
-      const { owner, a, b, listeners } = await Listeners.begin(app, receiver)
+      const { owner, a, b, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id })
       const move = () => owner.put(`/issues/${issue.id}`, { team_id: b.id })
-      expect(await listeners.heard(move)).toEqual(to(['all', 'ofA', 'ofB', 'issues'], 'Issue update'))
-      expect(await listeners.heard(() => owner.put(`/issues/${issue.id}`, { title: 'Two' }))).toEqual(
+      expect(await webhooks.receivedDuring(move)).toEqual(to(['all', 'ofA', 'ofB', 'issues'], 'Issue update'))
+      expect(await webhooks.receivedDuring(() => owner.put(`/issues/${issue.id}`, { title: 'Two' }))).toEqual(
         to(['all', 'ofB', 'issues'], 'Issue update'),
       )
     },
   )
 
-  test('what has no team: all teams alone', verifies('event.no-team-only-all-teams'), async ({ app, receiver }) => {
-    const { owner, listeners } = await Listeners.begin(app, receiver)
-    expect(await listeners.heard(() => owner.post('/issues', { title: 'One' }))).toEqual(
-      to(['all', 'issues'], 'Issue create'),
-    )
-    expect(await listeners.heard(() => owner.post('/projects', { title: 'One' }))).toEqual(
-      to(['all'], 'Project create'),
-    )
-  })
+  test(
+    'an item without a team: only those for all teams',
+    verifies('event.no-team-only-all-teams'),
+    async ({ app, receiver }) => {
+      const { owner, webhooks } = await SubscribedWebhooks.begin(app, receiver)
+      expect(await webhooks.receivedDuring(() => owner.post('/issues', { title: 'One' }))).toEqual(
+        to(['all', 'issues'], 'Issue create'),
+      )
+      expect(await webhooks.receivedDuring(() => owner.post('/projects', { title: 'One' }))).toEqual(
+        to(['all'], 'Project create'),
+      )
+    },
+  )
 
-  test('a comment: those who hear of its issue or project', async ({ app, receiver }) => {
-    const { owner, a, b, listeners } = await Listeners.begin(app, receiver)
+  test('a comment: those that receive its issue or project', async ({ app, receiver }) => {
+    const { owner, a, b, webhooks } = await SubscribedWebhooks.begin(app, receiver)
     const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id })
     const { body: project } = await owner.post('/projects', { title: 'P', team_ids: [b.id] })
     const comment = (target_type: string, target_id: string) => () =>
       owner.post('/comments', { target_type, target_id, text: 'Hm' })
-    expect(await listeners.heard(comment('issue', issue.id))).toEqual(to(['all', 'ofA'], 'Comment create'))
-    expect(await listeners.heard(comment('project', project.id))).toEqual(to(['all', 'ofB'], 'Comment create'))
+    expect(await webhooks.receivedDuring(comment('issue', issue.id))).toEqual(to(['all', 'ofA'], 'Comment create'))
+    expect(await webhooks.receivedDuring(comment('project', project.id))).toEqual(to(['all', 'ofB'], 'Comment create'))
   })
 
-  test('another workspace: nobody', async ({ app, receiver }) => {
-    const { listeners } = await Listeners.begin(app, receiver)
+  test('an event of another workspace: none', async ({ app, receiver }) => {
+    const { webhooks } = await SubscribedWebhooks.begin(app, receiver)
     const elsewhere = await app.workspace()
-    expect(await listeners.heard(() => elsewhere.owner.post('/issues', { title: 'Theirs' }))).toEqual([])
+    expect(await webhooks.receivedDuring(() => elsewhere.owner.post('/issues', { title: 'Theirs' }))).toEqual([])
   })
 })
 
@@ -125,7 +129,7 @@ describe('the body', () => {
   })
 
   test(
-    'of an issue has every field, with null and [] for what is not set',
+    'of an issue has every field, with null and [] for unset ones',
     verifies(
       'event.issue-data-fields',
       'event.issue-data-code',
@@ -136,8 +140,8 @@ describe('the body', () => {
       'envelope.actor-shape',
     ),
     async ({ app, receiver }) => {
-      const { owner, a, listeners } = await Listeners.begin(app, receiver)
-      const [created] = await listeners.bodies(() => owner.post('/issues', { title: 'One', team_id: a.id }))
+      const { owner, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
+      const [created] = await webhooks.bodies(() => owner.post('/issues', { title: 'One', team_id: a.id }))
       expect(Object.keys(created.data).sort()).toEqual([...issueFields].sort())
       const { url } = (await owner.get('/issues/AAA-1')).body
       expect(created).toMatchObject({ action: 'create', actor: byKind(owner), url })
@@ -167,8 +171,8 @@ describe('the body', () => {
       'event.updated-from-omitted',
     ),
     async ({ app, receiver }) => {
-      const { owner, member, a, listeners } = await Listeners.begin(app, receiver)
-      const [project] = await listeners.bodies(() => owner.post('/projects', { title: 'P', team_ids: [a.id] }))
+      const { owner, member, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
+      const [project] = await webhooks.bodies(() => owner.post('/projects', { title: 'P', team_ids: [a.id] }))
       expect(Object.keys(project.data).sort()).toEqual([...projectFields].sort())
       expect(project.url).toBe(`${app.ctx.config.appUrl}/project/${project.data.id}`)
       expect(project.data).toMatchObject({ health_status: null, lead_id: null, progress: null, label_ids: [] })
@@ -179,7 +183,7 @@ describe('the body', () => {
         ['issue', issue.id, issue.url],
         ['project', project.data.id, project.url],
       ]) {
-        const [comment] = await listeners.bodies(() =>
+        const [comment] = await webhooks.bodies(() =>
           member.post('/comments', { target_type, target_id, text: `@[X](${owner.user.id}) hi` }),
         )
         expect(Object.keys(comment.data).sort()).toEqual([...commentFields].sort())
@@ -197,16 +201,16 @@ describe('the body', () => {
           },
         })
         const path = `/comments/${comment.data.id}`
-        const [edited] = await listeners.bodies(() => member.put(path, { text: 'Changed' }))
+        const [edited] = await webhooks.bodies(() => member.put(path, { text: 'Changed' }))
         expect(edited).toMatchObject({ action: 'update', data: { text: 'Changed' } })
-        const [removed] = await listeners.bodies(() => member.delete(path))
+        const [removed] = await webhooks.bodies(() => member.delete(path))
         for (const body of [comment, edited, removed]) expect(body).not.toHaveProperty('updated_from')
       }
     },
   )
 
   test(
-    'of an update tells what was there before, of every changed field and no other',
+    'of an update has the previous value of every changed field and no other',
     verifies(
       'event.updated-from-changed-fields',
       'event.updated-from-null-when-unset',
@@ -214,18 +218,18 @@ describe('the body', () => {
       'event.updated-from-omitted',
     ),
     async ({ app, receiver }) => {
-      const { owner, member, a, listeners } = await Listeners.begin(app, receiver)
+      const { owner, member, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id })
       const { body: project } = await owner.post('/projects', { title: 'P', team_ids: [a.id] })
-      const [changed] = await listeners.bodies(() =>
+      const [changed] = await webhooks.bodies(() =>
         owner.put(`/issues/${issue.id}`, { title: 'Two', status: 'backlog', assignee_id: member.user.id }),
       )
       expect(changed.updated_from).toEqual({ title: 'One', assignee_id: null, updated_at: issue.updated_at })
-      const [planned] = await listeners.bodies(() =>
+      const [planned] = await webhooks.bodies(() =>
         owner.put(`/projects/${project.id}`, { health_status: 'at_risk', title: 'P' }),
       )
       expect(planned.updated_from).toEqual({ health_status: null, updated_at: project.updated_at })
-      const [created] = await listeners.bodies(() => owner.post('/issues', { title: 'New' }))
+      const [created] = await webhooks.bodies(() => owner.post('/issues', { title: 'New' }))
       expect(created).not.toHaveProperty('updated_from')
     },
   )
@@ -234,7 +238,7 @@ describe('the body', () => {
     'of a removal is the last known state at the time of removal',
     verifies('event.remove-data', 'event.issue-delete-emits-issue-remove-only', 'event.updated-from-omitted'),
     async ({ app, receiver }) => {
-      const { owner, a, listeners } = await Listeners.begin(app, receiver)
+      const { owner, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id, description: 'Last words' })
       const { body: project } = await owner.post('/projects', { title: 'P' })
       const comment = await owner.post('/comments', { target_type: 'issue', target_id: issue.id, text: 'Hm' })
@@ -245,55 +249,51 @@ describe('the body', () => {
         [`/projects/${project.id}`, { title: 'P' }],
       ] as const) {
         app.clock.advance({ minutes: 1 })
-        const told = await listeners.bodies(() => owner.delete(path))
-        expect(told).toHaveLength(1)
-        expect(told[0]).toMatchObject({ action: 'remove', data })
-        expect(told[0].data.updated_at).toBe(app.clock.now().toISOString())
-        expect(told[0]).not.toHaveProperty('updated_from')
+        const bodies = await webhooks.bodies(() => owner.delete(path))
+        expect(bodies).toHaveLength(1)
+        expect(bodies[0]).toMatchObject({ action: 'remove', data })
+        expect(bodies[0].data.updated_at).toBe(app.clock.now().toISOString())
+        expect(bodies[0]).not.toHaveProperty('updated_from')
       }
       expect((await owner.get(`/comments/${comment.body.id}`)).status).toBe(404)
     },
   )
 
-  test(
-    'has no actor when the one who did it is gone',
-    verifies('envelope.actor-null-when-gone'),
-    async ({ app, receiver }) => {
-      const { member, listeners } = await Listeners.begin(app, receiver)
-      const { body: issue } = await member.post('/issues', { title: 'Mine', personal: true })
-      const { body: comment } = await member.post('/comments', {
-        target_type: 'issue',
-        target_id: issue.id,
-        text: 'Written long ago',
-      })
-      await app.ctx.db.run(sql`update comments set author_id = null where id = ${comment.id}`)
-      const told = await listeners.bodies(() => member.put(`/issues/${issue.id}`, { personal: false }))
-      const said = told.find(({ type }) => type === 'Comment')
-      expect(said).toMatchObject({ action: 'create', actor: null, data: { author_id: null } })
-    },
-  )
+  test('has no actor if the user was deleted', verifies('envelope.actor-null-when-gone'), async ({ app, receiver }) => {
+    const { member, webhooks } = await SubscribedWebhooks.begin(app, receiver)
+    const { body: issue } = await member.post('/issues', { title: 'Mine', personal: true })
+    const { body: comment } = await member.post('/comments', {
+      target_type: 'issue',
+      target_id: issue.id,
+      text: 'Written long ago',
+    })
+    await app.ctx.db.run(sql`update comments set author_id = null where id = ${comment.id}`)
+    const bodies = await webhooks.bodies(() => member.put(`/issues/${issue.id}`, { personal: false }))
+    const recorded = bodies.find(({ type }) => type === 'Comment')
+    expect(recorded).toMatchObject({ action: 'create', actor: null, data: { author_id: null } })
+  })
 })
 
-describe('nobody hears of', () => {
+describe('no event is sent for', () => {
   test(
-    'a write that changes nothing, or only the order',
+    'a write that changes nothing, or only the sort order',
     verifies('event.update-only-on-change', 'event.ordering-change-not-delivered'),
     async ({ app, receiver }) => {
-      const { owner, a, listeners } = await Listeners.begin(app, receiver)
+      const { owner, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id })
       app.clock.advance({ minutes: 1 })
-      const heard = await listeners.heard(async () => {
+      const received = await webhooks.receivedDuring(async () => {
         await owner.put(`/issues/${issue.id}`, { title: 'One', label_ids: [], team_id: a.id })
         await owner.put(`/issues/${issue.id}`, { sort_order: 7 })
         await owner.put(`/issues/${issue.id}`, {})
       })
-      expect(heard).toEqual([])
+      expect(received).toEqual([])
       expect((await owner.get(`/issues/${issue.id}`)).body.updated_at).toBe(issue.updated_at)
     },
   )
 
   test(
-    'what is personal, the change that made it so, or comments on it; only that it is so no more, as if it were new',
+    'a personal item, the change that made it personal, or its comments; sharing it sends create',
     verifies(
       'event.personal-never-delivered',
       'event.made-personal-not-delivered',
@@ -301,12 +301,12 @@ describe('nobody hears of', () => {
       'event.comment-on-personal-not-delivered',
     ),
     async ({ app, receiver }) => {
-      const { owner, a, listeners } = await Listeners.begin(app, receiver)
+      const { owner, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       for (const noun of ['issue', 'project'] as const) {
         const team = noun === 'issue' ? { team_id: a.id } : { team_ids: [a.id] }
         const { body: shared } = await owner.post(`/${noun}s`, { title: 'Shared', ...team })
         const path = `/${noun}s/${shared.id}`
-        const heard = await listeners.heard(async () => {
+        const received = await webhooks.receivedDuring(async () => {
           const { body: own } = await owner.post(`/${noun}s`, { title: 'Mine', personal: true })
           await owner.put(`/${noun}s/${own.id}`, { title: 'Still mine' })
           await owner.post('/comments', { target_type: noun, target_id: own.id, text: 'To myself' })
@@ -317,8 +317,8 @@ describe('nobody hears of', () => {
           await owner.put(`/comments/${body.id}`, { text: 'Hidden too' })
           await owner.delete(`/comments/${body.id}`)
         })
-        expect(heard).toEqual([])
-        const cleared = await listeners.heard(() => owner.put(path, { personal: false }))
+        expect(received).toEqual([])
+        const cleared = await webhooks.receivedDuring(() => owner.put(path, { personal: false }))
         const name = noun === 'issue' ? 'Issue' : 'Project'
         expect(cleared).toEqual(to(noun === 'issue' ? ['all', 'issues'] : ['all'], `${name} create`))
       }
@@ -329,9 +329,9 @@ describe('nobody hears of', () => {
     'internal comments and imports',
     verifies('event.internal-comment-not-delivered', 'event.import-not-delivered'),
     async ({ app, receiver }) => {
-      const { owner, a, listeners } = await Listeners.begin(app, receiver)
+      const { owner, a, webhooks } = await SubscribedWebhooks.begin(app, receiver)
       const { body: issue } = await owner.post('/issues', { title: 'One', team_id: a.id })
-      const heard = await listeners.heard(async () => {
+      const received = await webhooks.receivedDuring(async () => {
         const target = { target_type: 'issue', target_id: issue.id }
         const { body } = await owner.post('/comments', { ...target, text: 'Between us', internal: true })
         await owner.put(`/comments/${body.id}`, { text: 'Between us two' })
@@ -339,7 +339,7 @@ describe('nobody hears of', () => {
         const imported = await owner.post('/issues/import', { issues: [{ title: 'Old', team_id: a.id }] })
         expect(imported.status).toBe(201)
       })
-      expect(heard).toEqual([])
+      expect(received).toEqual([])
       expect((await owner.get('/issues')).body.data).toHaveLength(2)
     },
   )

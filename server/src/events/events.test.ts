@@ -12,7 +12,7 @@ const scene = async (app: TestApp) => {
 }
 
 describe('an event', () => {
-  test('of an issue says who did what to it, and what was there before', async ({ app }) => {
+  test('of an issue has the actor, the action and the previous values', async ({ app }) => {
     const { id, owner, member, a } = await scene(app)
     const [created] = await eventsOf(app, id, () => owner.post('/issues', { title: 'A bug', team_id: a.id }))
     const issue = (await owner.get('/issues/AAA-1')).body
@@ -47,7 +47,7 @@ describe('an event', () => {
     expect(removed?.body).not.toHaveProperty('updated_from')
   })
 
-  test('of a project has its teams before and after as audience', async ({ app }) => {
+  test('of a project has the teams before and after the change', async ({ app }) => {
     const { id, owner, a, b } = await scene(app)
     const project = (await owner.post('/projects', { title: 'Plan', team_ids: [a.id] })).body
     const [updated] = await eventsOf(app, id, () =>
@@ -63,7 +63,7 @@ describe('an event', () => {
     })
   })
 
-  test('of a moved issue reaches both teams; one without a team has none', async ({ app }) => {
+  test('of a moved issue has both teams; without a team it has none', async ({ app }) => {
     const { id, owner, a, b } = await scene(app)
     const issue = (await owner.post('/issues', { title: 'A bug', team_id: a.id })).body
     const [moved] = await eventsOf(app, id, () => owner.put(`/issues/${issue.id}`, { team_id: b.id }))
@@ -75,7 +75,7 @@ describe('an event', () => {
     expect(again?.team_ids).toEqual([])
   })
 
-  test('of a comment has no updated_from, and the audience of its issue or project', async ({ app }) => {
+  test('of a comment has no updated_from, and the teams of its issue or project', async ({ app }) => {
     const { id, owner, a, b } = await scene(app)
     const issue = (await owner.post('/issues', { title: 'A bug', team_id: a.id })).body
     const project = (await owner.post('/projects', { title: 'Plan', team_ids: [a.id, b.id] })).body
@@ -112,7 +112,7 @@ describe('an event', () => {
 })
 
 describe('no event', () => {
-  test('comes of a write that changes nothing, or that is refused', async ({ app }) => {
+  test('is recorded for a write that changes nothing or is refused', async ({ app }) => {
     const { id, owner, member, a } = await scene(app)
     const issue = (await owner.post('/issues', { title: 'A bug', team_id: a.id, due_date: '2026-05-01T00:00:00Z' }))
       .body

@@ -7,7 +7,7 @@ import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import type { EventActor } from './record.ts'
 
-interface Pinged {
+interface PingedEndpoint {
   url: string
   secret: string
   label: string
@@ -17,9 +17,9 @@ interface Pinged {
   deliveryId: string
 }
 
-const allowance = { limit: limits.testsPerMinute, periodMs: 60_000 }
+const rateLimit = { limit: limits.testsPerMinute, periodMs: 60_000 }
 
-/** 3.3, 4.6: one signed Ping, never retried, in whatever state the endpoint is. It is listed like any delivery. */
+/** Sends one signed Ping, whatever the endpoint's state, without retry (webhook.test-once). Listed with the deliveries. */
 export async function ping(
   ctx: Context,
   workspaceId: string,
@@ -30,7 +30,7 @@ export async function ping(
   const eventId = newId('evt')
   const now = clock.now()
   const endpoint = found(
-    await db.row<Pinged>(sql`
+    await db.row<PingedEndpoint>(sql`
       select e.url, e.secret, e.label, e.app_id as "appId", i.id as "installationId", i.app_user_id as "appUserId",
         delivery_id(${eventId}, e.id) as "deliveryId"
       from endpoints e left join installations i on i.app_id = e.app_id and i.revoked_at is null
@@ -46,7 +46,7 @@ export async function ping(
     workspace_id: workspaceId,
     ...(endpoint.appId ? { installation_id: endpoint.installationId, app_user_id: endpoint.appUserId } : {}),
   })
-  await takeOne(db, `ping ${endpointId}`, allowance, now)
+  await takeOne(db, `ping ${endpointId}`, rateLimit, now)
   const message = {
     id: endpoint.deliveryId,
     workspaceId,
@@ -56,12 +56,12 @@ export async function ping(
     action: 'create',
     envelope,
   }
-  const { result, keep } = await sendNow(ctx, message, endpoint.url, keys.open(endpoint.secret, endpointId))
+  const { result, save } = await sendNow(ctx, message, endpoint.url, keys.open(endpoint.secret, endpointId))
   await db.tx(async (tx) => {
     await tx.run(sql`
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)
       values (${eventId}, ${workspaceId}, 'Ping', 'create', '{}', ${envelope}::json, ${now})`)
-    await keep(tx)
+    await save(tx)
   })
   return result
 }

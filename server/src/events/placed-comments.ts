@@ -5,16 +5,16 @@ import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { EventActor } from './record.ts'
 
-/** A comment, and what one must know of its issue or project to say who may hear of it. */
+/** A comment with the fields of its issue or project that decide who may see it. */
 export interface PlacedComment extends Comment {
-  /** Whose personal item it stands on; null where everybody sees it. */
+  /** Owner of the personal item it belongs to; null for a shared item. */
   personalOf: string | null
   personal: boolean
   teamIds: string[]
   author: EventActor | null
 }
 
-/** Reads comments with their place. `c` is the comment. */
+/** In `condition`, `c` is the comment. */
 export const readComments = (config: Config, db: Queryable, condition: Sql): Promise<PlacedComment[]> =>
   db.rows(sql`
     select c.id, c.text, c.author_id, case when c.issue_id is null then 'project' else 'issue' end as target_type,

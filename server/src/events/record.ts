@@ -1,27 +1,28 @@
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { enqueueRecorded } from '../delivery/enqueue.ts'
+import { enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
-import { tellLive } from '../live/hint.ts'
+import { sendHints } from '../live/hint.ts'
+import type { Recording } from '../unit-of-work.ts'
+import { recipientsOfRecorded } from './recipients.ts'
 
-/** 6.2: whom an event names. */
+/** The `actor` of an event. */
 export interface EventActor {
   id: string
   type: 'user' | 'application' | 'system'
   name: string
 }
 
-/** What happened to an item that others may know of. */
-export interface Happening {
+/** A change of an item that is not private. */
+export interface ItemChange {
   type: 'Issue' | 'Project' | 'Comment'
   action: 'create' | 'update' | 'remove'
   actor: EventActor | null
-  /** `target_id` is the issue or project of a comment. */
+  /** `target_id`: the issue or project of a comment. */
   data: { id: string; updated_at: string; target_id?: string }
-  /** 6.2: Issue and Project updates only. */
+  /** Only for updates of issues and projects (event.updated-from-omitted). */
   updatedFrom?: Record<string, unknown>
   url: string
-  /** Every team that had or has the item; none for an item without a team. */
+  /** Teams of the item before and after the change. */
   teamIds: string[]
 }
 
@@ -32,12 +33,13 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
 })
 
 /**
- * Records events and their deliveries in the transaction of the change itself. Whoever calls this has left out what
- * nobody else may know: personal items, internal comments, imports (6.5.6).
+ * Records events and their deliveries in the transaction of the change. Callers leave out what is never delivered:
+ * personal items, internal comments and imports (event.personal-never-delivered, event.internal-comment-not-delivered,
+ * event.import-not-delivered).
  */
-export async function record(tx: Tx, now: Date, workspaceId: string, happenings: Happening[]): Promise<void> {
-  if (happenings.length === 0) return
-  const rows = happenings.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
+export async function record({ tx, now, caller: { workspaceId } }: Recording, changes: ItemChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const rows = changes.map(({ type, action, actor, data, updatedFrom, url, teamIds }) => ({
     id: newId('evt'),
     type,
     action,
@@ -53,22 +55,22 @@ export async function record(tx: Tx, now: Date, workspaceId: string, happenings:
       workspace_id: workspaceId,
     },
   }))
-  const told = await tx.rows<{ endpoint_id: string }>(sql`
+  const deliveries = await tx.rows<{ endpoint_id: string }>(sql`
     with recorded as (
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)
       select id, ${workspaceId}, type, action, team_ids, body, ${now}
       from json_to_recordset(${JSON.stringify(rows)}::json)
         as e (id text, type text, action text, team_ids text[], body json)
       returning *
-    )
-    ${enqueueRecorded}`)
+    ), recipients as (${recipientsOfRecorded})
+    ${enqueue}`)
   tx.tell(
     'due',
-    told.map(({ endpoint_id }) => endpoint_id),
+    deliveries.map(({ endpoint_id }) => endpoint_id),
   )
-  tellLive(
+  sendHints(
     tx,
-    happenings.map(({ type, action, data: { id, target_id } }) => ({
+    changes.map(({ type, action, data: { id, target_id } }) => ({
       workspace_id: workspaceId,
       type,
       id,
@@ -78,7 +80,7 @@ export async function record(tx: Tx, now: Date, workspaceId: string, happenings:
   )
 }
 
-/** The previous value of each field that differs, or null when none does. */
+/** The previous value of each changed field, or null if none changed. */
 export function previousValues<Item extends object>(
   before: Item,
   after: Item,
@@ -89,16 +91,15 @@ export function previousValues<Item extends object>(
 }
 
 /**
- * What others hear of a change: nothing of what is personal, `create` of what was personal until now and so never seen,
- * else `update`, if a field changed that they may know. `created` is what would be said of the item if it were new.
+ * The change to record for an update: none for a personal item; `created` for one that was personal before, which
+ * receivers have not seen; otherwise an `update`, if a field changed. `created` is the change that creates `after`.
  */
-export function heardOfChange<Item extends { personal: boolean }>(
-  before: Item,
-  after: Item,
+export function changesToRecord<Item extends { personal: boolean }>(
+  [before, after]: readonly [before: Item, after: Item],
   fields: readonly (keyof Item & string)[],
-  created: Happening,
+  created: ItemChange,
   teamIdsBefore: string[],
-): Happening[] {
+): ItemChange[] {
   if (after.personal) return []
   if (before.personal) return [created]
   const updatedFrom = previousValues(before, after, fields)
@@ -106,6 +107,5 @@ export function heardOfChange<Item extends { personal: boolean }>(
   return [{ ...created, action: 'update', updatedFrom, teamIds: [...teamIdsBefore, ...created.teamIds] }]
 }
 
-/** The fields of an item that are for others to see. */
 export const only = <Item extends object, Field extends keyof Item>(item: Item, fields: readonly Field[]) =>
   Object.fromEntries(fields.map((field) => [field, item[field]])) as Pick<Item, Field>

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { type TestApp, type TestPerson, test } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
-/** What a sequence is made of. Numbers pick among what is there. */
+/** Steps of a sequence. Numbers select among the existing items. */
 const step = fc.record({
   verb: fc.constantFrom(
     ...['issue', 'issue', 'edit', 'edit', 'move', 'relate', 'relate', 'relate', 'hide', 'hide', 'show', 'show', 'drop'],
@@ -24,16 +24,16 @@ interface Item {
   [field: string]: any
 }
 
-/** Plays steps against the API and keeps, apart from it, which words must never have been told. */
+/** Plays steps against the API and records which words must not appear in any event. */
 class Play {
   readonly #app: TestApp
   readonly #people: [TestPerson, TestPerson]
   readonly #teams: string[]
   readonly workspaceId: string
-  /** Words written where only one person, or only people, may read them, by the item they are in. */
+  /** Words of personal items and internal comments, by item. */
   readonly secrets = new Map<string, string>()
   #words = 0
-  #told = 0
+  #checkedEvents = 0
 
   private constructor(app: TestApp, workspaceId: string, people: [TestPerson, TestPerson], teams: string[]) {
     this.#app = app
@@ -60,19 +60,19 @@ class Play {
     return this.#app.ctx.db.rows<Item>(statements[table])
   }
 
-  /** Of what is personal now, the last step told nothing. */
-  async nothingPersonalWasTold() {
-    const told = await this.#app.ctx.db.rows<{ id: string; target: string | null }>(sql`
+  /** The last step recorded no event of a personal item. */
+  async expectNoPersonalEvents() {
+    const recorded = await this.#app.ctx.db.rows<{ id: string; target: string | null }>(sql`
       select body -> 'data' ->> 'id' as id, body -> 'data' ->> 'target_id' as target from events
-      where workspace_id = ${this.workspaceId} order by events.id offset ${this.#told}`)
-    this.#told += told.length
+      where workspace_id = ${this.workspaceId} order by events.id offset ${this.#checkedEvents}`)
+    this.#checkedEvents += recorded.length
     const personal = [...(await this.all('issues')), ...(await this.all('projects'))].filter((item) => item.personal)
     for (const { id } of personal) {
-      expect(told.filter((event) => event.id === id || event.target === id)).toEqual([])
+      expect(recorded.filter((event) => event.id === id || event.target === id)).toEqual([])
     }
   }
 
-  /** An item as the API shows it, with the fields that events carry. */
+  /** An item from the API, reduced to the fields of events. */
   async shown(item: Item): Promise<Item> {
     const [path, fields] = item.id.startsWith('iss_')
       ? (['issues', issueFields] as const)
@@ -91,12 +91,12 @@ class Play {
   }
 
   async #pick(table: 'issues' | 'projects' | 'comments' | 'labels', index: number) {
-    // Few are in play at a time, so that much happens to each.
+    // Few items, so that each changes often.
     const items = (await this.all(table)).slice(-4)
     return items[index % Math.max(1, items.length)]
   }
 
-  /** Whose eyes alone an item is for, if it is. */
+  /** Owner of a personal item. */
   #owner(item: Item | undefined) {
     return item?.personal ? (item.reporter_id ?? item.owner_id) : null
   }
@@ -206,18 +206,18 @@ class Play {
     }
   }
 
-  /** Sharing tells the words that are there now, and none that were there before. */
+  /** Sharing an item reveals its current words, not earlier ones. */
   async #share(item: Item, share: () => Promise<{ status: number }>) {
     if (!item.personal || (await share()).status !== 200) return
     const comments = await this.all('comments')
-    const told = comments
+    const texts = comments
       .filter((one) => (one.issue_id ?? one.project_id) === item.id && !one.internal)
       .map(({ text }) => text)
-    for (const word of [item.title, ...told]) this.secrets.delete(word)
+    for (const word of [item.title, ...texts]) this.secrets.delete(word)
   }
 }
 
-/** A receiver that has heard of everything and knows nothing else. */
+/** The state of a receiver that applies all events to an empty model. */
 function replay(events: { type: string; action: string; data: Item }[]) {
   const model = new Map<string, Item>()
   for (const { action, data } of events) {
@@ -225,7 +225,7 @@ function replay(events: { type: string; action: string; data: Item }[]) {
       model.delete(data.id)
       for (const [id, item] of model) if (item.target_id === data.id) model.delete(id)
     } else {
-      // `create` of what is known: it was hidden in between, and so cleared from what referred to it.
+      // `create` of a known item: it was personal in between, so references to it were cleared.
       if (action === 'create' && model.has(data.id)) {
         const others = new Set([...model.keys()].filter((id) => id !== data.id))
         for (const [id, item] of model) model.set(id, withoutDead(item, new Set([...others, ...idsIn(item, data.id)])))
@@ -236,13 +236,13 @@ function replay(events: { type: string; action: string; data: Item }[]) {
   return model
 }
 
-/** Every id that an item names, but one. */
+/** All ids in an item, except one. */
 const idsIn = (item: Item, but: string) =>
   Object.values(item)
     .flat()
     .filter((value): value is string => typeof value === 'string' && value !== but)
 
-/** decisions 3: what is deleted or hidden is cleared from what refers to it, without a word. */
+/** Deleting or hiding an item clears references to it without an event. */
 function withoutDead(item: Item, alive: Set<string>): Item {
   const live = (value: unknown) =>
     typeof value === 'string' && /^(iss|prj|lbl)_/.test(value) && !alive.has(value) ? null : value
@@ -260,7 +260,7 @@ function withoutDead(item: Item, alive: Set<string>): Item {
   ) as Item
 }
 
-test('events, replayed, give the state of everything shared, and tell nothing that is not', {
+test('replayed events give the state of all shared items, and nothing of personal ones', {
   timeout: 120_000,
 }, async ({ app }) => {
   await fc.assert(
@@ -268,14 +268,14 @@ test('events, replayed, give the state of everything shared, and tell nothing th
       const play = await Play.begin(app)
       for (const one of steps) {
         await play.play(one)
-        await play.nothingPersonalWasTold()
+        await play.expectNoPersonalEvents()
       }
 
       const events = await app.ctx.db.rows<{ body: { type: string; action: string; data: Item } }>(
         sql`select body from events where workspace_id = ${play.workspaceId} order by id`,
       )
-      const told = JSON.stringify(events)
-      for (const word of play.secrets.keys()) expect(told).not.toContain(word)
+      const recorded = JSON.stringify(events)
+      for (const word of play.secrets.keys()) expect(recorded).not.toContain(word)
 
       const model = replay(events.map(({ body }) => body))
       const [issues, projects, comments, labels] = [
@@ -290,13 +290,13 @@ test('events, replayed, give the state of everything shared, and tell nothing th
       for (const item of [...shared, ...comments.filter(({ internal }) => !internal)]) {
         const home = item.issue_id ?? item.project_id
         if (item.text !== undefined && !alive.has(home)) continue
-        const heard = model.get(item.id)
-        // An import is silent; what happens to the issue afterwards is not.
-        if (!heard && imported.has(item.id)) continue
-        expect(heard, `nothing was heard of ${item.id}`).toBeDefined()
+        const replayed = model.get(item.id)
+        // An import records no event; later changes of the issue do.
+        if (!replayed && imported.has(item.id)) continue
+        expect(replayed, `no event was recorded for ${item.id}`).toBeDefined()
         const actual = await play.shown(item)
         const { progress: _, ...state } = actual
-        expect(state).toEqual(withoutDead(heard as Item, alive))
+        expect(state).toEqual(withoutDead(replayed as Item, alive))
       }
     }),
     { endOnFailure: true, numRuns: Number(process.env.BATON_TEST_RUNS ?? 12) },

@@ -8,36 +8,36 @@ import {
 } from '@baton/protocol'
 import { ApiError } from './errors.ts'
 
-export interface Nobody {
-  kind: 'nobody'
+export interface Anonymous {
+  kind: 'anonymous'
 }
 
-/** A person with a login. `workspaceId` is the one asked for; `role` is theirs in it, or null. */
+/** A person with a login. `workspaceId` is the requested workspace; `role` is the person's role in it, or null. */
 export interface Person {
   kind: 'person'
   id: string
   name: string
   email: string
   tokenHash: Buffer
-  /** Null with a login of their own; what a program of theirs may do on their behalf, by an OAuth token. */
+  /** Null with a login; with an OAuth token, what the program may do on the person's behalf. */
   scopes: readonly AppScope[] | null
   workspaceId: string | null
   role: Role | null
 }
 
-/** A person in a workspace of theirs. */
+/** A person who is a member of the workspace. */
 export type Member = Person & { workspaceId: string; role: Role }
 
 /**
- * An agent: an installed app, acting as its app user within the teams it covers (5.6, 5.7), or one that runs inside the
- * service, which is held to the same (agents/identity.ts).
+ * An agent: an installed app, acting as its app user within the teams it covers, or an agent inside the service, which
+ * follows the same rules (agents/identity.ts).
  */
 export interface App {
   kind: 'app'
-  /** Of the app user. */
+  /** The app user's id. */
   id: string
   name: string
-  /** Of the installation; a request within a workspace must name it. */
+  /** The installation's workspace; `workspaceAsked` is the one that the request names. */
   workspaceId: string
   workspaceAsked: string | null
   /** Null for an agent inside the service. */
@@ -50,20 +50,20 @@ export interface App {
   allTeams: boolean
   /** Empty when `allTeams`. */
   teamIds: readonly string[]
-  /** Whose personal items it reaches: of a personal agent its owner's, where it works on one of these. */
+  /** Owner of the personal items it may access: a personal agent's owner, while it works on one of them. */
   personalOf: string | null
 }
 
-/** Whoever works in a workspace. */
+/** A caller within a workspace. */
 export type Actor = Member | App
 
-export type Caller = Nobody | Person | App
+export type Caller = Anonymous | Person | App
 
-/** What a handler may rely on, by what its route declares. */
+/** The type of caller that a handler gets, by what its route declares. */
 export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
-  ? Nobody
+  ? Anonymous
   : Kind extends 'anyone or person'
-    ? Nobody | Person
+    ? Anonymous | Person
     : Kind extends 'person'
       ? Person
       : Kind extends 'person or app'
@@ -76,22 +76,22 @@ export type CallerFor<Kind extends CallerKind> = Kind extends 'anyone'
 
 export const isManager = (caller: Member) => caller.role === 'owner' || caller.role === 'admin'
 
-/** Whether this caller may use the route at all. Throws the refusal if not. */
+/** Throws unless this caller may use the route. */
 export function admit(route: Route, caller: Caller): void {
   if (route.caller === 'anyone' || route.caller === 'anyone or person') return
-  if (caller.kind === 'nobody') throw new ApiError('UNAUTHORIZED')
-  // 5.5: some things only a person does, signed in.
+  if (caller.kind === 'anonymous') throw new ApiError('UNAUTHORIZED')
+  // app.session-only-*: routes without a scope need a person's login.
   if (caller.scopes && !('scope' in route)) throw new ApiError('SESSION_ONLY_ROUTE')
   if (caller.scopes || inWorkspace(route.caller)) admitToWorkspace(route, caller)
   if (route.caller === 'app' && caller.kind !== 'app') {
-    throw new ApiError('FORBIDDEN', {}, { message: 'Only an agent app does this, with its own token.' })
+    throw new ApiError('FORBIDDEN', {}, { message: 'This route needs the token of an agent app.' })
   }
   const needed = neededScope(route, caller)
   if (caller.scopes && needed && !grants(caller.scopes, needed)) throw insufficientScope(needed)
   if (route.caller === 'manager' && !isManager(caller as Member)) throw new ApiError('FORBIDDEN')
 }
 
-/** An OAuth token is of one workspace: naming another is refused wherever it is used (decisions 2). */
+/** workspace.header-not-the-apps-403: an OAuth token works in one workspace only, also where a route needs none. */
 function admitToWorkspace(route: Route, caller: Person | App) {
   const asked = caller.kind === 'app' ? workspaceOf(route, caller) : caller.workspaceId
   if (!asked && inWorkspace(route.caller)) throw new ApiError('WORKSPACE_REQUIRED')
@@ -99,7 +99,7 @@ function admitToWorkspace(route: Route, caller: Person | App) {
   if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
 }
 
-/** The one it asks for; on the MCP server an app need not ask, its token says it. */
+/** mcp.workspace-header-optional-for-app: without the header, the MCP server takes the token's workspace. */
 const workspaceOf = (route: Route, { workspaceAsked, workspaceId }: App) =>
   workspaceAsked ?? (route.mcp ? workspaceId : null)
 
@@ -108,7 +108,7 @@ function neededScope(route: Route, caller: Person | App): Scope | null {
   return (caller.kind === 'person' && route.programScope) || route.scope
 }
 
-/** 5.6: `write` implies the two narrow ones, and not `read`. */
+/** `write` implies issues:create and comments:create, but not `read` (scope.write-does-not-imply-read). */
 export const grants = (scopes: readonly AppScope[], needed: Scope) =>
   scopes.includes(needed) || (needed.endsWith(':create') && scopes.includes('write'))
 

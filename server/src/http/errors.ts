@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '@baton/protocol'
 
-/** A refusal, with what it looks like on the wire; refusals.ts sends it. */
+/** A refusal, with its status, body and headers; refusals.ts sends it. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: Record<string, unknown>
@@ -26,10 +26,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Leads from a refusal to what is written about it, without a word in the body. */
+/** A Link header to the documentation of the error code. */
 export const helpLink = (rootUrl: string, code: ErrorCode) => `<${rootUrl}/docs/errors#${code}>; rel="help"`
 
-/** A refusal as RFC 6749 has it. 401 asks for the client's credentials, whatever else is wrong is 400. */
+/** A refusal in the format of RFC 6749: 401 for bad client credentials, else 400. */
 export class OAuthError extends Error {
   readonly error: string
   readonly status: 400 | 401
@@ -52,12 +52,12 @@ export class OAuthError extends Error {
 
 const challenge = (message: string) => `Bearer error="invalid_token", error_description="${message}"`
 
-/** One message for each bad field, by its dotted path. */
+/** One message per invalid field, by dotted path. */
 export const invalid = (fields: Record<string, string>) => new ApiError('VALIDATION_ERROR', fields)
 
 export const notFound = () => new ApiError('RESOURCE_NOT_FOUND')
 
-/** The row that was asked for, or 404. */
+/** Returns the row, or throws 404. */
 export function found<T>(row: T | undefined): T {
   if (row === undefined) throw notFound()
   return row

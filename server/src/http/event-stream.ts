@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 import { limits } from '@baton/protocol'
 
 /**
- * Server-sent events, as the answer of a handler. `begin` is called once somebody is there to read them, and returns
- * what is to be done when the stream is over, for whatever reason.
+ * Server-sent events, as the result of a handler. `begin` is called when the response starts, and returns a function
+ * that is called when the stream ends, for any reason.
  */
 export class EventStream extends Readable {
   readonly #begin: (stream: EventStream) => () => void
   readonly #unreadBytes: number
-  #over: (() => void) | undefined
+  #onEnd: (() => void) | undefined
   #ended = false
   #makeRoom = () => {}
 
@@ -19,21 +19,21 @@ export class EventStream extends Readable {
   }
 
   begin() {
-    this.#over = this.#begin(this)
+    this.#onEnd = this.#begin(this)
     if (this.destroyed) this.#finish()
   }
 
-  /** `id` is what a browser sends as Last-Event-ID when it comes back. */
+  /** A browser sends the last `id` as Last-Event-ID when it reconnects. */
   event(name: string, data: unknown, id?: string) {
     this.#write(`${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
-  /** Nobody reads what is sent from now on. */
+  /** Whether the stream has ended: further events are dropped. */
   get over() {
     return this.#ended || this.destroyed
   }
 
-  /** Resolves when its reader has caught up, or is gone: for whoever has much to send that can wait. */
+  /** Resolves when the reader has caught up or the stream has ended; await it between many events. */
   async room(): Promise<void> {
     while (this.readableLength >= this.readableHighWaterMark && !this.over) {
       await new Promise<void>((resolve) => {
@@ -42,24 +42,24 @@ export class EventStream extends Readable {
     }
   }
 
-  /** A line that means nothing, so that nobody on the way takes the connection for dead. */
+  /** A comment line, so that proxies do not close the connection as idle. */
   heartbeat() {
     this.#write(':\n\n')
   }
 
-  /** Browsers come back by themselves, maybe to another process. */
+  /** Browsers reconnect by themselves, possibly to another process. */
   end() {
     if (this.#ended) return
     this.#ended = true
     this.#finish()
-    // Paused: its reader has not kept up, and the end would wait behind what is unread.
+    // Paused: the reader is behind, and the end would wait for the unread data.
     if (this.readableFlowing === false) this.destroy()
     else this.push(null)
   }
 
   #write(text: string) {
     if (this.over) return
-    // Whoever does not read would have us keep everything; cut off, they come back and read what matters to them.
+    // Limits the memory of a reader that does not read; it can reconnect and read the current state.
     if (this.readableLength + Buffer.byteLength(text) > this.#unreadBytes) this.destroy()
     else this.push(text)
   }
@@ -71,7 +71,7 @@ export class EventStream extends Readable {
 
   #finish() {
     this.#makeRoom()
-    this.#over?.()
-    this.#over = undefined
+    this.#onEnd?.()
+    this.#onEnd = undefined
   }
 }

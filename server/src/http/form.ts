@@ -1,6 +1,6 @@
 /**
- * The fields of a form. RFC 6749 3.1: empty ones are as if they were not there, and none that is known may stand twice;
- * what does comes as a list, which is no text.
+ * The fields of a form. RFC 6749 3.1: empty fields count as absent. A repeated field becomes a list, which validation
+ * refuses because it is not a string.
  */
 export function parseForm(body: Buffer): Record<string, string | string[]> {
   const fields = new Map<string, string | string[]>()

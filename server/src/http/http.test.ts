@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { api, limits } from '@baton/protocol'
-import { describe, expect } from 'vitest'
+import { describe, expect, vi } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 import { Door } from './invoke.ts'
@@ -123,6 +123,25 @@ describe('errors', () => {
     })
   })
 
+  test('the log of requests names the person, or the app with its installation', async ({ startApp }) => {
+    const app = await startApp()
+    const { owner } = await app.workspace()
+    const robot = await app.installed(owner)
+    const logged = vi.spyOn(app.ctx.log, 'info')
+    await app.nobody.get('/auth/me')
+    await owner.get('/teams')
+    await robot.get('/teams')
+    await robot.get('/no-such-path')
+    await vi.waitFor(() => expect(logged).toHaveBeenCalledTimes(4))
+    const callers = logged.mock.calls.map(([entry]) => {
+      const { user, app, installation } = entry as unknown as Record<string, unknown>
+      return { user, app, installation }
+    })
+    const byApp = { user: robot.userId, app: robot.app.id, installation: robot.installationId }
+    expect(callers).toEqual([{}, { user: owner.user.id }, byApp, byApp])
+    expect(JSON.stringify(logged.mock.calls)).not.toContain(robot.token)
+  })
+
   test('who may not call is refused before the body is read', async ({ app }) => {
     const { member } = await app.workspace()
     expect((await app.nobody.post('/teams', undefined, { raw: '{' })).status).toBe(401)
@@ -180,10 +199,10 @@ describe('a body that does not fit', () => {
       expect(response.status).toBe(422)
       expect(response.body).toMatchObject({ code: 'VALIDATION_ERROR' })
       expect(response.body.details).toEqual({
-        name: 'must have 1 to 80 characters, and not only spaces',
+        name: 'must have 1 to 80 characters and not only spaces',
         guidance: 'must be a string',
         'repositories.1.repository': 'is required',
-        'repositories.1.url': 'must be an http or https address',
+        'repositories.1.url': 'must be an http or https URL',
         color: 'is not a known field',
       })
     },

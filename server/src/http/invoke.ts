@@ -9,7 +9,7 @@ import { bodyCheck, type Check, queryCheck, textProblem } from './validate.ts'
 export interface Input {
   params: Record<string, string>
   query: Record<string, unknown>
-  /** Undefined: none was sent. */
+  /** Undefined if none was sent. */
   body: unknown
   /** By lower-case name. */
   headers: Headers
@@ -25,8 +25,8 @@ export interface Answer {
 const Nothing = Type.Object({}, { additionalProperties: false })
 
 /**
- * The one door. Whoever wants something done, over HTTP or from inside, comes through `invoke`: it checks the caller
- * and the input against what the operation declares and only then runs it, so no way in is weaker than another.
+ * The one door. Every call, over HTTP or from inside, goes through `invoke`: it checks caller and input against what the
+ * operation declares before it runs the handler, so that no way in is weaker than another.
  */
 export class Door {
   readonly #ctx: Context
@@ -66,7 +66,7 @@ export class Door {
   }
 }
 
-/** Before its type is looked at: what an app may not send is not for it to get right. */
+/** Checked before validation: a field that apps may not send is refused whatever its value. */
 function refuseForApps({ notFromApps = {} }: Operation, body: unknown) {
   if (typeof body !== 'object' || body === null) return
   for (const [field, code] of Object.entries(notFromApps)) {
@@ -74,10 +74,10 @@ function refuseForApps({ notFromApps = {} }: Operation, body: unknown) {
   }
 }
 
-/** What can be looked up at all: ids are short, and the database holds neither NUL nor half a character. */
+/** Whether an id can exist: ids are short, and the database stores neither NUL nor lone surrogates. */
 const isPlausibleId = (id: unknown) => typeof id === 'string' && id.length <= 200 && !textProblem(id)
 
-/** A route that is not declared, or declared and not mounted, is a mistake that must not reach a user. */
+/** Stops the start when an operation is mounted but not declared, or declared but not mounted. */
 function refuseMismatch(declared: Record<string, Operation>, mounted: readonly Mounted[]) {
   const declaredOperations = new Set(Object.values(declared))
   const mountedOperations = new Set(mounted.map(({ operation }) => operation))

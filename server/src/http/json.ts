@@ -4,8 +4,8 @@ import { ApiError } from './errors.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * JSON as we accept it: valid UTF-8, every key once, nested and populated within bounds. JSON.parse alone keeps the
- * last of two equal keys, so that what a proxy or a signature check saw need not be what we act upon.
+ * Strict JSON: valid UTF-8, no duplicate keys, limited depth and number of values. JSON.parse keeps the last of two
+ * equal keys, while a proxy or a signature check may have seen the first.
  */
 export function parseJson(bytes: Buffer): unknown {
   let value: unknown
@@ -22,7 +22,7 @@ export function parseJson(bytes: Buffer): unknown {
 
 const refusal = (why?: string) => new ApiError('INVALID_JSON', {}, why ? { message: `The request body ${why}.` } : {})
 
-/** Walks over text that is known to be well-formed. */
+/** Expects well-formed JSON. */
 function inspect(text: string) {
   const stack: (Set<string> | null)[] = []
   let values = 0

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Figures of one process. Labels are routes and statuses, never ids, so their number is bounded. */
+/** Metrics of one process. Labels are routes and statuses, never ids, so their number is bounded. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #requests = new Histogram({
@@ -17,7 +17,7 @@ export class Metrics {
   })
   readonly #attempts = new Histogram({
     name: 'baton_delivery_attempt_duration_seconds',
-    help: 'Time that attempts to deliver a webhook took, by what came of them',
+    help: 'Time of attempts to deliver a webhook, by outcome',
     labelNames: ['outcome'],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [this.#registry],
@@ -36,11 +36,11 @@ export class Metrics {
     this.#attempts.observe({ outcome }, durationMs / 1000)
   }
 
-  /** `count` is asked when somebody looks. */
+  /** `count` is called at each scrape. */
   watching(count: () => number) {
     new Gauge({
       name: 'baton_live_watchers',
-      help: 'Browsers that watch a workspace',
+      help: 'Browsers connected to the live stream of a workspace',
       registers: [this.#registry],
       collect() {
         this.set(count())

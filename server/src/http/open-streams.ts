@@ -5,19 +5,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from './errors.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** An end that a client does not take is not waited for. */
+/** A client that does not read the end is disconnected after this. */
 const graceMs = 500
 
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // nginx would collect events until its buffer is full.
+  // Without it nginx buffers events.
   'x-accel-buffering': 'no',
 }
 
 export const isStream = (reply: FastifyReply) => reply.getHeader('content-type') === headers['content-type']
 
-/** The streams of server-sent events that this process has open. They end with it, and not it with them. */
+/** The open event streams of this process. They do not delay its stop. */
 export class OpenStreams {
   readonly #open = new Map<ServerResponse, { stream: EventStream; callerId: string }>()
   #stopping = false
@@ -25,13 +25,13 @@ export class OpenStreams {
   send(request: FastifyRequest, reply: FastifyReply, stream: EventStream) {
     if (this.#stopping) throw new ApiError('NOT_READY')
     const response = reply.raw
-    const callerId = request.caller.kind === 'nobody' ? '' : request.caller.id
-    const theirs = [...this.#open.values()].filter((open) => open.callerId === callerId)
-    if (theirs.length >= limits.streamsPerPerson) {
+    const callerId = request.caller.kind === 'anonymous' ? '' : request.caller.id
+    const ofCaller = [...this.#open.values()].filter((open) => open.callerId === callerId)
+    if (ofCaller.length >= limits.streamsPerPerson) {
       throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': String(limits.heartbeatSeconds) } })
     }
     reply.headers(headers)
-    // HEAD has no body, and who has gone meanwhile reads none.
+    // HEAD has no body, and a closed connection needs none.
     if (request.method === 'HEAD' || response.destroyed) return reply.send(Readable.from([]))
     this.#open.set(response, { stream, callerId })
     response.once('close', () => {

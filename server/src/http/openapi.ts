@@ -83,20 +83,20 @@ function callers(route: Route): string {
   return `Who may call it: ${route.caller}${scope}.`
 }
 
-const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in the log' } }
-const whole = (description: string) => ({ schema: { type: 'integer' }, description })
+const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Identifies this request in the log' } }
+const integer = (description: string) => ({ schema: { type: 'integer' }, description })
 const rateLimit = {
-  'RateLimit-Limit': whole('With an access token: calls that a minute holds'),
-  'RateLimit-Remaining': whole('With an access token: how many of them are left'),
-  'RateLimit-Reset': whole('With an access token: seconds until there is one more'),
+  'RateLimit-Limit': integer('With an access token: calls allowed per minute'),
+  'RateLimit-Remaining': integer('With an access token: calls left'),
+  'RateLimit-Reset': integer('With an access token: seconds until another call is allowed'),
 }
-const help = { Link: { schema: { type: 'string' }, description: 'rel="help": what is written about the error' } }
-const retryAfter = { 'Retry-After': whole('Seconds to wait') }
+const help = { Link: { schema: { type: 'string' }, description: 'rel="help": documentation of the error' } }
+const retryAfter = { 'Retry-After': integer('Seconds to wait') }
 const mediaTypeOf = ({ bodyFormat }: Operation) =>
   bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
 const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
 
-/** decisions 6: who is known by a token is told how they stand; a 401 knows nobody. */
+/** rate.headers-on-every-app-call; a 401 has none, because the caller is unknown. */
 const headersOf = ({ route }: Operation, status: number) => ({
   ...requestId,
   ...(route.caller === 'anyone' || route.caller === 'anyone or person' || status === 401 ? {} : rateLimit),
@@ -109,7 +109,7 @@ function answers(operation: Operation, schemas: Json): Json {
     Object.entries(returns).map(([status, schema]) => [
       status,
       {
-        description: 'Done',
+        description: 'Success',
         headers: headersOf(operation, Number(status)),
         ...(schema ? { content: content(named(schema, schemas), produces) } : {}),
       },

@@ -5,7 +5,7 @@ import { invalid } from './errors.ts'
 
 const macBytes = 9
 
-/** Where the next page begins: the sort key of the last row shown, in the order of the list's ORDER BY. */
+/** Where the next page begins: the sort key of the last row returned, in the order of the list's ORDER BY. */
 export type Position = readonly string[]
 
 export interface PageQuery {
@@ -14,8 +14,8 @@ export interface PageQuery {
 }
 
 /**
- * A page of a list. `read` is given the position to go on after and how many rows to fetch: one more than is shown,
- * so that the last page is known without counting. `list` names it, so that its cursors fit no other list.
+ * A page of a list. `read` gets the position to continue after and the number of rows to fetch: one more than the page
+ * has, which shows whether another page follows. `list` is part of the cursor's MAC, so that it fits no other list.
  */
 export async function page<Row>(
   keys: Keyring,
@@ -38,10 +38,10 @@ function sealCursor(keys: Keyring, list: string, position: Position) {
 function openCursor(keys: Keyring, list: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   const text = bytes.subarray(macBytes).toString()
-  // Lenient decoding would let a changed cursor pass for the one we gave.
+  // Decoding is lenient: without this check a changed cursor could pass.
   const isOurs = bytes.toString('base64url') === cursor
   if (!isOurs || !sameBytes(bytes.subarray(0, macBytes), cursorMac(keys, list, text))) {
-    throw invalid({ cursor: 'is not a cursor of this list; begin again without it' })
+    throw invalid({ cursor: 'is not a cursor of this list; start again without it' })
   }
   return JSON.parse(text)
 }

@@ -1,11 +1,11 @@
-/** A schema for others: keywords of ours mean nothing to them; what a refusal would say is told beforehand. */
+/** A schema without our own keywords: `x-message`, the validation message, becomes the description. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]) => {
       if (key === 'x-message') return [['description', sentence(item)]]
-      // Names a component of the OpenAPI document; a field may be called so too.
+      // A string is the name of an OpenAPI component; otherwise it is a property called title.
       return key === 'title' && typeof item === 'string' ? [] : [[key, plain(item)]]
     }),
   )

@@ -8,7 +8,7 @@ import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { asApp, consent, exchange, oauthScene, programOf, secretOf, token } from '../../test/oauth.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
-import { bearerOfToken } from '../login/tokens.ts'
+import { resolveToken } from '../login/tokens.ts'
 import type { Caller } from './caller.ts'
 import { rateLimitOf, takeCall, takeFromWindow } from './rate-window.ts'
 
@@ -17,7 +17,7 @@ const said = ({ headers }: Response) => ['limit', 'remaining', 'reset'].map((nam
 
 /** Who a token stands for, without counting. */
 const callerOf = async (app: TestApp, accessToken: string): Promise<Caller> =>
-  (await bearerOfToken(app.ctx, accessToken, undefined, null)).caller
+  (await resolveToken(app.ctx, accessToken, undefined, null)).caller
 
 /** Calls that nobody has to wait for. */
 const takeMany = ({ ctx, clock }: TestApp, accessToken: string, count: number) => {
@@ -252,7 +252,7 @@ describe('the limit of the Agent Session API', () => {
     const [other, program] = [(await app.installed(scene.owner)).token, await programOf(app, scene.member, scene.id)]
     /** By both ways in. */
     const lookedUp = async (accessToken: string) =>
-      (await bearerOfToken(app.ctx, accessToken, undefined, sessionRoute)).headers
+      (await resolveToken(app.ctx, accessToken, undefined, sessionRoute)).headers
     const taken = async (accessToken: string) => takeCall(app.ctx, await callerOf(app, accessToken), sessionRoute)
     const left = (remaining: string) => ({ 'ratelimit-limit': '3', 'ratelimit-remaining': remaining })
     const full = { code: 'RATE_LIMIT_EXCEEDED', headers: { ...left('0'), 'retry-after': '60' } }
@@ -269,6 +269,6 @@ describe('the limit of the Agent Session API', () => {
     expect(said(await asApp(app, scene.id, first.access_token).get('/teams'))).toEqual(['2', '1', '60'])
     app.clock.advance({ minutes: 1 })
     expect(await lookedUp(first.access_token)).toMatchObject(left('2'))
-    expect(await takeCall(app.ctx, { kind: 'nobody' }, sessionRoute)).toEqual({})
+    expect(await takeCall(app.ctx, { kind: 'anonymous' }, sessionRoute)).toEqual({})
   })
 })

@@ -3,25 +3,25 @@ import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from './errors.ts'
 
-/** The clocks of two processes do not differ by so much. */
-const clocksDifferMs = 60_000
+/** More than the clocks of two processes differ. */
+const maxClockSkewMs = 60_000
 
-/** So many at once, given back evenly over the period. */
+/** `limit` calls at once, restored evenly over the period. */
 export interface Allowance {
   limit: number
   periodMs: number
 }
 
 /**
- * Takes one from the allowance of `key`, or throws 429. GCRA in one statement: the row holds the time at which the key
- * will have used nothing, so it is exact over all processes and needs no window.
+ * Takes one call from the allowance of `key`, or throws 429. GCRA in one statement: the row has the time at which the
+ * whole allowance is available again, so it is exact across processes and needs no window.
  */
 export async function takeOne(db: Queryable, key: string, allowance: Allowance, now: Date): Promise<void> {
   const nowMs = now.getTime()
   const step = allowance.periodMs / allowance.limit
   const full = nowMs + allowance.periodMs
-  // What lies far beyond a full allowance was written by a clock that has been set back since, and says nothing.
-  const used = sql`case when r.clear_at > ${full + clocksDifferMs} then ${nowMs} else greatest(r.clear_at, ${nowMs}) end`
+  // A time beyond a full period was written by a clock that has since been set back; ignore it.
+  const used = sql`case when r.clear_at > ${full + maxClockSkewMs} then ${nowMs} else greatest(r.clear_at, ${nowMs}) end`
   const taken = await db.row(sql`
     insert into rate_limits as r (key, clear_at) values (${key}, ${nowMs + step})
     on conflict (key) do update set clear_at = ${used} + ${step} where ${used} + ${step} <= ${full}
@@ -36,7 +36,7 @@ export async function takeOne(db: Queryable, key: string, allowance: Allowance, 
   )
 }
 
-/** Whom an address counts for: IPv6 hands out networks of 2^64 addresses to one household. */
+/** The key that an address is counted by: for IPv6 its /64 network, because one household has 2^64 addresses. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const ip = ipaddr.process(address)
@@ -48,10 +48,10 @@ export function networkOf(address: string): string {
         .join(':')}::/64`
 }
 
-/** Gives one back that turned out not to count. */
+/** Returns one call to the allowance. */
 export const giveBackOne = (db: Queryable, key: string, { limit, periodMs }: Allowance) =>
   db.run(sql`update rate_limits set clear_at = clear_at - ${periodMs / limit} where key = ${key}`)
 
-/** Rows of keys that have used nothing say nothing. */
+/** Deletes keys whose allowance is complete. */
 export const sweepRateLimits = (db: Queryable, now: Date) =>
   db.run(sql`delete from rate_limits where clear_at < ${now.getTime()}`)

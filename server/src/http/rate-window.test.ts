@@ -7,7 +7,7 @@ import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { sweep } from '../housekeeping.ts'
-import { bearerOfToken } from '../login/tokens.ts'
+import { resolveToken } from '../login/tokens.ts'
 import { type Taken, takeCall, takeFromWindow } from './rate-window.ts'
 
 const minuteMs = 60_000
@@ -79,7 +79,7 @@ test(
   async ({ startApp }) => {
     const app = await startApp({ BATON_API_RATE: '30' })
     const { owner } = await app.workspace()
-    const { caller } = await bearerOfToken(app.ctx, (await app.installed(owner)).token, undefined, null)
+    const { caller } = await resolveToken(app.ctx, (await app.installed(owner)).token, undefined, null)
     const [database] = await app.ctx.db.rows<{ name: string }>(sql`select current_database() as name`)
     const url = withDatabase(process.env.DATABASE_URL as string, database?.name ?? '')
     const nodes = [1, 2].map(() => new Db(connectPostgres(url, () => {})))

@@ -7,50 +7,50 @@ import type { Caller } from './caller.ts'
 import { ApiError } from './errors.ts'
 
 const minuteMs = 60_000
-const windowsAtOnce = 100
+const windowsPerStatement = 100
 
-/** So many calls in any minute, wherever it begins. */
+/** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
   name: 'sessions' | 'api'
   max: number
 }
 
-/** What a window said: whether the call was let through, and how many more would be. */
+/** The result of a call: whether it was allowed, and how many more are. */
 export interface Taken {
   allowed: boolean
   remaining: number
   reset_ms: number
 }
 
-/** What a call is counted on. */
+/** The route that decides which limit applies. */
 export type Counted = Pick<Route, 'path' | 'at'>
 
-/** 8, decisions 1: the Agent Session API has a limit of its own. */
+/** rate.installation-600-per-minute for the Agent Session API, rate.api-1200-per-minute for other routes. */
 export const rateLimitOf = (config: Config, route: Counted): RateLimit =>
   isAgentSessionApi(route)
     ? { name: 'sessions', max: config.installationRatePerMinute }
     : { name: 'api', max: config.apiRatePerMinute }
 
 /**
- * A call of the function that takes one (migration 0006), for a statement that knows who is calling. Nothing is taken
- * without a limit, nor where the holder is null.
+ * SQL that counts a call (a function of migration 0006), for use in the statement that finds the caller. It counts
+ * nothing without a limit, or when the holder is null.
  */
 export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) => sql`take_from_window(
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Takes one for whoever comes in another way than by an HTTP request of their own. Returns the headers. */
+/** Counts a call that is not an HTTP request of its own, such as a tool call. Returns the headers. */
 export async function takeCall({ config, db, clock }: Context, caller: Caller, route: Route) {
-  if (caller.kind === 'nobody' || !caller.scopes) return {}
+  if (caller.kind === 'anonymous' || !caller.scopes) return {}
   const limit = rateLimitOf(config, route)
   const token = caller.tokenHash.toString('hex')
   const holder = limit.name === 'sessions' && caller.kind === 'app' ? (caller.installationId ?? caller.id) : token
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
-  return letThrough(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
+  return rateLimitHeaders(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
 }
 
-/** The headers that tell an app how it stands; over the limit they come with the refusal. */
-export function letThrough({ max }: RateLimit, { allowed, remaining, reset_ms }: Taken): Record<string, string> {
+/** The rate limit headers; throws 429 with them when the limit is exceeded. */
+export function rateLimitHeaders({ max }: RateLimit, { allowed, remaining, reset_ms }: Taken): Record<string, string> {
   const seconds = String(Math.ceil(reset_ms / 1000))
   const headers = {
     'ratelimit-limit': String(max),
@@ -62,8 +62,8 @@ export function letThrough({ max }: RateLimit, { allowed, remaining, reset_ms }:
 }
 
 /**
- * Windows whose last call has left them, by any clock, say nothing. One that lies ahead was written by a clock that has
- * been put right since, and would refuse calls until then.
+ * Deletes windows idle longer than the period plus clock skew, and windows in the future: they were written by a clock
+ * that has since been corrected, and would refuse calls until then.
  */
 export async function sweepRateWindows(db: Queryable, now: Date) {
   const nowMs = now.getTime()
@@ -74,11 +74,11 @@ export async function sweepRateWindows(db: Queryable, now: Date) {
         delete from rate_windows where (key, max) in (
           select key, max from rate_windows
           where last_at <= ${nowMs - 2 * minuteMs} or last_at > ${nowMs + minuteMs}
-          limit ${windowsAtOnce} for update skip locked)
+          limit ${windowsPerStatement} for update skip locked)
         returning id
       ), calls as (
         delete from rate_window_calls c using gone where c.window_id = gone.id
       )
       select id from gone`)
-  } while (swept === windowsAtOnce)
+  } while (swept === windowsPerStatement)
 }

@@ -9,12 +9,12 @@ import { ApiError, helpLink, OAuthError } from './errors.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     oauthErrors?: boolean
-    /** RFC 9728 5.1: where somebody without a token learns how to get one. */
+    /** RFC 9728 5.1: address that describes how to get a token. */
     resourceMetadata?: string
   }
 }
 
-/** Answers whatever was thrown: a refusal as it is, what the framework or the database could not do, or a failure of ours. */
+/** Responds to any error: a refusal, an error of the framework or the database, or an internal error. */
 export function sendError(
   { config, log }: Context,
   request: FastifyRequest,
@@ -24,7 +24,10 @@ export function sendError(
   const refusal = isRefusal(error) ? error : fromFramework(error)
   reply.header('x-request-id', request.id)
   if (refusal && !isRefusal(error) && refusal.status === 503) {
-    log.warn({ request_id: request.id, message: error.message }, 'the database could not do it')
+    log.warn(
+      { request_id: request.id, message: error.message },
+      'a statement failed: the database was unavailable or busy',
+    )
   }
   if (refusal) return sendRefusal(config.rootUrl, request, reply, refusal)
   log.error({
@@ -39,20 +42,20 @@ export function sendError(
 const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiError | OAuthError =>
   error instanceof ApiError || error instanceof OAuthError
 
-/** Where RFC 6749 speaks, what is wrong with a request is said in its words. */
+/** On OAuth routes, errors of the request have the format of RFC 6749. */
 function sendRefusal(rootUrl: string, request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
   const { oauthErrors, resourceMetadata } = request.routeOptions?.config ?? {}
-  const inItsWords =
+  const sent =
     oauthErrors && refusal instanceof ApiError && [400, 415, 422].includes(refusal.status)
       ? new OAuthError('invalid_request', refusal.message)
       : refusal
-  if (inItsWords instanceof ApiError) reply.header('link', helpLink(rootUrl, inItsWords.code))
-  reply.code(inItsWords.status).headers(inItsWords.headers)
-  if (inItsWords.status === 401 && resourceMetadata) {
-    const challenge = inItsWords.headers['www-authenticate']
+  if (sent instanceof ApiError) reply.header('link', helpLink(rootUrl, sent.code))
+  reply.code(sent.status).headers(sent.headers)
+  if (sent.status === 401 && resourceMetadata) {
+    const challenge = sent.headers['www-authenticate']
     reply.header('www-authenticate', `${challenge}, resource_metadata="${resourceMetadata}"`)
   }
-  return reply.send(inItsWords.body)
+  return reply.send(sent.body)
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {
@@ -64,14 +67,14 @@ const frameworkCodes: Record<string, ErrorCode> = {
   FST_ERR_ASYNC_CONSTRAINT: 'ROUTE_NOT_FOUND',
 }
 
-const tookTooLong = 'The database was too long busy with something else, so nothing was done; try again.'
+const tookTooLong = 'The database was busy for too long. Nothing was changed; try again.'
 const unwritable =
-  'The database takes no changes now: its disk is full, or it is read-only. What is there can be read; its operator has to see to it.'
+  'The database accepts no changes: its disk is full, or it is read-only. Reading still works; tell the operator of this instance.'
 
 function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
-  // Nothing is wrong with the request; it can be made again.
+  // The request is fine and can be repeated.
   if (isDatabaseAway(error) || isConflict(error)) return new ApiError('NOT_READY')
   if (isTimedOut(error)) return new ApiError('NOT_READY', {}, { message: tookTooLong })
   if (isUnwritable(error)) return new ApiError('NOT_READY', {}, { message: unwritable })
@@ -80,10 +83,10 @@ function fromFramework(error: FastifyError): ApiError | undefined {
     : undefined
 }
 
-/** A database error's detail and parameters can hold what people wrote, so only these parts are logged. */
+/** Detail and parameters of a database error can contain user data, so only these parts are logged. */
 const describe = ({ name, message, stack, code }: FastifyError) => ({ name, message, stack, code })
 
-/** What Node could not even read as a request is answered in the common shape too. */
+/** Responds to bytes that Node could not parse as a request, in the common error format. */
 export function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, socket: Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const code: ErrorCode =

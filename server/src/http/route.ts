@@ -10,13 +10,13 @@ export interface Call<O extends Operation = Operation> {
   query: QueryOf<O>
   body: BodyOf<O>
   headers: Headers
-  /** The caller's network address, as far as it can be believed. */
+  /** The caller's network address; behind a proxy only as BATON_TRUST_PROXY allows. */
   address: string
 }
 
 export type Headers = Record<string, string | string[] | undefined>
 
-/** An answer that needs more than its body: headers, or another status than the operation's first. */
+/** A response with headers, or with another status than the operation's default. */
 export class Reply<Body> {
   readonly body: Body
   readonly headers: Record<string, string>
@@ -28,13 +28,13 @@ export class Reply<Body> {
   }
 }
 
-/** An answer with a secret in it: nobody on the way keeps a copy. */
-export const unkept = <Body>(body: Body) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
+/** A response with a secret: caches and proxies must not store it. */
+export const uncached = <Body>(body: Body) => new Reply(body, { 'cache-control': 'no-store', pragma: 'no-cache' })
 
 type Answer<O extends Operation> = O['route'] extends { stream: true } ? EventStream : AnswerOf<O> | Reply<AnswerOf<O>>
 export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Promise<Answer<O>>
 
-/** An operation and the code that answers it. */
+/** An operation and its handler. */
 export interface Mounted {
   operation: Operation
   handler: (call: never) => unknown

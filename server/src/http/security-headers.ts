@@ -1,4 +1,4 @@
-/** What keeps browsers from doing harm with an answer of ours, whatever is in it. Pages loosen the policy as they need. */
+/** Security headers of every response. Pages replace the policy with a wider one. */
 export const securityHeaders = (rootUrl: string): Record<string, string> => ({
   'content-security-policy': "default-src 'self';frame-ancestors 'none';base-uri 'none';object-src 'none'",
   'cross-origin-opener-policy': 'same-origin',

@@ -30,44 +30,44 @@ declare module 'fastify' {
   }
 }
 
-/** What of a request tells who is calling. */
+/** The parts of a request that identify the caller. */
 export interface Credentials {
   authorization: string | undefined
   cookie: string | undefined
   workspaceId: string | undefined
-  /** What is asked for changes something. */
+  /** The request changes something. */
   writes: boolean
   origin: string | undefined
   fetchSite: string | undefined
 }
 
-/** Who is calling, and what their answer must carry because of it. `counted` is the route that an app's call is counted on. */
+/** Finds the caller, and headers for the response. `counted` is the route whose rate limit applies, or null to count nothing. */
 export type ResolveCaller = (
   credentials: Credentials,
   counted: Counted | null,
 ) => Promise<{ caller: Caller; headers?: Record<string, string> }>
 
-/** What a server is made of. */
+/** What the server needs. */
 interface Parts {
   ctx: Context
   door: Door
-  /** All of the door's, or those that this process serves. */
+  /** The operations that this process serves. */
   operations: readonly Operation[]
   metrics: Metrics
   resolveCaller: ResolveCaller
   findPage: FindPage
 }
 
-/** Turns the door into an HTTP server: how it listens and answers. How it refuses stands in refusals.ts. */
+/** The HTTP server in front of the door. refusals.ts sends errors. */
 export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   const { config } = parts.ctx
   const app = newServer(parts.ctx)
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
-    drain.leave()
+    drain.closeConnections()
     await sleep(config.stopDelayMs)
-    drain.begin()
+    drain.stop()
     streams.end()
   })
   await app.register(cookie)
@@ -84,16 +84,16 @@ function newServer(ctx: Context): FastifyInstance {
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
     requestTimeout: 30_000,
-    // Nothing moves for so long on a connection whose answer is not read; streams have a heartbeat.
+    // Closes a connection whose response is not read; streams have a heartbeat.
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // An id that is too long is an id we do not know; the door says so. Node takes no longer address.
+    // The door answers 404 to an id that is too long. Node accepts no longer URL.
     routerOptions: { maxParamLength: maxHeaderSize },
-    // The framework would answer it without our hooks: no headers against harm, no line in the log.
+    // Fastify would answer an undecodable URL without our hooks: no security headers, no log entry.
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : unknownPath),
     frameworkErrors: (error, request, reply) => sendError(ctx, request, reply, error),
     clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
-    // Node would answer these by itself, in another shape than ours.
+    // Node would answer a missing Host header by itself, in another format than ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
   })
@@ -101,7 +101,7 @@ function newServer(ctx: Context): FastifyInstance {
   return app
 }
 
-/** No operation has it, nor is it a page's. */
+/** Neither an operation nor a page has this path. */
 const unknownPath = '/api/v1/'
 
 function isDecodable(url: string) {
@@ -141,52 +141,59 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
     if (request.is404) {
       request.page = findPage(pageRequest(request))
       if (!request.page) {
-        await countInVain(resolveCaller, request, reply)
+        await countUnknownPath(resolveCaller, request, reply)
         const methods = known.filter(({ pattern }) => pattern.test(pathOf(request))).flatMap(({ methods }) => methods)
-        throw notThere(methods)
+        throw noSuchRoute(methods)
       }
     }
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
   app.addHook('onSend', async (_request, reply) => {
-    if (drain.leaving) reply.header('connection', 'close')
+    if (drain.closesConnections) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? (request.page ? 'web' : 'unknown')
-    // How long somebody watched says nothing about how fast we answer.
+    // The duration of a stream is not a response time.
     if (!isStream(reply)) metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
-    const user = request.caller?.kind === 'person' ? request.caller.id : undefined
     ctx.log.info({
       request_id: request.id,
       method: request.method,
       route,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
-      user,
+      ...callerIds(request.caller),
     })
   })
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, request, reply, error))
-  // What is not a page was refused when it came.
+  // Anything that is not a page was refused in onRequest.
   app.setNotFoundHandler(({ page }, reply) => page && reply.code(200).headers(page.headers).send(page.body))
+}
+
+/** Ids for the log of requests: of the person, or of the app's user, the app and its installation. */
+function callerIds(caller: Caller | undefined) {
+  if (!caller || caller.kind === 'anonymous') return {}
+  if (caller.kind === 'person') return { user: caller.id }
+  return { user: caller.id, app: caller.appId, installation: caller.installationId }
 }
 
 const methodsOf = ({ method, alsoBy }: Route) => (alsoBy ? [method, alsoBy] : [method])
 
 const pathOf = ({ url }: FastifyRequest) => url.split('?')[0] as string
 
-/** Every answer to an app tells how it stands with its limit, also one to a call that leads nowhere. */
-async function countInVain(resolveCaller: ResolveCaller, request: FastifyRequest, reply: FastifyReply) {
+/** rate.headers-on-every-app-call: calls to unknown paths count and get the headers too. */
+async function countUnknownPath(resolveCaller: ResolveCaller, request: FastifyRequest, reply: FastifyReply) {
   if (!request.headers.authorization) return
   const counted: Counted = { path: `/${pathOf(request).replace(/^\/(api\/v1\/)?/, '')}` }
-  const { headers = {} } = await resolveCaller(credentials({}, request), counted).catch((error) => {
+  const { caller, headers = {} } = await resolveCaller(credentials({}, request), counted).catch((error) => {
     if (!(error instanceof ApiError) || error.code === 'RATE_LIMIT_EXCEEDED') throw error
-    return { headers: {} }
+    return { caller: request.caller, headers: {} }
   })
+  request.caller = caller
   reply.headers(headers)
 }
 
-/** A path that we know under other methods, or do not know at all. */
-function notThere(methods: readonly string[]): ApiError {
+/** 405 with the methods that the path has, or 404. */
+function noSuchRoute(methods: readonly string[]): ApiError {
   if (methods.length === 0) return new ApiError('ROUTE_NOT_FOUND')
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', {}, { headers: { allow } })
@@ -194,7 +201,7 @@ function notThere(methods: readonly string[]): ApiError {
 
 const urlOf = ({ route }: Operation) => (route.at === 'root' ? '' : '/api/v1') + route.path
 
-/** A body can take its time; whoever was let in before it began is looked at again if it took longer than this. */
+/** If receiving the body took longer, the caller is checked again: access may have been revoked meanwhile. */
 const callerTrustedMs = 250
 
 function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, streams: OpenStreams, operation: Operation) {
@@ -207,7 +214,7 @@ function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, stream
       takesForm: bodyFormat === 'form',
       ...(route.mcp ? { resourceMetadata: `${ctx.config.rootUrl}${routes.getMcpResourceMetadata.path}` } : {}),
     },
-    // Before the body is read: who may not call does not get to send us anything.
+    // Before the body is read: callers without access cannot make us receive one.
     onRequest: (request, reply) => identify(resolveCaller, route, request, reply, route),
     handler: async (request, reply) => {
       refuseOtherFormat(operation, request)
@@ -217,7 +224,7 @@ function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, stream
       const answer = await door.invoke(operation, request.caller, {
         params: request.params as Record<string, string>,
         query: { ...(request.query as object) },
-        // An empty form is a form; JSON's null is not nothing.
+        // An empty form counts as sent; for JSON, null is not the same as no body.
         body: request.body === undefined && bodyFormat === 'form' ? {} : request.body,
         headers: request.headers,
         address: request.ip,
@@ -236,12 +243,12 @@ async function identify(
   reply: FastifyReply,
   counted: Route | null,
 ) {
-  request.caller = { kind: 'nobody' }
+  request.caller = { kind: 'anonymous' }
   if (route.caller === 'anyone') return
   const isOpen = route.caller === 'anyone or person'
   const { caller, headers = {} } = await resolveCaller(credentials(route, request), isOpen ? null : counted).catch(
     (error) => {
-      // A login that is over is no login; this route leads to signing in.
+      // An expired login counts as none here, because this route leads to sign-in.
       if (isOpen && error instanceof ApiError) return { caller: request.caller, headers: {} }
       throw error
     },
@@ -251,7 +258,7 @@ async function identify(
   admit(route, caller)
 }
 
-/** Both kinds of body can be read; each operation takes one. */
+/** The server parses JSON and forms; each operation accepts one of them. */
 function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequest) {
   const isForm = request.headers['content-type']?.startsWith(formType) ?? false
   if (bodyFormat === 'form' && !isForm) throw new OAuthError('invalid_request', `Send the body as ${formType}.`)
@@ -274,7 +281,7 @@ function header(request: FastifyRequest, name: string) {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A browser's EventSource sends no headers of ours. Unlike a header, a query can hold what the database cannot. */
+/** EventSource cannot send headers. Unlike a header, a query can contain text that the database cannot store. */
 function workspaceInQuery(request: FastifyRequest) {
   const { workspace_id: value } = request.query as { workspace_id?: unknown }
   return typeof value === 'string' && value !== '' && !textProblem(value) ? value : undefined

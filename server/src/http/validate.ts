@@ -7,20 +7,20 @@ const ajv = new Ajv2020({ allErrors: true, removeAdditional: false, coerceTypes:
 addFormats.default(ajv)
 ajv.addVocabulary(['x-message'])
 
-/** A caller who sends thousands of bad fields is told of some. */
-const fieldsReported = 100
+/** Of thousands of invalid fields only some are reported. */
+const maxFieldsReported = 100
 
 export type Check = (value: unknown) => void
 
 export const bodyCheck = (schema: TSchema): Check => check(compiled(schema))
 
-/** One message for each bad field, for a verb that has more to say about some of them. */
+/** One message per invalid field, for a verb that replaces or adds messages. */
 export function bodyProblems(schema: TSchema): (value: unknown) => Map<string, string> {
   const validate = compiled(schema)
   return (value) => problems(validate(), value)
 }
 
-/** A query string has only text, so whole numbers and booleans are read from it first. */
+/** A query string has only text, so integers and booleans are converted first. */
 export function queryCheck(schema: TObject): Check {
   const checkValues = check(compiled(schema))
   const kinds = Object.entries(schema.properties).map(([name, property]) => [
@@ -38,7 +38,7 @@ export function queryCheck(schema: TObject): Check {
   }
 }
 
-/** At its first use: to compile all of them would be a tenth of a start. */
+/** Compiled at first use: compiling all schemas takes a tenth of the start time. */
 function compiled(schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined
   return () => {
@@ -50,7 +50,7 @@ function compiled(schema: TSchema): () => ValidateFunction {
 function check(validate: () => ValidateFunction): Check {
   return (value) => {
     const fields = problems(validate(), value)
-    // fromEntries defines own properties, so that a field called __proto__ is only a name.
+    // fromEntries defines own properties, so a field called __proto__ is harmless.
     if (fields.size > 0) throw invalid(Object.fromEntries(fields))
   }
 }
@@ -60,11 +60,11 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
   if (!validate(value)) {
     for (const error of validate.errors ?? []) {
       for (const path of fieldsOf(error)) if (!fields.has(path)) fields.set(path, messageOf(error))
-      if (fields.size >= fieldsReported) break
+      if (fields.size >= maxFieldsReported) break
     }
   }
   for (const [path, message] of badText(value, '')) {
-    if (fields.size >= fieldsReported) break
+    if (fields.size >= maxFieldsReported) break
     if (!fields.has(path)) fields.set(path, message)
   }
   return fields
@@ -72,7 +72,7 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
 
 const join = (path: string, name: string | number) => (path ? `${path}.${name}` : String(name))
 
-/** A list of plain values is one field; each of its objects has fields of its own. */
+/** A list of plain values is one field; a list of objects has the fields of its objects. */
 const plainItem = /^(.+)\/(\d+)$/
 const isPlain = (value: unknown) => typeof value !== 'object' || value === null
 
@@ -89,7 +89,7 @@ function fieldsOf({ instancePath, keyword, params, parentSchema, data }: ErrorOb
 
 type Shape = { properties?: Record<string, Shape>; required?: string[] } | undefined
 
-/** Of an object that is missing, the fields that it must have. */
+/** For a missing object: its required fields. */
 function missing(shape: Shape, name: string, path: string): string[] {
   const field = join(path, name)
   const inside = shape?.properties?.[name]
@@ -128,7 +128,7 @@ function complaintOf({ keyword, params, schema, parentSchema, message = 'is not 
 
 const article = (type: string) => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`)
 
-/** Text that PostgreSQL cannot hold, or that would come back changed. */
+/** Text that PostgreSQL cannot store, or would store changed. */
 function* badText(value: unknown, path: string): Generator<[string, string]> {
   if (typeof value === 'string') {
     const problem = textProblem(value)

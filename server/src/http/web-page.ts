@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 
-/** What of a request leads to a page or file of the web app. */
+/** The parts of a request that decide which page or file of the web app it gets. */
 export interface PageRequest {
   method: string
-  /** As it was sent, without its query. */
+  /** As sent, without the query. */
   path: string
   accept: string
   acceptEncoding: string | undefined
@@ -14,7 +14,7 @@ export interface Page {
   headers: Record<string, string>
 }
 
-/** What is answered where no operation is. */
+/** The response for a path without an operation. */
 export type FindPage = (request: PageRequest) => Page | undefined
 
 export const pageRequest = ({ method, url, headers }: FastifyRequest): PageRequest => ({

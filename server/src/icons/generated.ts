@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Each dark enough for white letters. */
+/** Dark enough for white letters. */
 const colours = [
   '#b3261e',
   '#9a3412',
@@ -20,7 +20,7 @@ const colours = [
   '#57534e',
 ] as const
 
-/** An SVG: the initials of the name on a colour that stays the same for the seed. */
+/** An SVG with the initials of the name; the seed decides the colour. */
 export function generatedIcon(seed: string, name: string): Buffer {
   const hash = createHash('sha256').update(seed).digest()
   const colour = colours[hash.readUInt8(0) % colours.length]
@@ -39,14 +39,14 @@ function foreground(initials: string[]) {
   )
 }
 
-/** As a number, so that no character of a name, in no encoding, can mean anything to the parser. */
+/** A numeric character reference, so that no character of a name can be parsed as markup. */
 const reference = (letter: string) => `&#${letter.codePointAt(0)};`
 
-/** Some letters are fillers that nobody can see. */
+/** Without invisible filler letters. */
 const letterOrDigit = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{Nd}]/u
 const betweenWords = /[^\p{L}\p{M}\p{N}'’]+/u
 
-/** Composed first, so that a letter and its accents are one character; further marks are left behind. */
+/** NFKC first, so that a letter with its accent is one character; other marks are dropped. */
 function initialsOf(name: string): string[] {
   const words = name.normalize('NFKC').split(betweenWords)
   return words
@@ -55,7 +55,7 @@ function initialsOf(name: string): string[] {
     .map(inUpperCase)
 }
 
-/** Unless that makes it longer, as with ß. */
+/** Unchanged where upper case would be longer, as with ß. */
 function inUpperCase(letter: string) {
   const upper = letter.toUpperCase()
   return [...upper].length === 1 ? upper : letter

@@ -9,9 +9,9 @@ export interface Icon {
   bytes: Buffer
 }
 
-/** Null for whatever is not a small, square image of a kind that we serve. */
+/** Null unless it is a small, square image of an accepted type. */
 export async function fetchIcon(outbound: GuardedClient, url: string): Promise<Icon | null> {
-  // The client cuts off what is longer; the byte more tells an icon that fits from one that was cut.
+  // The client cuts off longer bodies; one more byte distinguishes an icon that fits from one that was cut.
   const { status, body, whole } = await outbound.send({ method: 'GET', url, headers }, limits.iconBytes + 1)
   if (status !== 200 || !whole || body.length > limits.iconBytes) return null
   const image = imageOf(body)

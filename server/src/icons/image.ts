@@ -16,21 +16,21 @@ const readers: [Image['type'], (bytes: Buffer) => Size | null][] = [
   ['image/webp', webpSize],
 ]
 
-/** What the bytes are, by their headers alone: what the sender calls them is not asked, and nothing is decoded. */
+/** Type and size, from the header bytes alone; the content type sent with them is ignored, and nothing is decoded. */
 export function imageOf(bytes: Buffer): Image | null {
   for (const [type, sizeOf] of readers) {
     const size = sizeOf(bytes)
-    if (size) return isSensible(size) ? { type, ...size } : null
+    if (size) return hasAllowedSize(size) ? { type, ...size } : null
   }
   return null
 }
 
 export const isSquare = ({ width, height }: Size) => Math.abs(width - height) / Math.max(width, height) <= maxDifference
 
-const isSensible = ({ width, height }: Size) => isSensibleSide(width) && isSensibleSide(height)
-const isSensibleSide = (pixels: number) => pixels >= 1 && pixels <= maxSide
+const hasAllowedSize = ({ width, height }: Size) => isAllowedSide(width) && isAllowedSide(height)
+const isAllowedSide = (pixels: number) => pixels >= 1 && pixels <= maxSide
 
-/** Whether the text stands at this place, one byte for each character. */
+/** Whether the text is at this offset, one byte per character. */
 const has = (bytes: Buffer, text: string, at = 0) => bytes.toString('latin1', at, at + text.length) === text
 
 function pngSize(bytes: Buffer): Size | null {
@@ -53,7 +53,7 @@ function jpegSize(bytes: Buffer): Size | null {
     while (bytes[at] === 0xff) at++
     const marker = bytes[at++]
     if (marker === undefined || at + 2 > bytes.length) return null
-    if (standsAlone(marker)) continue
+    if (isStandalone(marker)) continue
     if (!hasLength(marker)) return null
     const length = bytes.readUInt16BE(at)
     if (length < 2) return null
@@ -63,12 +63,12 @@ function jpegSize(bytes: Buffer): Size | null {
   return null
 }
 
-const standsAlone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
+const isStandalone = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
 
-/** Of the rest, those that may come before the frame: not the start or end of an image, nor of a scan. */
+/** Of the others, those allowed before the frame: not the start or end of an image, nor of a scan. */
 const hasLength = (marker: number) => marker >= 0xc0 && !(marker >= 0xd8 && marker <= 0xda)
 
-/** SOF0 to SOF15, among which are three that begin no frame: DHT, JPG and DAC. */
+/** SOF0 to SOF15, without the three codes in that range that begin no frame: DHT, JPG and DAC. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
 function frameSize(frame: Buffer): Size | null {
@@ -90,7 +90,7 @@ function webpSize(bytes: Buffer): Size | null {
 function lossySize(chunk: Buffer): Size | null {
   if (chunk.length < 10 || !has(chunk, '\x9d\x01\x2a', 3)) return null
   const isKeyFrame = (chunk.readUInt8(0) & 1) === 0
-  // The upper two bits of each only tell how to scale it.
+  // The upper two bits of each are a scaling factor.
   return isKeyFrame ? { width: chunk.readUInt16LE(6) & 0x3fff, height: chunk.readUInt16LE(8) & 0x3fff } : null
 }
 

@@ -5,7 +5,7 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
 import { nameOfUser } from '../login/names.ts'
 
 export const listInbox = (ctx: Context, caller: Member, query: PageQuery & { unread?: boolean }) =>
@@ -37,10 +37,10 @@ export const markAllRead = (ctx: Context, caller: Member) =>
 async function mark({ db }: Context, { workspaceId, id }: Member, which: Sql) {
   const changed = await db.run(sql`
     update inbox_entries set ${which} and workspace_id = ${workspaceId} and user_id = ${id}`)
-  if (changed > 0) tellLive(db, [hintOfInbox(workspaceId, id)])
+  if (changed > 0) sendHints(db, [hintOfInbox(workspaceId, id)])
 }
 
-/** Titles are looked up now, so that an entry never shows what its reader may no longer see. */
+/** Titles are read at the time of the request, so that an entry shows nothing its reader may no longer see. */
 const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member, rest: Sql) =>
   db.rows<InboxEntry>(sql`
     select e.id, e.kind, coalesce(e.session_id, e.comment_id, e.issue_id, e.project_id, e.endpoint_id, e.app_id)

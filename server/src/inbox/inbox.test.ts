@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
 
-test('mentions and assignments by others reach a person, and nobody else', async ({ app }) => {
+test('mentions and assignments by others notify the person concerned only', async ({ app }) => {
   const { owner, admin, member } = await app.workspace()
   const issue = (await owner.post('/issues', { title: 'A bug', assignee_id: member.user.id })).body
   const at = `@[${member.user.display_name}](${member.user.id})`
@@ -21,7 +21,7 @@ test('mentions and assignments by others reach a person, and nobody else', async
   for (const other of [owner, admin]) expect((await other.get('/inbox')).body.data).toEqual([])
 })
 
-test('entries are read and unread, one or all', async ({ app }) => {
+test('entries can be marked as read or unread, one by one or all', async ({ app }) => {
   const { owner, admin, member } = await app.workspace()
   for (const title of ['One', 'Two', 'Three']) await owner.post('/issues', { title, assignee_id: member.user.id })
   const unread = async () => (await member.get('/inbox?unread=true')).body.data.length
@@ -39,7 +39,7 @@ test('entries are read and unread, one or all', async ({ app }) => {
   expect(await unread()).toBe(0)
 })
 
-test('an entry shows only what its reader may see now, and goes with its subject', async ({ app }) => {
+test('an entry is hidden while its reader has no access, and deleted with its subject', async ({ app }) => {
   const { owner, member } = await app.workspace()
   const at = `@[${member.user.display_name}](${member.user.id})`
   const hidden = (await owner.post('/issues', { title: 'To be hidden' })).body

@@ -1,8 +1,8 @@
 import type { InboxKind } from '@baton/protocol'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
-import { hintOfInbox, tellLive } from '../live/hint.ts'
+import { hintOfInbox, sendHints } from '../live/hint.ts'
+import type { Recording } from '../unit-of-work.ts'
 
 interface Notice {
   kind: InboxKind
@@ -15,8 +15,9 @@ interface Notice {
   sessionId?: string | null
 }
 
-/** Puts something into people's inboxes, in the transaction of what caused it. Nobody is told of their own doings. */
-export async function notify(tx: Tx, now: Date, workspaceId: string, actorId: string | null, notices: Notice[]) {
+/** Adds inbox entries in the transaction of their cause, except for the actor's own actions. */
+export async function notify({ tx, now, caller }: Recording, notices: Notice[]) {
+  const { id: actorId, workspaceId } = caller
   const rows = notices
     .filter(({ userId }) => userId !== actorId)
     .map(({ kind, userId, ...subject }) => ({
@@ -31,7 +32,7 @@ export async function notify(tx: Tx, now: Date, workspaceId: string, actorId: st
       session_id: subject.sessionId,
     }))
   if (rows.length === 0) return
-  const told = await tx.rows<{ user_id: string }>(sql`
+  const notified = await tx.rows<{ user_id: string }>(sql`
     insert into inbox_entries
       (id, workspace_id, user_id, kind, issue_id, project_id, comment_id, endpoint_id, app_id, session_id, actor_id,
         created_at)
@@ -42,28 +43,18 @@ export async function notify(tx: Tx, now: Date, workspaceId: string, actorId: st
         endpoint_id text, app_id text, session_id text)
     join memberships m on m.workspace_id = ${workspaceId} and m.user_id = n.user_id
     returning user_id`)
-  tellLive(
+  sendHints(
     tx,
-    told.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
+    notified.map(({ user_id }) => hintOfInbox(workspaceId, user_id)),
   )
 }
 
-/** Asks every manager of the workspace to look at something; `actorId` is null when the service itself found it. */
-export async function notifyManagers(
-  tx: Tx,
-  now: Date,
-  workspaceId: string,
-  actorId: string | null,
-  kind: InboxKind,
-  subject: Pick<Notice, 'endpointId' | 'appId'>,
-) {
-  const managers = await tx.rows<{ userId: string }>(sql`
-    select user_id as "userId" from memberships where workspace_id = ${workspaceId} and role in ('owner', 'admin')`)
+/** Adds an inbox entry for every manager of the workspace. */
+export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Pick<Notice, 'endpointId' | 'appId'>) {
+  const managers = await unit.tx.rows<{ userId: string }>(sql`
+    select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)
   await notify(
-    tx,
-    now,
-    workspaceId,
-    actorId,
+    unit,
     managers.map(({ userId }) => ({ kind, userId, ...subject })),
   )
 }

@@ -2,18 +2,18 @@ import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { InsideAgent, InstalledApp } from './availability.ts'
 
-/** An agent of a workspace, which work can be handed to if it is available. */
+/** An agent of a workspace. */
 export interface Agent {
   id: string
   /** Null for an agent inside the service. */
   installationId: string | null
-  /** What decides whether it is available; null once the app was uninstalled. */
+  /** Decides its availability; null after the app was uninstalled. */
   standing: InstalledApp | InsideAgent | null
 }
 
 /**
- * The agents among these users. Held (`for share of i`), none of them is uninstalled, deleted or loses a team until the
- * transaction ends; whoever holds them does so before anything else, as whoever takes teams away does.
+ * The agents among these users. With the lock `for share of i`, none of them is uninstalled, deleted or loses a team
+ * until the transaction ends. Take this lock first: changes of coverage do the same, which avoids deadlocks.
  */
 export async function findAgents(
   db: Queryable,
@@ -44,7 +44,7 @@ async function findApps(db: Queryable, workspaceId: string, userIds: readonly st
   }))
 }
 
-/** Those that run inside the service; one that its owner deleted is nobody any more. */
+/** Agents inside the service, without deleted ones. */
 async function findInside(db: Queryable, workspaceId: string, userIds: readonly string[], hold: Sql): Promise<Agent[]> {
   const rows = await db.rows<{ id: string; ownerId: string | null }>(sql`
     select i.user_id as id, i.owner_id as "ownerId" from inside_agents i
@@ -53,13 +53,13 @@ async function findInside(db: Queryable, workspaceId: string, userIds: readonly 
   return rows.map(({ id, ownerId }) => ({ id, installationId: null, standing: { ownerId } }))
 }
 
-/** Whose personal agent it is, if it is one. */
+/** The owner of a personal agent; null for other agents. */
 export const ownerOf = ({ standing }: Pick<Agent, 'standing'>): string | null =>
   standing && 'ownerId' in standing ? standing.ownerId : null
 
 /**
- * Until the transaction ends no app of the workspace loses a team: for whoever takes an item from one team to another,
- * and ends what goes on there by what each app covers. Held before the item is, as whoever takes teams away does.
+ * Locks the coverage of all apps of the workspace until the transaction ends. Needed to move an item between teams,
+ * because that ends the sessions of apps that do not cover the new team. Take this lock before the item's.
  */
 export const holdCoverage = (tx: Queryable, workspaceId: string) =>
   tx.rows(sql`

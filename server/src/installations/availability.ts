@@ -6,24 +6,24 @@ export interface InstalledApp {
   teamIds: readonly string[]
   approved: AppScope[]
   requested: AppScope[]
-  /** The state of its webhook; only `enabled` will do. */
+  /** The state of its webhook; must be `enabled`. */
   webhook: string
 }
 
-/** An agent that runs inside the service; with an owner it is that person's own (decisions 10). */
+/** An agent inside the service: a personal agent if it has an owner, else the built-in agent. */
 export interface InsideAgent {
   ownerId: string | null
 }
 
-/** Where work is to be done. */
+/** The teams of an issue or project, or that it is personal. */
 export interface WorkPlace {
   personal: boolean
   teamIds: readonly string[]
 }
 
 /**
- * Whether it works there. An app never on what is personal, and without a team only if it covers all; the built-in agent
- * on all that is shared; a personal one also on what is personal, which nobody but its owner could hand to it.
+ * An app covers shared items of its teams, and items without a team only if it covers all teams. The built-in agent
+ * covers all shared items. A personal agent also covers personal items, because only its owner can delegate to it.
  */
 export function coversPlace(agent: Pick<InstalledApp, 'allTeams' | 'teamIds'> | InsideAgent, place: WorkPlace) {
   if ('ownerId' in agent) return !place.personal || agent.ownerId !== null
@@ -31,8 +31,8 @@ export function coversPlace(agent: Pick<InstalledApp, 'allTeams' | 'teamIds'> | 
 }
 
 /**
- * 3.4.6, decisions 6 and 10: why this person cannot hand work there to the agent, by the first requirement that is
- * missing, or null. Delegating needs one scope, mentioning another. Without a place, whether it could be at all.
+ * The first unmet requirement for this person to delegate to or mention the agent, or null (identity.picker-reason-order,
+ * delegation.personal-agent-owner-only). Without a place, coverage is not checked.
  */
 export function unavailableReason(
   agent: InstalledApp | InsideAgent | null,

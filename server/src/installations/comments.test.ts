@@ -35,7 +35,7 @@ describe('comments', () => {
   ]
 
   test(
-    'stand on what the app reaches',
+    'can be read and written only where the app has access',
     verifies(
       'comment.app-other-team-403',
       'comment.app-personal-issue-403',
@@ -69,7 +69,7 @@ describe('comments', () => {
     },
   )
 
-  test('of an app leave its reach with what they stand on', async ({ app }) => {
+  test('of an app are out of reach when their issue is', async ({ app }) => {
     const { robot, member, issues, otherTeam } = await scene(app)
     const comment = await id(robot.post('/comments', { ...on('issue', issues.covered), text: 'Hello' }))
     await member.put(`/issues/${issues.covered}`, { team_id: otherTeam })
@@ -77,7 +77,7 @@ describe('comments', () => {
     await refused(app, allOf(verbs, denied))
   })
 
-  test('that are internal do not exist for apps', verifies('comment.internal-hidden-from-apps'), async ({ app }) => {
+  test('that are internal are hidden from apps', verifies('comment.internal-hidden-from-apps'), async ({ app }) => {
     const { robot, everywhere, member, issues } = await scene(app)
     const target = on('issue', issues.covered)
     const shown = await id(member.post('/comments', { ...target, text: 'For all' }))
@@ -107,7 +107,7 @@ describe('comments', () => {
     expect(ids(await list(member, target))).toEqual(sorted(shown, internal, inThread))
   })
 
-  test('of others are not for an app to change or delete', async ({ app }) => {
+  test('of others cannot be changed or deleted by an app', async ({ app }) => {
     const { robot, everywhere, owner, member, issues } = await scene(app)
     const target = on('issue', issues.covered)
     const forbidden = { status: 403, body: { code: 'FORBIDDEN' } }
@@ -122,7 +122,7 @@ describe('comments', () => {
     const own = await id(robot.post('/comments', { ...target, text: 'Mine' }))
     expect((await robot.put(`/comments/${own}`, { text: 'Better' })).body.text).toBe('Better')
     expect((await robot.delete(`/comments/${own}`)).status).toBe(204)
-    // A manager deletes an app's comment as anybody's.
+    // A manager can delete any comment.
     const another = await id(robot.post('/comments', { ...target, text: 'Mine' }))
     expect((await member.delete(`/comments/${another}`)).status).toBe(403)
     expect((await owner.delete(`/comments/${another}`)).status).toBe(204)

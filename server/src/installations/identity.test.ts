@@ -7,7 +7,7 @@ import { denied, id, reachScene as scene } from '../../test/reach.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
 test(
-  'what an app writes is attributed to its app user',
+  'content written by an app is attributed to its app user',
   verifies('identity.writes-attributed-to-app-user', 'comment.app-author-is-app-user'),
   async ({ app }) => {
     const { robot, team, id: workspaceId } = await scene(app)
@@ -25,8 +25,8 @@ test(
   },
 )
 
-describe('while a call waits', () => {
-  /** Runs `call` when the row is held, and lets go of it when `change` is made. */
+describe('while a call waits for a lock', () => {
+  /** Runs `call` while the row is locked, and releases the lock after `change`. */
   const during = async (app: TestApp, hold: Sql, change: Sql, call: () => Promise<Response>) => {
     let answer: Promise<Response> | undefined
     await app.ctx.db.tx(async (tx) => {
@@ -39,7 +39,7 @@ describe('while a call waits', () => {
   }
 
   test(
-    'what it is about leaves the reach of the app',
+    'refuses it if its item leaves the reach of the app',
     verifiesOnPostgres('scope.other-team-issue-denied', 'scope.other-team-comment-denied'),
     async ({ app }) => {
       const { robot, team, otherTeam, member } = await scene(app)
@@ -73,7 +73,7 @@ describe('while a call waits', () => {
 })
 
 describe('identity', () => {
-  test('an app learns who it is', verifies('identity.auth-me-app', 'identity.app-user-kinds'), async ({ app }) => {
+  test('an app can read its identity', verifies('identity.auth-me-app', 'identity.app-user-kinds'), async ({ app }) => {
     const { robot } = await scene(app)
     expect((await robot.get('/auth/me')).body).toEqual({
       user: { id: robot.userId, display_name: robot.app.name, user_kind: 'application', agent_kind: 'app' },
@@ -83,7 +83,7 @@ describe('identity', () => {
   })
 
   test(
-    'an app names the workspace it is installed in',
+    'an app can send only the workspace it is installed in',
     verifies(
       'identity.workspaces-me-app',
       'workspace.header-missing-app-token-400',

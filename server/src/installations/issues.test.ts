@@ -19,7 +19,7 @@ import { sql } from '../db/sql.ts'
 
 describe('issues', () => {
   test(
-    'of other teams, of none and of persons are out of reach',
+    'of other teams, without a team and personal ones are out of reach',
     verifies(
       'issue.app-other-team-403',
       'issue.app-personal-issue-403',
@@ -68,7 +68,7 @@ describe('issues', () => {
   )
 
   test(
-    'are listed where they are in reach, whatever is asked for',
+    'are listed only if in reach, whatever the filter',
     verifies('issue.app-list-only-covered-teams', 'scope.lists-show-covered-teams-only'),
     async ({ app }) => {
       const { issues, robot, everywhere, otherTeam, projects, member } = await scene(app)
@@ -87,7 +87,7 @@ describe('issues', () => {
   )
 
   test(
-    'are created by an app in a team it covers',
+    'can be created by an app only in a team it covers',
     verifies(
       'issue.app-create-needs-team',
       'issue.app-create-uncovered-team-403',
@@ -112,7 +112,7 @@ describe('issues', () => {
   )
 
   test(
-    'are created by an app in an early status',
+    'can be created by an app only in an early status',
     verifies(
       'issue.app-create-status-allowed',
       'issue.app-status-forbidden-on-create',
@@ -131,7 +131,7 @@ describe('issues', () => {
   )
 
   test(
-    'are moved by an app to in_progress and qa alone',
+    'can be moved by an app only to in_progress and qa',
     verifies(
       'issue.app-update-status-in-progress-allowed',
       'issue.app-update-status-qa-allowed',
@@ -144,7 +144,7 @@ describe('issues', () => {
       const put = (status: string) => robot.put(`/issues/${issues.covered}`, { status })
       for (const status of allowed) expect((await put(status)).body.status).toBe(status)
       for (const status of ['backlog', 'todo', 'release', 'done']) {
-        // Even when it is what the issue has already.
+        // Even if the issue already has this status.
         await member.put(`/issues/${issues.covered}`, { status })
         const answer = { status: 403, body: { code: 'APP_STATUS_FORBIDDEN', details: { status, allowed } } }
         await refused(app, { [status]: [() => put(status), answer] })
@@ -153,7 +153,7 @@ describe('issues', () => {
   )
 
   test(
-    'are not taken out of reach by an app',
+    'cannot be moved out of its reach by an app',
     verifies('issue.app-move-to-uncovered-team-refused'),
     async ({ app }) => {
       const { robot, everywhere, issues, team, otherTeam } = await scene(app)
@@ -168,14 +168,14 @@ describe('issues', () => {
       expect((await put(robot, { team_id: team, personal: false })()).status).toBe(200)
       expect((await put(everywhere, { team_id: otherTeam })()).body.team_id).toBe(otherTeam)
       expect((await put(everywhere, { team_id: null })()).body.team_id).toBeNull()
-      // What an app reported is not its own to hide either.
+      // Not even an issue that the app reported.
       const own = await id(everywhere.post('/issues', { title: 'Mine', team_id: team }))
       await refused(app, { own: [() => everywhere.put(`/issues/${own}`, { personal: true }), bad('personal')] })
     },
   )
 
   test(
-    'are not delegated by an app',
+    'cannot be delegated by an app',
     verifies(
       'delegation.app-sets-delegate-400',
       'delegation.app-changes-delegate-400',
@@ -204,7 +204,7 @@ describe('issues', () => {
             ]),
           ),
         )
-      // Nor beside what is wrong already.
+      // The refusal comes before other errors.
       await refused(app, { untitled: [() => robot.post('/issues', { delegate_id: null, unknown: 1 }), answer] })
       await tryAll()
       await app.ctx.db.run(sql`update issues set delegate_id = ${robot.userId} where id = ${issues.covered}`)
@@ -213,7 +213,7 @@ describe('issues', () => {
     },
   )
 
-  test('refer to what the app reaches, and to nothing else', async ({ app }) => {
+  test('can be given only references that are in reach of the app', async ({ app }) => {
     const { robot, everywhere, owner, member, issues, projects, team, otherTeam } = await scene(app)
     const milestone = (project_id: string) => id(owner.post('/milestones', { project_id, name: 'Beta' }))
     const cycle = (team_id: string) => id(owner.post('/cycles', { team_id, name: 'Week 1' }))
@@ -242,7 +242,7 @@ describe('issues', () => {
         }
       }
     })
-    // A milestone of a project that people gave the issue is out of reach as its project is.
+    // A milestone is out of reach if its project is, even if a person added the issue to the project.
     await member.put(`/issues/${issues.covered}`, { project_id: projects.other })
     const toMilestone = () => robot.put(`/issues/${issues.covered}`, { milestone_id: away.milestone })
     await refused(app, { milestone: [toMilestone, bad('milestone_id')] })
@@ -260,7 +260,7 @@ describe('issues', () => {
     expect((await everywhere.put(`/issues/${issues.covered}`, anywhere)).body).toMatchObject(anywhere)
   })
 
-  test('keep the blocks that an app does not reach', async ({ app }) => {
+  test('keep blocks that are out of reach of the app that updates them', async ({ app }) => {
     const { robot, everywhere, member, issues, team } = await scene(app)
     const sibling = await id(member.post('/issues', { title: 'Sibling', team_id: team }))
     const path = `/issues/${issues.covered}`

@@ -19,7 +19,7 @@ import { sql } from '../db/sql.ts'
 
 describe('projects', () => {
   test(
-    'of other teams, of none and of persons are out of reach',
+    'of other teams, without a team and personal ones are out of reach',
     verifies('project.app-other-team-403', 'project.app-personal-403', 'scope.other-team-project-denied'),
     async ({ app }) => {
       const { projects, robot, everywhere } = await scene(app)
@@ -44,7 +44,7 @@ describe('projects', () => {
     },
   )
 
-  test('are created by an app for teams it covers, and are its own', async ({ app }) => {
+  test('can be created by an app for teams it covers, and the app owns them', async ({ app }) => {
     const { robot, everywhere, team, otherTeam, owner, member } = await scene(app)
     const post = (client: Client, body: object) => () => client.post('/projects', { title: 'A plan', ...body })
     await refused(app, {
@@ -63,7 +63,7 @@ describe('projects', () => {
     expect((await owner.put(`/projects/${body.id}`, { title: 'A better plan' })).status).toBe(200)
   })
 
-  test('stay in reach of the app that changes them', async ({ app }) => {
+  test('cannot be moved out of its reach by an app', async ({ app }) => {
     const { robot, everywhere, projects, team, otherTeam } = await scene(app)
     const put = (client: Client, project: string, change: object) => () => client.put(`/projects/${project}`, change)
     await refused(app, {
@@ -87,7 +87,7 @@ describe('projects', () => {
 })
 
 describe('planning', () => {
-  test('labels and initiatives are for the whole workspace', async ({ app }) => {
+  test('labels and initiatives are visible to every app of the workspace', async ({ app }) => {
     const { robot, owner } = await scene(app)
     for (const path of ['/labels', '/initiatives']) {
       const theirs = await id(owner.post(path, { name: 'Theirs' }))
@@ -98,7 +98,7 @@ describe('planning', () => {
     }
   })
 
-  test('milestones and cycles are there with their project or team', async ({ app }) => {
+  test('milestones and cycles are in reach if their project or team is', async ({ app }) => {
     const { robot, everywhere, owner, member, projects, team, otherTeam } = await scene(app)
     const kinds = [
       { path: '/milestones', field: 'project_id', near: projects.both, far: projects.other },
@@ -131,7 +131,7 @@ describe('planning', () => {
 })
 
 describe('teams', () => {
-  test('an app sees those it covers', verifies('identity.teams-select-covered-teams'), async ({ app }) => {
+  test('an app can list only the teams it covers', verifies('identity.teams-select-covered-teams'), async ({ app }) => {
     const { robot, everywhere, member, team, otherTeam } = await scene(app)
     for (const path of ['/teams', '/teams/select']) {
       expect(ids(await robot.get(path))).toEqual([team])
@@ -151,7 +151,7 @@ describe('teams', () => {
   })
 
   test(
-    'have the apps installed for them as members',
+    'list the apps installed for them as members',
     verifies('installation.app-user-joins-covered-teams'),
     async ({ app }) => {
       const { robot, everywhere, owner, member, team, otherTeam } = await scene(app)

@@ -3,7 +3,7 @@ import type { Actor } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { covers } from '../workspaces/coverage.ts'
 
-/** Where an item stands, and whose it is if it is personal. */
+/** The teams of an item, and its owner if it is personal. */
 export interface Place {
   personal: boolean
   personalOf: string | null
@@ -11,8 +11,8 @@ export interface Place {
 }
 
 /**
- * Whether the caller reaches an item: a person all that is shared and what is personal of theirs, an app what is shared
- * and of a team it covers (5.7). A personal agent reaches what is personal of its owner's where it works on such a thing.
+ * A person can access shared items and their own personal items; an app shared items of the teams it covers. A personal
+ * agent can also access its owner's personal items, in a session on one of them (agent.personal-acts-with-owner-access).
  */
 export function reaches(caller: Actor, { personal, personalOf, teamIds }: Place): boolean {
   if (caller.kind === 'person') return !personal || personalOf === caller.id
@@ -36,10 +36,10 @@ export function projectInReach(caller: Actor): Sql {
     select 1 from project_teams where project_id = p.id and team_id = any(${caller.teamIds})))`
 }
 
-/** decisions 3: an app is told that it may not; for a person what they may not see is not there. */
+/** 403 for an app (issue.app-other-team-403), 404 for a person (issue.personal-hidden-from-others). */
 export const outOfReach = (caller: Actor) => (caller.kind === 'app' ? new ApiError('TEAM_ACCESS_DENIED') : notFound())
 
-/** The row that was asked for, if there is one and `reached` says so. */
+/** Returns the row, or throws if there is none or it is out of reach. */
 export function reached<Row extends { reached: boolean | null }>(caller: Actor, row: Row | undefined) {
   const { reached, ...rest } = found(row)
   if (!reached) throw outOfReach(caller)

@@ -102,12 +102,12 @@ describe('scopes', () => {
     )
   }
 
-  /** Who may delete a comment wrote it, so the app's own where it can write one. */
+  /** Only authors can delete a comment, so this is the app's own comment if it can write one. */
   const robotOrMember = ({ member }: Scene, robot: Robot, grants: string[]) =>
     grants.includes('comments:create') ? robot : member
 
   test(
-    'a scope that leaves the manifest leaves the token',
+    'a scope removed from the manifest is removed from tokens',
     verifies('scope.removed-from-manifest'),
     async ({ app }) => {
       const { owner, issues, team } = await scene(app)

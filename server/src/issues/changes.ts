@@ -1,20 +1,19 @@
 import { type Issue, issueFields, limits } from '@baton/protocol'
 import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
 import { laterThan } from '../clock.ts'
-import type { Config } from '../config.ts'
-import type { Queryable, Tx } from '../db/database.ts'
 import { insertRows, sql } from '../db/sql.ts'
-import { type EventActor, type Happening, heardOfChange, only, previousValues, record } from '../events/record.ts'
+import { changesToRecord, type EventActor, type ItemChange, only, previousValues, record } from '../events/record.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { addBlocks, type Block, lockIssues, removeBlocks, type StoredIssue, touchIssues } from './queries.ts'
 import { withUrl } from './read.ts'
 
 export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
 
-export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): Happening => ({
+export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): ItemChange => ({
   type: 'Issue',
   action,
   actor,
@@ -23,28 +22,22 @@ export const happened = (actor: EventActor, action: 'create' | 'remove', issue: 
   teamIds: teamsOf(issue),
 })
 
-export const heardOf = (actor: EventActor, before: Issue, after: Issue): Happening[] =>
-  heardOfChange(before, after, issueFields, happened(actor, 'create', after), teamsOf(before))
+export const heardOf = (actor: EventActor, before: Issue, after: Issue): ItemChange[] =>
+  changesToRecord([before, after], issueFields, happened(actor, 'create', after), teamsOf(before))
 
 /** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
 export function tellWatchers(
-  tx: Tx,
-  caller: Pick<Actor, 'workspaceId'>,
-  action: Happening['action'],
+  { tx, caller }: UnitOfWork<Actor>,
+  action: ItemChange['action'],
   issue: Issue,
   wasShared = false,
 ) {
   const item = { workspace_id: caller.workspaceId, type: 'Issue', id: issue.id, action } as const
-  tellLive(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
+  sendHints(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
 }
 
 /** What the history shows of a change. `updated_at` follows from the rest. */
-export async function recordHistory(
-  tx: Queryable,
-  now: Date,
-  caller: Pick<Actor, 'id' | 'workspaceId'>,
-  pairs: [before: Issue, after: Issue][],
-) {
+export async function recordHistory({ tx, now, caller }: UnitOfWork<Actor>, pairs: [before: Issue, after: Issue][]) {
   const rows = pairs.flatMap(([before, after]) => {
     const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
     const from = previousValues(before, after, shown)
@@ -74,19 +67,12 @@ export async function recordHistory(
  * Adds and removes block relations of one issue. The issues on the other side change too: they move on in time, and
  * their followers hear of it (decisions 3).
  */
-export async function changeBlocks(
-  tx: Tx,
-  now: Date,
-  config: Config,
-  caller: Actor,
-  issueId: string,
-  added: Block[],
-  removed: Block[],
-) {
+export async function changeBlocks(unit: UnitOfWork<Actor>, issueId: string, added: Block[], removed: Block[]) {
+  const { tx, now, caller, config } = unit
   const otherIds = [...new Set([...added, ...removed].flat())].filter((id) => id !== issueId)
   if (otherIds.length === 0) return
   const before = await lockIssues(tx, caller.workspaceId, otherIds)
-  const actors = await actorsOnIssues(tx, caller, otherIds)
+  const actors = await actorsOnIssues(unit, otherIds)
   await removeBlocks(tx, removed)
   await addBlocks(tx, caller.workspaceId, added)
   const after = before.map((issue) => withBlocks(issue, added, removed, now))
@@ -100,14 +86,12 @@ export async function changeBlocks(
     withUrl(config, issue),
     withUrl(config, after[index] as StoredIssue),
   ])
-  await recordHistory(tx, now, caller, pairs)
+  await recordHistory(unit, pairs)
   await record(
-    tx,
-    now,
-    caller.workspaceId,
+    unit,
     pairs.flatMap(([old, fresh]) => heardOf(actors(fresh.id), old, fresh)),
   )
-  for (const [, fresh] of pairs) if (fresh.personal) tellWatchers(tx, caller, 'update', fresh)
+  for (const [, fresh] of pairs) if (fresh.personal) tellWatchers(unit, 'update', fresh)
 }
 
 function withBlocks(issue: StoredIssue, added: Block[], removed: Block[], now: Date): StoredIssue {

@@ -1,6 +1,5 @@
 import type { Issue, NewIssue } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
 import { actorOf, record } from '../events/record.ts'
 import type { Actor, Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
@@ -8,6 +7,7 @@ import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
 import { type Kind, References, type Wanted } from '../planning/references.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { checkNewFromApp } from './apps.ts'
 import { changeBlocks, happened, tellWatchers } from './changes.ts'
 import { holdDelegate, settleDelegate, tellAgents } from './delegation.ts'
@@ -17,42 +17,39 @@ import { badReferences, changed, wantedOf } from './rules.ts'
 
 export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
   if (caller.kind === 'app') checkNewFromApp(body)
-  return ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const delegate = await holdDelegate(tx, caller, body)
-    await lockIssues(tx, caller.workspaceId, namedBy(body))
-    const [issue] = await insert(tx, ctx, caller, [body], () => '', delegate)
+  return transact(ctx, caller, async (unit) => {
+    const delegate = await holdDelegate(unit, body)
+    await lockIssues(unit.tx, caller.workspaceId, namedBy(body))
+    const [issue] = await insert(unit, [body], () => '', delegate)
     const created = issue as Issue
-    if (created.personal) tellWatchers(tx, caller, 'create', created)
-    else await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', created)])
-    await changeBlocks(tx, now, ctx.config, caller, created.id, blocksOf(created), [])
+    if (created.personal) tellWatchers(unit, 'create', created)
+    else await record(unit, [happened(actorOf(caller), 'create', created)])
+    await changeBlocks(unit, created.id, blocksOf(created), [])
     if (created.assignee_id) {
       const notice = { kind: 'assignment', userId: created.assignee_id, issueId: created.id } as const
-      await notify(tx, now, caller.workspaceId, caller.id, [notice])
+      await notify(unit, [notice])
     }
-    await tellAgents(tx, ctx, caller, null, created, delegate)
+    await tellAgents(unit, null, created, delegate)
     return created
   })
 }
 
 /** All or none, and no event is recorded: receivers would take it for news (6.5.6). */
 export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =>
-  ctx.db.tx(async (tx) => {
-    const data = await insert(tx, ctx, caller, bodies, (index) => `issues.${index}.`)
-    for (const issue of data) tellWatchers(tx, caller, 'create', issue)
+  transact(ctx, caller, async (unit) => {
+    const data = await insert(unit, bodies, (index) => `issues.${index}.`)
+    for (const issue of data) tellWatchers(unit, 'create', issue)
     return { data }
   })
 
 /** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
 async function insert(
-  tx: Tx,
-  ctx: Context,
-  caller: Actor,
+  unit: UnitOfWork<Actor>,
   bodies: NewIssue[],
   prefix: (index: number) => string,
   delegate?: Agent,
 ) {
-  const now = ctx.clock.now()
+  const { tx, now, caller, config } = unit
   const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
   const wanted = drafts.map((draft) => wantedOf(draft, null))
   await holdProjects(tx, caller.workspaceId, drafts)
@@ -66,7 +63,8 @@ async function insert(
   )
   if (bad.length > 0) throw invalid(Object.fromEntries(bad))
   for (const [index, draft] of drafts.entries()) {
-    if (draft.delegate_id) await settleDelegate(tx, caller, null, draft, bodies[index] as NewIssue, delegate)
+    if (!draft.delegate_id) continue
+    await settleDelegate(unit, { before: null, after: draft, change: bodies[index] as NewIssue, wanted: delegate })
   }
 
   // Teams are asked for codes in one order everywhere, so that two imports cannot wait for each other.
@@ -78,7 +76,7 @@ async function insert(
     })
   }
   await insertIssues(tx, caller.workspaceId, drafts)
-  return drafts.map((draft) => withUrl(ctx.config, draft))
+  return drafts.map((draft) => withUrl(config, draft))
 }
 
 const blank = (caller: Actor, now: Date): Issue => ({

@@ -13,6 +13,7 @@ import { notify } from '../inbox/notify.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { outOfReach, reaches } from '../installations/reach.ts'
 import { References } from '../planning/references.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { checkChangeFromApp, droppedBlocks } from './apps.ts'
 import { changeBlocks, happened, heardOf, recordHistory, teamsOf, tellWatchers } from './changes.ts'
@@ -34,58 +35,59 @@ import { findIssueId, withUrl } from './read.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
 
 export function updateIssue(ctx: Context, caller: Actor, key: string, change: IssueChange) {
-  return ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const delegate = await holdDelegate(tx, caller, change)
+  return transact(ctx, caller, async (unit) => {
+    const { tx, now, config } = unit
+    const delegate = await holdDelegate(unit, change)
     if (change.team_id !== undefined) await holdCoverage(tx, caller.workspaceId)
     if (change.parent_id) await oneParentAtATime(tx, caller.workspaceId)
-    const before = await lockVisibleIssue(tx, ctx, caller, key, namedBy(change))
+    const before = await lockVisibleIssue(unit, key, namedBy(change))
     if (caller.kind === 'app') checkChangeFromApp(change)
     if (change.personal && !before.personal && before.reporter_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its reporter can make an issue personal.' })
     }
     const after = changed(before, change, now)
-    await checkReferences(tx, caller, before, after)
-    await settleDelegate(tx, caller, before, after, change, delegate)
+    await checkReferences(unit, before, after)
+    await settleDelegate(unit, { before, after, change, wanted: delegate })
 
     if (!previousValues(before, after, [...issueFields, 'personal'])) {
       // 6.5.3: internal ordering is nobody's news and no change in time.
       if (after.sort_order === before.sort_order) return after
       await updateIssueRow(tx, after)
-      tellWatchers(tx, caller, 'update', after)
+      tellWatchers(unit, 'update', after)
       return after
     }
     after.updated_at = laterThan(before.updated_at, now)
     if (after.team_id !== before.team_id) {
       after.code = (await nextCodes(tx, caller.workspaceId, after.team_id, 1))[0] as string
-      after.url = withUrl(ctx.config, after).url
+      after.url = withUrl(config, after).url
       await keepCodes(tx, caller.workspaceId, [after])
     }
-    const actors = await actorsOnIssues(tx, caller, [after.id])
-    await partFromAgents(tx, ctx, before, after)
+    const actors = await actorsOnIssues(unit, [after.id])
+    await partFromAgents(unit, before, after)
     await updateIssueRow(tx, after)
     await replaceLabels(tx, caller.workspaceId, after)
-    await tellOthers(tx, ctx, caller, actors(after.id), now, before, after)
-    await tellAgents(tx, ctx, caller, before, after, delegate)
+    await tellOthers(unit, actors(after.id), before, after)
+    await tellAgents(unit, before, after, delegate)
     return after
   })
 }
 
 /** Deleting takes its comments along and clears what refers to it; others hear of the issue alone (decisions 3). */
 export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const issue = await lockVisibleIssue(tx, ctx, caller, key, [])
-    const actors = await actorsOnIssues(tx, caller, [issue.id])
-    await endOnDeleted(tx, ctx, { issueId: issue.id })
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
+    const issue = await lockVisibleIssue(unit, key, [])
+    const actors = await actorsOnIssues(unit, [issue.id])
+    await endOnDeleted(unit, { issueId: issue.id })
     await tx.run(sql`delete from issues where id = ${issue.id}`)
-    if (issue.personal) return tellWatchers(tx, caller, 'remove', issue)
+    if (issue.personal) return tellWatchers(unit, 'remove', issue)
     const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
-    await record(tx, now, caller.workspaceId, [happened(actors(issue.id), 'remove', removed)])
+    await record(unit, [happened(actors(issue.id), 'remove', removed)])
   })
 
 /** Holds an issue, those it blocks or is blocked by, and those that it is about to name. */
-async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Actor, key: string, named: string[]): Promise<Issue> {
+async function lockVisibleIssue(unit: UnitOfWork<Actor>, key: string, named: string[]): Promise<Issue> {
+  const { tx, caller, config } = unit
   const id = await findIssueId(tx, caller, key)
   const related = await tx.rows<{ id: string }>(sql`
     select blocked_id as id from issue_blocks where blocker_id = ${id}
@@ -95,14 +97,14 @@ async function lockVisibleIssue(tx: Tx, ctx: Context, caller: Actor, key: string
   // It may have become personal, or another team's, while we waited for it.
   const place = { personal: issue.personal, personalOf: issue.reporter_id, teamIds: teamsOf(issue) }
   if (!reaches(caller, place)) throw outOfReach(caller)
-  return withUrl(ctx.config, issue)
+  return withUrl(config, issue)
 }
 
 /** Two issues made each other's parents at the same moment would be a circle. */
 const oneParentAtATime = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`parents ${workspaceId}`}, 0))`)
 
-async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issue) {
+async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Issue, after: Issue) {
   const wanted = wantedOf(after, before)
   await holdProjects(tx, caller.workspaceId, [after])
   const dropped = caller.kind === 'app' ? droppedBlocks(before, after) : []
@@ -120,35 +122,19 @@ async function checkReferences(tx: Tx, caller: Actor, before: Issue, after: Issu
   if (Object.keys(bad).length > 0) throw invalid(bad)
 }
 
-async function tellOthers(
-  tx: Tx,
-  ctx: Context,
-  caller: Actor,
-  actor: EventActor,
-  now: Date,
-  before: Issue,
-  after: Issue,
-) {
-  await recordHistory(tx, now, caller, [[before, after]])
-  await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
-  if (after.personal) tellWatchers(tx, caller, 'update', after, !before.personal)
+async function tellOthers(unit: UnitOfWork<Actor>, actor: EventActor, before: Issue, after: Issue) {
+  await recordHistory(unit, [[before, after]])
+  await record(unit, heardOf(actor, before, after))
+  if (after.personal) tellWatchers(unit, 'update', after, !before.personal)
   // Its comments were as unseen as itself.
-  if (before.personal && !after.personal)
-    await recordThread(tx, now, caller.workspaceId, ctx.config, { issueId: after.id })
+  if (before.personal && !after.personal) await recordThread(unit, { issueId: after.id })
   // decisions 3: becoming personal is nobody's news, so what referred to it loses it as if it had been deleted.
   const hidden = after.personal && !before.personal
-  if (hidden) await leaveOthers(tx, before)
-  await changeBlocksBetween(
-    tx,
-    ctx,
-    caller,
-    now,
-    hidden ? { ...before, blocks_ids: [], blocked_by_ids: [] } : before,
-    after,
-  )
+  if (hidden) await leaveOthers(unit.tx, before)
+  await changeBlocksBetween(unit, hidden ? { ...before, blocks_ids: [], blocked_by_ids: [] } : before, after)
   if (after.assignee_id && after.assignee_id !== before.assignee_id) {
     const notice = { kind: 'assignment', userId: after.assignee_id, issueId: after.id } as const
-    await notify(tx, now, caller.workspaceId, caller.id, [notice])
+    await notify(unit, [notice])
   }
 }
 
@@ -159,9 +145,9 @@ async function leaveOthers(tx: Tx, issue: Issue) {
     where parent_id = ${issue.id} and not (personal and reporter_id = ${issue.reporter_id})`)
 }
 
-async function changeBlocksBetween(tx: Tx, ctx: Context, caller: Actor, now: Date, before: Issue, after: Issue) {
+async function changeBlocksBetween(unit: UnitOfWork<Actor>, before: Issue, after: Issue) {
   const without = (blocks: Block[], others: Block[]) =>
     blocks.filter(([a, b]) => !others.some(([c, d]) => a === c && b === d))
   const [old, fresh] = [blocksOf(before), blocksOf(after)]
-  await changeBlocks(tx, now, ctx.config, caller, after.id, without(fresh, old), without(old, fresh))
+  await changeBlocks(unit, after.id, without(fresh, old), without(old, fresh))
 }

@@ -1,7 +1,7 @@
 import type { LiveChange } from '@baton/protocol'
 import type { Topics } from '../db/database.ts'
 
-/** That something changed, for those who watch. They read it through the API, where permissions are asked. */
+/** Tells watchers that something changed. They read it through the API, which checks permissions. */
 export interface Hint {
   workspace_id: string
   type: LiveChange['type']
@@ -9,41 +9,41 @@ export interface Hint {
   action: LiveChange['action']
   /** The issue or project that a comment or agent session belongs to. */
   parent_id?: string | null
-  /** The one person who may know. */
+  /** The only user who receives this hint. */
   only?: string | null
-  /** The one person to whom it is not so. */
+  /** User excluded from this hint. */
   except?: string | null
 }
 
-/** A transaction, or the database itself for a write that is a statement of its own. */
-export interface Teller {
+/** A transaction, or the database for a write that is a single statement. */
+export interface HintSender {
   tell(topic: 'live', news: Iterable<Topics['live']>): void
 }
 
-export const tellLive = (teller: Teller, hints: Hint[]) =>
-  teller.tell(
+export const sendHints = (sender: HintSender, hints: Hint[]) =>
+  sender.tell(
     'live',
     hints.map((hint) => JSON.stringify(hint)),
   )
 
 interface Privacy {
   personal: boolean
-  /** Whose it is, if it is personal. */
+  /** Owner of a personal item. */
   personalOf: string | null
 }
 
 /**
- * Of an item that nothing is recorded about: for all, or for its owner alone where it is personal. If it was shared
- * until now, it is gone for everybody else.
+ * Hints for a change that is not recorded as an event: for all members, or only for the owner of a personal item. If the
+ * item was shared before, it is removed for all other members.
  */
 export function hintsOf(item: Hint, { personal, personalOf }: Privacy, wasShared = false): Hint[] {
-  // No id is empty: what belongs to nobody is nobody's news.
+  // No user has an empty id, so a personal item without an owner has no recipient.
   const owner = personalOf ?? ''
   const seen = personal ? { ...item, only: owner } : item
   return wasShared ? [{ ...item, action: 'remove', except: owner }, seen] : [seen]
 }
 
-/** An inbox has the id of its owner, who reads all of it again. */
+/** An inbox has the id of its owner, whose browser reads all of it again. */
 export const hintOfInbox = (workspaceId: string, userId: string): Hint => ({
   workspace_id: workspaceId,
   type: 'Inbox',
@@ -52,7 +52,7 @@ export const hintOfInbox = (workspaceId: string, userId: string): Hint => ({
   only: userId,
 })
 
-/** Of the small lists that browsers keep whole and read again: those of the workspace, or those of its agents. */
+/** For the small lists that browsers reload as a whole: those of the workspace, or those of its agents. */
 export const hintOfLists = (workspaceId: string, type: 'Workspace' | 'Agents', only: string | null = null): Hint => ({
   workspace_id: workspaceId,
   type,

@@ -6,7 +6,7 @@ import { Watch } from '../../test/watch.ts'
 
 type Who = 'owner' | 'member' | 'stranger'
 
-/** The owner and a member of a workspace watch it, and somebody watches another one. */
+/** The owner and a member watch their workspace, and a stranger another one. */
 async function watched(app: TestApp) {
   const workspace = await app.workspace()
   const { owner: stranger } = await app.workspace()
@@ -17,10 +17,10 @@ async function watched(app: TestApp) {
     watches[who] = await Watch.as(people[who])
     expect(await watches[who].next()).toMatchObject({ event: 'ready' })
   }
-  /** The types of what each heard of the work, issues and projects left out. All that is told of the rest is whose it is. */
-  const hear = async (work: () => Promise<{ status: number }>, status = 200): Promise<Record<Who, string[]>> => {
+  /** The types of the hints each watcher received, without issues and projects. The ids are checked here. */
+  const hintsDuring = async (work: () => Promise<{ status: number }>, status = 200): Promise<Record<Who, string[]>> => {
     expect((await work()).status).toBe(status)
-    const heard = { owner: [], member: [], stranger: [] } as Record<Who, string[]>
+    const types = { owner: [], member: [], stranger: [] } as Record<Who, string[]>
     const marks = { [workspace.id]: await mark(owner), [stranger.workspaceId]: await mark(stranger) }
     for (const who of Object.keys(people) as Who[]) {
       const place = people[who].workspaceId
@@ -28,21 +28,21 @@ async function watched(app: TestApp) {
         if (change.type === 'Issue' || change.type === 'Project') continue
         const id = change.type === 'Inbox' ? people[who].user.id : place
         expect(change).toEqual({ type: change.type, id, action: 'update', parent_id: null })
-        heard[who].push(change.type)
+        types[who].push(change.type)
       }
     }
-    return heard
+    return types
   }
-  /** Hears what came before, so that it is not taken for what comes after. */
-  const settle = () => hear(() => owner.get('/labels'))
-  return { ...workspace, stranger, hear, settle }
+  /** Reads earlier hints, so that they are not taken for later ones. */
+  const settle = () => hintsDuring(() => owner.get('/labels'))
+  return { ...workspace, stranger, hintsDuring, settle }
 }
 
 const mark = async (person: TestPerson) => (await person.post('/issues', { title: 'Mark' })).body.id as string
 const next = async (watch: Watch) => ((await watch.next()) as { data: LiveChange }).data
 
 const all = (type: string) => ({ owner: [type], member: [type], stranger: [] })
-const nobody = { owner: [], member: [], stranger: [] }
+const none = { owner: [], member: [], stranger: [] }
 const manifest = (fields: object = {}) => ({
   schemaVersion: '1.0.0',
   name: 'Robot',
@@ -52,23 +52,25 @@ const manifest = (fields: object = {}) => ({
 })
 
 describe('the lists of a workspace', () => {
-  test('are news to everybody in it: settings, members and teams', async ({ app }) => {
-    const { owner, hear } = await watched(app)
+  test('send a hint to all members: settings, members and teams', async ({ app }) => {
+    const { owner, hintsDuring } = await watched(app)
     const newcomer = await app.person()
-    expect(await hear(() => owner.patch('/workspaces/me', { guidance: 'Be kind.' }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.patch('/workspaces/me', { guidance: 'Be kind.' }))).toEqual(all('Workspace'))
     let invited = { token: '', invitation: { id: '' } }
     const invite = async (email: string) => {
       const response = await owner.post('/workspaces/me/invitations', { email, role: 'member' })
       invited = response.body
       return response
     }
-    expect(await hear(() => invite('x@example.com'), 201)).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => invite('x@example.com'), 201)).toEqual(all('Workspace'))
     const invitation = `/workspaces/me/invitations/${invited.invitation.id}`
-    expect(await hear(() => owner.delete(invitation), 204)).toEqual(all('Workspace'))
-    await hear(() => invite(newcomer.user.email), 201)
-    expect(await hear(() => newcomer.post('/invitations/accept', { token: invited.token }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.delete(invitation), 204)).toEqual(all('Workspace'))
+    await hintsDuring(() => invite(newcomer.user.email), 201)
+    expect(await hintsDuring(() => newcomer.post('/invitations/accept', { token: invited.token }))).toEqual(
+      all('Workspace'),
+    )
     const path = `/workspaces/me/members/${newcomer.user.id}`
-    expect(await hear(() => owner.patch(path, { role: 'admin' }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.patch(path, { role: 'admin' }))).toEqual(all('Workspace'))
 
     let team = ''
     const create = async () => {
@@ -76,32 +78,32 @@ describe('the lists of a workspace', () => {
       team = `/teams/${response.body.id}`
       return response
     }
-    expect(await hear(create, 201)).toEqual(all('Workspace'))
-    expect(await hear(() => owner.patch(team, { guidance: 'Test.' }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(create, 201)).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.patch(team, { guidance: 'Test.' }))).toEqual(all('Workspace'))
     const membership = `${team}/members/${newcomer.user.id}`
-    expect(await hear(() => owner.put(membership))).toEqual(all('Workspace'))
-    expect(await hear(() => owner.put(membership))).toEqual(nobody)
-    expect(await hear(() => owner.delete(membership), 204)).toEqual(all('Workspace'))
-    expect(await hear(() => owner.delete(path), 204)).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.put(membership))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.put(membership))).toEqual(none)
+    expect(await hintsDuring(() => owner.delete(membership), 204)).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => owner.delete(path), 204)).toEqual(all('Workspace'))
   })
 
-  test('that were not changed are no news', async ({ app }) => {
-    const { owner, member, stranger, hear, settle } = await watched(app)
+  test('that were not changed send no hint', async ({ app }) => {
+    const { owner, member, stranger, hintsDuring, settle } = await watched(app)
     const { body: label } = await owner.post('/labels', { name: 'Red' })
     const { body: view } = await owner.post('/views', { name: 'Mine', query: '', shared: true })
     await settle()
-    expect(await hear(() => member.patch('/workspaces/me', { name: 'Mine' }), 403)).toEqual(nobody)
-    expect(await hear(() => owner.post('/teams', { name: 'x', key: 'lower' }), 422)).toEqual(nobody)
-    expect(await hear(() => stranger.delete(`/labels/${label.id}`), 404)).toEqual(nobody)
-    expect(await hear(() => member.delete(`/views/${view.id}`), 403)).toEqual(nobody)
-    expect(await hear(() => owner.post('/views', { name: 'x', query: 'x=1' }), 422)).toEqual(nobody)
-    expect(await hear(() => member.post('/agent-apps', manifest({ name: '' })), 422)).toEqual(nobody)
+    expect(await hintsDuring(() => member.patch('/workspaces/me', { name: 'Mine' }), 403)).toEqual(none)
+    expect(await hintsDuring(() => owner.post('/teams', { name: 'x', key: 'lower' }), 422)).toEqual(none)
+    expect(await hintsDuring(() => stranger.delete(`/labels/${label.id}`), 404)).toEqual(none)
+    expect(await hintsDuring(() => member.delete(`/views/${view.id}`), 403)).toEqual(none)
+    expect(await hintsDuring(() => owner.post('/views', { name: 'x', query: 'x=1' }), 422)).toEqual(none)
+    expect(await hintsDuring(() => member.post('/agent-apps', manifest({ name: '' })), 422)).toEqual(none)
   })
 
   test.for(['labels', 'milestones', 'cycles', 'initiatives', 'views'] as const)(
-    'are news to everybody in it: %s',
+    'send a hint to all members: %s',
     async (noun, { app }) => {
-      const { owner, member, hear, settle } = await watched(app)
+      const { owner, member, hintsDuring, settle } = await watched(app)
       const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
       const { body: project } = await owner.post('/projects', { title: 'Plan' })
       const more = {
@@ -113,37 +115,39 @@ describe('the lists of a workspace', () => {
       }[noun]
       const { body } = await member.post(`/${noun}`, { name: 'First', ...more })
       await settle()
-      expect(await hear(() => member.post(`/${noun}`, { name: 'Second', ...more }), 201)).toEqual(all('Workspace'))
-      expect(await hear(() => member.put(`/${noun}/${body.id}`, { name: 'Third' }))).toEqual(all('Workspace'))
-      expect(await hear(() => member.delete(`/${noun}/${body.id}`), 204)).toEqual(all('Workspace'))
+      expect(await hintsDuring(() => member.post(`/${noun}`, { name: 'Second', ...more }), 201)).toEqual(
+        all('Workspace'),
+      )
+      expect(await hintsDuring(() => member.put(`/${noun}/${body.id}`, { name: 'Third' }))).toEqual(all('Workspace'))
+      expect(await hintsDuring(() => member.delete(`/${noun}/${body.id}`), 204)).toEqual(all('Workspace'))
     },
   )
 
-  test('are news to their owner alone where they are personal', async ({ app }) => {
-    const { member, admin, hear, settle } = await watched(app)
-    const mine = { ...nobody, member: ['Workspace'] }
+  test('send a hint only to the owner if they are personal', async ({ app }) => {
+    const { member, admin, hintsDuring, settle } = await watched(app)
+    const mine = { ...none, member: ['Workspace'] }
     const view = (await member.post('/views', { name: 'Mine', query: '' })).body
     const { body: project } = await member.post('/projects', { title: 'My plan', personal: true })
     await settle()
-    expect(await hear(() => member.post('/views', { name: 'Mine', query: '' }), 201)).toEqual(mine)
-    expect(await hear(() => member.put(`/views/${view.id}`, { name: 'Still mine' }))).toEqual(mine)
-    expect(await hear(() => member.put(`/views/${view.id}`, { shared: true }))).toEqual(all('Workspace'))
-    expect(await hear(() => admin.put(`/views/${view.id}`, { shared: false }))).toEqual(all('Workspace'))
-    expect(await hear(() => member.delete(`/views/${view.id}`), 204)).toEqual(mine)
+    expect(await hintsDuring(() => member.post('/views', { name: 'Mine', query: '' }), 201)).toEqual(mine)
+    expect(await hintsDuring(() => member.put(`/views/${view.id}`, { name: 'Still mine' }))).toEqual(mine)
+    expect(await hintsDuring(() => member.put(`/views/${view.id}`, { shared: true }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => admin.put(`/views/${view.id}`, { shared: false }))).toEqual(all('Workspace'))
+    expect(await hintsDuring(() => member.delete(`/views/${view.id}`), 204)).toEqual(mine)
 
     const milestone = { project_id: project.id, name: 'Alpha' }
-    expect(await hear(() => member.post('/milestones', milestone), 201)).toEqual(mine)
+    expect(await hintsDuring(() => member.post('/milestones', milestone), 201)).toEqual(mine)
     const { body } = await member.get(`/milestones?project_id=${project.id}`)
     const path = `/milestones/${body.data[0].id}`
-    expect(await hear(() => member.put(path, { name: 'Beta' }))).toEqual(mine)
-    expect(await hear(() => member.delete(path), 204)).toEqual(mine)
+    expect(await hintsDuring(() => member.put(path, { name: 'Beta' }))).toEqual(mine)
+    expect(await hintsDuring(() => member.delete(path), 204)).toEqual(mine)
   })
 })
 
 describe('the agents of a workspace', () => {
-  test('are news when they are registered, installed, moved, switched and gone', async ({ app }) => {
+  test('send a hint when registered, installed, changed, switched and removed', async ({ app }) => {
     const scene = await watched(app)
-    const { owner, member, hear, settle } = scene
+    const { owner, member, hintsDuring, settle } = scene
     const teams: string[] = []
     for (const key of ['ENG', 'DES']) teams.push((await owner.post('/teams', { name: key, key })).body.id)
     await settle()
@@ -154,32 +158,29 @@ describe('the agents of a workspace', () => {
       client = response.body
       return response
     }
-    expect(await hear(register, 201)).toEqual(all('Agents'))
+    expect(await hintsDuring(register, 201)).toEqual(all('Agents'))
     const path = `/agent-apps/${client.app.id}`
     const install = async () => {
       const scope = { scope: 'read app:assignable' }
       const code = await consent(owner, client.client_id, { team_ids: [teams[0]] }, scope)
       return exchange(app, { ...(scene as TestWorkspace), team: null, client } as never, code)
     }
-    expect(await hear(install)).toEqual(all('Agents'))
+    expect(await hintsDuring(install)).toEqual(all('Agents'))
     const [installed] = (await owner.get('/installations')).body.data
     const installation = `/installations/${installed.id}`
-    expect(await hear(() => owner.patch(installation, { team_ids: teams }))).toEqual(all('Agents'))
-    expect(await hear(() => owner.patch(installation, { team_ids: teams }))).toEqual(nobody)
-    expect(await hear(() => owner.post(`${path}/webhook/disable`))).toEqual(all('Agents'))
-    expect(await hear(() => owner.post(`${path}/webhook/enable`))).toEqual(all('Agents'))
-    expect(await hear(() => owner.post(`${path}/secret`))).toEqual(nobody)
-    expect(await hear(() => owner.put(path, manifest({ name: 'Bender', webhook })))).toEqual(all('Agents'))
-    expect(await hear(() => owner.delete(installation), 204)).toEqual(all('Agents'))
-    expect(await hear(() => owner.delete(path), 204)).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.patch(installation, { team_ids: teams }))).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.patch(installation, { team_ids: teams }))).toEqual(none)
+    expect(await hintsDuring(() => owner.post(`${path}/webhook/disable`))).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.post(`${path}/webhook/enable`))).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.post(`${path}/secret`))).toEqual(none)
+    expect(await hintsDuring(() => owner.put(path, manifest({ name: 'Bender', webhook })))).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.delete(installation), 204)).toEqual(all('Agents'))
+    expect(await hintsDuring(() => owner.delete(path), 204)).toEqual(all('Agents'))
   })
 
-  test('are news when a webhook of theirs fails; one of the workspace is its managers’ matter', async ({
-    startApp,
-    receiver,
-  }) => {
+  test('send a hint when an app webhook fails, but not for a workspace webhook', async ({ startApp, receiver }) => {
     const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
-    const { owner, hear, settle } = await watched(app)
+    const { owner, hintsDuring, settle } = await watched(app)
     const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
     receiver.answer = 500
     const failed = async () => {
@@ -190,12 +191,12 @@ describe('the agents of a workspace', () => {
     const hook = { label: 'Chat', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
     const { body: webhook } = await owner.post('/webhooks', hook)
     await settle()
-    expect(await hear(failed)).toEqual({ ...nobody, owner: ['Inbox'] })
+    expect(await hintsDuring(failed)).toEqual({ ...none, owner: ['Inbox'] })
     expect((await owner.get(`/webhooks/${webhook.id}`)).body.state).toBe('failing')
 
     const robot = await app.installed(owner, { webhook: { url: receiver.url, resource_types: ['Issue'] } })
     await settle()
-    expect(await hear(failed)).toEqual({ ...nobody, owner: ['Inbox', 'Agents'], member: ['Agents'] })
+    expect(await hintsDuring(failed)).toEqual({ ...none, owner: ['Inbox', 'Agents'], member: ['Agents'] })
     expect((await owner.get(`/agent-apps/${robot.app.id}`)).body.webhook.state).toBe('failing')
   })
 })

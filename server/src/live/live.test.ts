@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { test, verifies, within } from '../../test/harness.ts'
 import { change, inboxOf, mark, resync, watching } from '../../test/watch.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 
 describe('the live stream', () => {
   test(
-    'is server-sent events, with the headers of every answer',
+    'is server-sent events, with the headers of every response',
     verifies('session.stream-and-live'),
     async ({ app }) => {
       const { owner } = await app.workspace()
@@ -22,7 +22,7 @@ describe('the live stream', () => {
     },
   )
 
-  test('tells members of issues, projects and comments as they change', async ({ app }) => {
+  test('sends hints of issues, projects and comments to members', async ({ app }) => {
     const { owner, member } = await app.workspace()
     const watch = await watching(member)
     const { id } = (await owner.post('/issues', { title: 'A bug' })).body
@@ -52,12 +52,12 @@ describe('the live stream', () => {
     ])
   })
 
-  test('tells nothing of what was refused or rolled back', async ({ app }) => {
+  test('sends nothing for a refused or rolled back change', async ({ app }) => {
     const { owner } = await app.workspace()
     const watch = await watching(owner)
     expect((await owner.post('/issues', { title: 'A bug', parent_id: 'iss_nothing' })).status).toBe(422)
     const failing = app.ctx.db.tx(async (tx) => {
-      tellLive(tx, [{ workspace_id: owner.workspaceId, type: 'Issue', id: 'iss_x', action: 'create' }])
+      sendHints(tx, [{ workspace_id: owner.workspaceId, type: 'Issue', id: 'iss_x', action: 'create' }])
       throw new Error('rolled back')
     })
     await expect(failing).rejects.toThrow('rolled back')
@@ -65,7 +65,7 @@ describe('the live stream', () => {
     expect(await watch.next()).toEqual(marked)
   })
 
-  test('tells of both sides of a block, and of what an app does', async ({ app }) => {
+  test('sends hints for both sides of a block, and for changes by an app', async ({ app }) => {
     const { owner, member } = await app.workspace()
     const robot = await app.installed(owner)
     const { id: team_id } = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
@@ -80,7 +80,7 @@ describe('the live stream', () => {
     ])
   })
 
-  test('tells an inbox to its owner alone', async ({ app }) => {
+  test('sends inbox hints only to the owner', async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
     const [theirs, others] = [await watching(member), await watching(admin)]
     const { id } = (await owner.post('/issues', { title: 'A bug', assignee_id: member.user.id })).body
@@ -102,7 +102,7 @@ describe('the live stream', () => {
     expect(await others.take(2)).toEqual([change('Issue', id, 'create'), marked])
   })
 
-  test('tells of what is personal to its owner alone', async ({ app }) => {
+  test('sends hints of personal items only to their owner', async ({ app }) => {
     const { owner, member } = await app.workspace()
     const [mine, others] = [await watching(member), await watching(owner)]
     const issue = (await member.post('/issues', { title: 'My diary', personal: true })).body
@@ -134,7 +134,7 @@ describe('the live stream', () => {
   })
 
   test.for(['issue', 'project'] as const)(
-    'shows something that was shared (%s) and becomes personal as removed to everybody else, and as new when it is shared again',
+    'sends remove to other members when an item (%s) becomes personal, and create when it is shared again',
     async (noun, { app }) => {
       const { owner, member } = await app.workspace()
       const type = noun === 'issue' ? 'Issue' : 'Project'
@@ -159,7 +159,7 @@ describe('the live stream', () => {
     },
   )
 
-  test('tells nothing of another workspace', async ({ app }) => {
+  test('sends nothing of another workspace', async ({ app }) => {
     const [here, there] = [await app.workspace(), await app.workspace()]
     const { body } = await there.owner.post('/workspaces/me/invitations', {
       email: here.owner.user.email,
@@ -174,7 +174,7 @@ describe('the live stream', () => {
     expect(await elsewhere.next()).toEqual(theirs)
   })
 
-  test('names a hundred changes of one commit, and says resync for more', async ({ app }) => {
+  test('sends up to a hundred hints of one commit, and a resync for more', async ({ app }) => {
     const { owner, member } = await app.workspace()
     const [theirs, others] = [await watching(owner), await watching(member)]
     const many = (count: number) =>
@@ -185,7 +185,7 @@ describe('the live stream', () => {
     await many(101)
     expect(await others.next()).toEqual(resync)
     const own = { workspace_id: owner.workspaceId, type: 'Issue', action: 'update', only: owner.user.id } as const
-    tellLive(
+    sendHints(
       app.ctx.db,
       Array.from({ length: 101 }, (_, index) => ({ ...own, id: `iss_${index}` })),
     )

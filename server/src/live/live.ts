@@ -4,16 +4,16 @@ import type { Clock } from '../clock.ts'
 import type { Db, Listening } from '../db/database.ts'
 import type { Logger } from '../log.ts'
 import type { Hint } from './hint.ts'
-import { fewer, messages, missed, type News } from './news.ts'
+import { limitHints, lostHints, packMessages, type Resync } from './messages.ts'
 
 const channel = 'baton_live'
-/** So many may wait to be told to other processes; beyond that they are told that they missed some. */
-const waitingAtMost = 5000
+/** Most hints waiting to be sent to other processes. With more they are dropped, and the others resync. */
+const maxWaiting = 5000
 const retryMs = 1000
-/** An agent at work tells of each word it says; other processes hear of all that came in this time at once. */
+/** Hints of this period are sent to other processes together: an active agent causes many. */
 const gatherMs = 10
 
-/** Somebody who watches one workspace. Neither function may throw. */
+/** Watches one workspace. Neither function may throw. */
 export interface Watcher {
   hint(hint: Hint): void
   /** Hints may have been missed. */
@@ -21,15 +21,15 @@ export interface Watcher {
 }
 
 /**
- * Passes what committed transactions tell to those who watch: at once to those of this process, by NOTIFY to those of
- * others. It notifies after the commit, never within: NOTIFY lines up all commits of a database. What is lost with a
- * process that dies in between is seen at the next change or reading.
+ * Passes the hints of committed transactions to watchers: directly in this process, by NOTIFY in others. It notifies
+ * after the commit, never within: NOTIFY serialises all commits of a database. Hints lost with a process that dies in
+ * between are not sent again; browsers see the change with the next hint or read.
  */
 export class Live {
   readonly #db: Db
   readonly #clock: Clock
   readonly #log: Logger
-  /** Tells our own messages from those of others. */
+  /** Identifies messages of this process, which it ignores. */
   readonly #node = randomUUID()
   readonly #watchers = new Map<string, Set<{ userId: string; watcher: Watcher }>>()
   readonly #listening: Listening
@@ -42,16 +42,16 @@ export class Live {
     this.#db = db
     this.#clock = clock
     this.#log = log
-    db.onNews('live', (hints) => this.#told(fewer([...hints].map((hint) => JSON.parse(hint)))))
-    this.#listening = db.listen(channel, (message) => this.#heard(message))
+    db.onNews('live', (hints) => this.#publish(limitHints([...hints].map((hint) => JSON.parse(hint)))))
+    this.#listening = db.listen(channel, (message) => this.#received(message))
   }
 
-  /** How many watch. */
+  /** Number of watchers. */
   get watching() {
     return [...this.#watchers.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that stops watching. */
   watch(workspaceId: string, userId: string, watcher: Watcher): () => void {
     const entry = { userId, watcher }
     const watchers = this.#watchers.get(workspaceId) ?? new Set()
@@ -62,7 +62,7 @@ export class Live {
     }
   }
 
-  /** Hears nobody any more, and resolves when others have been told what was to be told. */
+  /** Stops listening, and resolves when the waiting hints are sent. */
   async stop() {
     this.#stopped = true
     this.#cancelRetry()
@@ -70,53 +70,53 @@ export class Live {
     await this.#sending
   }
 
-  #told(news: News[]) {
-    for (const one of news) this.#show(one)
+  #publish(hints: (Hint | Resync)[]) {
+    for (const hint of hints) this.#dispatch(hint)
     if (this.#db.kind !== 'postgres') return
-    for (const one of news) {
-      const text = JSON.stringify(one)
-      // The last word on something stays the last.
+    for (const hint of hints) {
+      const text = JSON.stringify(hint)
+      // Moves a repeated hint to the end, so that the order of the last hints is kept.
       this.#waiting.delete(text)
       this.#waiting.add(text)
     }
-    if (this.#waiting.size > waitingAtMost) this.#forget()
+    if (this.#waiting.size > maxWaiting) this.#dropWaiting()
     this.#sending ??= this.#sendAll()
   }
 
-  #heard(message: string) {
-    if (message === missed) {
+  #received(message: string) {
+    if (message === lostHints) {
       for (const watchers of this.#watchers.values()) for (const { watcher } of watchers) watcher.resync()
       return
     }
-    const { node, news } = JSON.parse(message) as { node: string; news: News[] }
-    if (node !== this.#node) for (const one of news) this.#show(one)
+    const { node, news } = JSON.parse(message) as { node: string; news: (Hint | Resync)[] }
+    if (node !== this.#node) for (const hint of news) this.#dispatch(hint)
   }
 
-  #show(news: News) {
-    for (const { userId, watcher } of this.#watchers.get(news.workspace_id) ?? []) {
-      if ((news.only ?? userId) !== userId || news.except === userId) continue
-      if ('resync' in news) watcher.resync()
-      else watcher.hint(news)
+  #dispatch(hint: Hint | Resync) {
+    for (const { userId, watcher } of this.#watchers.get(hint.workspace_id) ?? []) {
+      if ((hint.only ?? userId) !== userId || hint.except === userId) continue
+      if ('resync' in hint) watcher.resync()
+      else watcher.hint(hint)
     }
   }
 
-  /** What is not told one by one is told as missed. */
-  #forget() {
+  /** Other processes resync instead. */
+  #dropWaiting() {
     this.#waiting.clear()
-    this.#waiting.add(missed)
+    this.#waiting.add(lostHints)
   }
 
-  /** What is to be told gathers for a moment, and while a message is on its way. */
+  /** Hints gather for a moment, and while a message is being sent. */
   async #sendAll() {
     try {
       while (this.#waiting.size > 0) {
         if (!this.#stopped) await sleep(gatherMs)
-        const news = [...this.#waiting]
+        const hints = [...this.#waiting]
         this.#waiting.clear()
-        for (const message of messages(this.#node, news)) await this.#db.notify(channel, message)
+        for (const message of packMessages(this.#node, hints)) await this.#db.notify(channel, message)
       }
     } catch (error) {
-      this.#forget()
+      this.#dropWaiting()
       if (!this.#stopped) this.#retryLater(error as Error)
     } finally {
       this.#sending = undefined
@@ -124,7 +124,7 @@ export class Live {
   }
 
   #retryLater({ message }: Error) {
-    this.#log.warn({ message }, 'could not tell other processes what changed; trying again')
+    this.#log.warn({ message }, 'could not send hints to other processes; retrying')
     this.#cancelRetry()
     this.#cancelRetry = this.#clock.after(retryMs, () => {
       this.#sending ??= this.#sendAll()

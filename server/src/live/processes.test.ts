@@ -8,14 +8,14 @@ import { createApp } from '../app.ts'
 import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 
 const eventually = async (what: () => Promise<boolean>) => {
   while (!(await what())) await setImmediate()
 }
 
 describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () => {
-  /** Another process's worth of service over the database of `app`. */
+  /** A second service on the database of `app`, as in another process. */
   async function another(app: TestApp, env = {}) {
     const [database] = await app.ctx.db.rows<{ name: string }>(sql`select current_database() as name`)
     const db = new Db(connectPostgres(withDatabase(process.env.DATABASE_URL as string, database?.name ?? ''), () => {}))
@@ -29,7 +29,7 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     return { rootUrl: `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`, db }
   }
 
-  /** In the other process, when what was told before has arrived there. */
+  /** Resolves when the other process has received all earlier hints. */
   async function caughtUp(person: TestPerson, rootUrl: string) {
     const watch = await watching(person, { rootUrl })
     const marked = JSON.stringify(await mark(person))
@@ -41,14 +41,14 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
   const listeners = async ({ ctx }: TestApp) =>
     (await ctx.db.rows(sql`select pid from pg_stat_activity where ${listening}`)).length
 
-  test('a change in one reaches those who watch the other, once', async ({ startApp }) => {
+  test('a change in one reaches the watchers of the other, once', async ({ startApp }) => {
     const app = await startApp()
     const { owner, member } = await app.workspace()
     const { rootUrl } = await another(app)
     const there = await caughtUp(owner, rootUrl)
     const [here, theirs] = [await watching(owner), await watching(member, { rootUrl })]
     const { id } = (await owner.post('/issues', { title: 'A bug', assignee_id: member.user.id })).body
-    // Heard before it is read, because two hints of one inbox may come as one.
+    // Before it is read, because two hints of one inbox may be merged.
     expect(await theirs.take(2)).toEqual([change('Issue', id, 'create'), inboxOf(member)])
     await member.post('/inbox/read')
     const personal = (await owner.post('/issues', { title: 'Mine', personal: true })).body
@@ -61,12 +61,12 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     for (const watch of [here, there, theirs]) expect(await watch.next()).toEqual(last)
   })
 
-  test('a worker tells the browsers of others', async ({ startApp }) => {
+  test('a worker reaches the browsers of other processes', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { db } = await another(app, { role: 'worker' })
     const watch = await watching(owner)
-    tellLive(db, [{ workspace_id: owner.workspaceId, type: 'Inbox', id: owner.user.id, action: 'update' }])
+    sendHints(db, [{ workspace_id: owner.workspaceId, type: 'Inbox', id: owner.user.id, action: 'update' }])
     expect(await watch.next()).toEqual(inboxOf(owner))
   })
 
@@ -77,25 +77,25 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     const watch = await caughtUp(owner, rootUrl)
     const ids = Array.from({ length: 1000 }, (_, index) => `iss_${index}`.padEnd(150, 'ü'))
     for (const id of ids)
-      tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id, action: 'update' }])
+      sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id, action: 'update' }])
     expect(await watch.take(ids.length)).toEqual(ids.map((id) => change('Issue', id, 'update')))
   })
 
-  test('what is too much to tell is a resync', async ({ startApp }) => {
+  test('too many hints become a resync', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { rootUrl } = await another(app)
     const watch = await caughtUp(owner, rootUrl)
     const huge = 'x'.repeat(8000)
-    tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: huge, action: 'update' }])
+    sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: huge, action: 'update' }])
     expect(await watch.next()).toEqual(resync)
     for (let index = 0; index < 6000; index++)
-      tellLive(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: `${index}`, action: 'update' }])
-    // None was on its way yet, and so many do not fit.
+      sendHints(app.ctx.db, [{ workspace_id: owner.workspaceId, type: 'Issue', id: `${index}`, action: 'update' }])
+    // None was sent yet, and they are too many.
     expect(await watch.next()).toEqual(resync)
   })
 
-  test('a connection that was lost may have missed something', async ({ startApp }) => {
+  test('a lost LISTEN connection causes a resync', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     await eventually(async () => (await listeners(app)) === 1)

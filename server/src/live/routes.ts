@@ -4,7 +4,7 @@ import type { Hint } from './hint.ts'
 import type { Live } from './live.ts'
 import { streamFor } from './stream.ts'
 
-/** Any would do: that a browser sends one says that it has been here before. */
+/** Any id works: a browser that sends one is reconnecting. */
 const readyId = 'ready'
 
 export const liveRoutes = (live: Live) => [
@@ -12,11 +12,14 @@ export const liveRoutes = (live: Live) => [
     streamFor(ctx, caller, (stream) => {
       const resync = () => stream.event('resync', {})
       stream.event('ready', {}, readyId)
-      // decisions 6: what changed while it was away is not kept for it.
+      // Hints sent while it was disconnected are not kept (session.stream-resume).
       if (headers['last-event-id']) resync()
-      return live.watch(caller.workspaceId, caller.id, { hint: (hint) => stream.event('change', shown(hint)), resync })
+      return live.watch(caller.workspaceId, caller.id, {
+        hint: (hint) => stream.event('change', changeOf(hint)),
+        resync,
+      })
     }),
   ),
 ]
 
-const shown = ({ type, id, action, parent_id = null }: Hint) => ({ type, id, action, parent_id })
+const changeOf = ({ type, id, action, parent_id = null }: Hint) => ({ type, id, action, parent_id })

@@ -3,46 +3,50 @@ import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStream } from '../http/event-stream.ts'
-import { isLetIn } from '../login/caller.ts'
+import { isStillMember } from '../login/caller.ts'
 
 interface Options {
-  /** Asked at each heartbeat too. */
-  mayGoOn?: () => Promise<boolean>
+  /** Checked at each heartbeat, besides access to the workspace. */
+  mayContinue?: () => Promise<boolean>
   /** As for EventStream. */
   unreadBytes?: number
 }
 
 /**
- * Server-sent events for a person in a workspace, with a heartbeat every 15 seconds (decisions 6). At each of them it
- * is asked whether the person would be let in now; if not, that was the last. `begin` is as for EventStream.
+ * Server-sent events for a member of a workspace, with a heartbeat every 15 seconds (session.stream-heartbeat). At each
+ * heartbeat the member's access is checked again; without it the stream ends. `begin` is as for EventStream.
  */
 export const streamFor = (
   ctx: Context,
   caller: Member,
   begin: (stream: EventStream) => () => void,
-  { mayGoOn = async () => true, unreadBytes }: Options = {},
+  { mayContinue = async () => true, unreadBytes }: Options = {},
 ) =>
   new EventStream((stream) => {
-    const over = begin(stream)
-    const stopBeating = beat(ctx, stream, async () => (await isLetIn(ctx, caller)) && (await mayGoOn()))
+    const end = begin(stream)
+    const stopHeartbeat = startHeartbeat(
+      ctx,
+      stream,
+      async () => (await isStillMember(ctx, caller)) && (await mayContinue()),
+    )
     return () => {
-      stopBeating()
-      over()
+      stopHeartbeat()
+      end()
     }
   }, unreadBytes)
 
-function beat(ctx: Context, stream: EventStream, mayGoOn: () => Promise<boolean>): () => void {
+function startHeartbeat(ctx: Context, stream: EventStream, mayContinue: () => Promise<boolean>): () => void {
   let cancel = () => {}
-  // What was asked before a heartbeat says nothing about the time since, so it is asked again.
-  const ask = lookWhenRung(ctx, stream, async () => {
-    // A database that does not answer now is asked again at the next one; without it, there is nothing to see either.
-    if (!(await mayGoOn().catch(() => true))) stream.end()
+  // If a check is still in progress at the next heartbeat, another one follows: access may have changed since it began.
+  const check = readOnWake(ctx, stream, async () => {
+    // If the database is unavailable, the next heartbeat checks again; until then the stream has nothing to send.
+    if (!(await mayContinue().catch(() => true))) stream.end()
   })
   const next = () => {
     cancel = ctx.clock.after(limits.heartbeatSeconds * 1000, () => {
       next()
       stream.heartbeat()
-      void ask()
+      void check()
     })
   }
   next()
@@ -50,27 +54,28 @@ function beat(ctx: Context, stream: EventStream, mayGoOn: () => Promise<boolean>
 }
 
 /**
- * What is to be called whenever there may be something new for a stream. There is one look at a time, and another one
- * if it was called meanwhile. A look that fails ends the stream: it is not theirs to see any more; or the database is
- * away, and they come back.
+ * Returns a function to call whenever there may be something new for a stream. It runs `read` once at a time, and once
+ * more if it was called meanwhile. An error ends the stream: the user lost access, or the database is unavailable and the
+ * client reconnects.
  */
-export function lookWhenRung({ log }: Context, stream: EventStream, look: () => Promise<void>): () => Promise<void> {
-  let looking = false
+export function readOnWake({ log }: Context, stream: EventStream, read: () => Promise<void>): () => Promise<void> {
+  let reading = false
   let again = false
   return async () => {
     again = true
-    if (looking) return
-    looking = true
+    if (reading) return
+    reading = true
     try {
       while (again && !stream.over) {
         again = false
-        await look()
+        await read()
       }
     } catch (error) {
-      if (!(error instanceof ApiError)) log.warn({ message: (error as Error).message }, 'a stream was cut off')
+      if (!(error instanceof ApiError))
+        log.warn({ message: (error as Error).message }, 'a stream was ended by an error')
       stream.end()
     } finally {
-      looking = false
+      reading = false
     }
   }
 }

@@ -8,7 +8,7 @@ import { beat, change, mark, ready, resync, Watch, watching } from '../../test/w
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
-import { tellLive } from './hint.ts'
+import { sendHints } from './hint.ts'
 import { streamFor } from './stream.ts'
 
 const watchers = async (app: TestApp) =>
@@ -18,9 +18,9 @@ const eventually = async (what: () => Promise<boolean>) => {
   while (!(await what())) await setImmediate()
 }
 
-describe('who watches', () => {
+describe('a watcher', () => {
   test(
-    'names the workspace in the header, or in the query where no header can be sent',
+    'names the workspace in the header, or in the query if it cannot send headers',
     verifies('session.stream-workspace-in-query'),
     async ({ app }) => {
       const { owner } = await app.workspace()
@@ -41,7 +41,7 @@ describe('who watches', () => {
       expect((await open(`${inQuery}&workspace_id=b`, bearer)).status).toBe(400)
       expect((await open('/live?workspace_id=wsp_other', bearer)).status).toBe(403)
       expect((await open(`${inQuery}&surprise=1`, bearer)).status).toBe(422)
-      // Elsewhere a query names no workspace.
+      // Other routes do not accept the workspace in the query.
       expect(await app.nobody.with(bearer).get(`/inbox?workspace_id=${owner.workspaceId}`)).toMatchObject({
         status: 400,
         body: { code: 'WORKSPACE_REQUIRED' },
@@ -49,7 +49,7 @@ describe('who watches', () => {
     },
   )
 
-  test('must be a person, and a member', async ({ app }) => {
+  test('must be a human member', async ({ app }) => {
     const { owner, id } = await app.workspace()
     const robot = await app.installed(owner)
     expect(await robot.get('/live')).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
@@ -63,7 +63,7 @@ describe('who watches', () => {
     })
   })
 
-  test('hears a heartbeat every 15 seconds', verifies('session.stream-heartbeat'), async ({ startApp }) => {
+  test('receives a heartbeat every 15 seconds', verifies('session.stream-heartbeat'), async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const watch = await watching(owner)
@@ -76,7 +76,7 @@ describe('who watches', () => {
     }
   })
 
-  test('hears one resync after a reconnect', verifies('session.stream-resume'), async ({ app }) => {
+  test('receives one resync after a reconnect', verifies('session.stream-resume'), async ({ app }) => {
     const { owner } = await app.workspace()
     const first = await watching(owner)
     first.close()
@@ -91,7 +91,7 @@ describe('who watches', () => {
     expect(await fresh.next()).toEqual(last)
   })
 
-  test('hears nothing more once the login is over', async ({ startApp }) => {
+  test('receives nothing after the login ends', async ({ startApp }) => {
     const app = await startApp()
     const { owner, admin, member, id } = await app.workspace()
     const watches = [await watching(member), await watching(admin), await watching(owner)]
@@ -102,7 +102,7 @@ describe('who watches', () => {
     await owner.delete(`/workspaces/me/members/${admin.user.id}`)
     await owner.post('/auth/password', { current_password: owner.password, new_password: 'another horse' })
     app.clock.advance({ seconds: 15 })
-    // That a member left is the last they hear.
+    // The last hint is that a member left.
     const left = change('Workspace', id, 'update')
     for (const watch of [signedOut, removed, elsewhere]) {
       expect(await watch.take(3)).toEqual([left, beat, undefined])
@@ -113,7 +113,7 @@ describe('who watches', () => {
     expect(await watchers(app)).toBe(1)
   })
 
-  test('is looked at again at a heartbeat that comes before the last look is over', async ({ startApp }) => {
+  test('is checked again if a heartbeat comes during a check', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { user, token, workspaceId } = owner
@@ -127,25 +127,25 @@ describe('who watches', () => {
       workspaceId,
       role: 'owner',
     }
-    const looks: ((letIn: boolean) => void)[] = []
-    const mayGoOn = () => new Promise<boolean>((resolve) => void looks.push(resolve))
-    const stream = streamFor(app.ctx, caller, () => () => {}, { mayGoOn })
+    const checks: ((letIn: boolean) => void)[] = []
+    const mayContinue = () => new Promise<boolean>((resolve) => void checks.push(resolve))
+    const stream = streamFor(app.ctx, caller, () => () => {}, { mayContinue })
     stream.begin()
-    const beats = () => app.clock.advance({ seconds: 15 })
-    beats()
-    await eventually(async () => looks.length === 1)
-    // However many came meanwhile, one more look says how it is now.
-    for (let count = 0; count < 3; count++) beats()
-    looks[0]?.(true)
-    await eventually(async () => looks.length === 2)
+    const heartbeat = () => app.clock.advance({ seconds: 15 })
+    heartbeat()
+    await eventually(async () => checks.length === 1)
+    // However many heartbeats came meanwhile, one more check follows.
+    for (let count = 0; count < 3; count++) heartbeat()
+    checks[0]?.(true)
+    await eventually(async () => checks.length === 2)
     expect(stream.over).toBe(false)
-    looks[1]?.(false)
+    checks[1]?.(false)
     await eventually(async () => stream.over)
-    expect(looks).toHaveLength(2)
+    expect(checks).toHaveLength(2)
     expect(app.clock.waiting).toBe(0)
   })
 
-  test('does not keep a login alive by watching', async ({ startApp }) => {
+  test('does not extend its login by watching', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const watch = await watching(owner)
@@ -156,7 +156,7 @@ describe('who watches', () => {
     expect(await watch.take(2)).toEqual([beat, undefined])
   })
 
-  test('is forgotten when they go', async ({ startApp }) => {
+  test('is removed when it disconnects', async ({ startApp }) => {
     const app = await startApp()
     const { owner, member } = await app.workspace()
     const watches = [await watching(owner), await watching(owner), await watching(member)]
@@ -166,7 +166,7 @@ describe('who watches', () => {
     expect(app.clock.waiting).toBe(0)
   })
 
-  test('is asked to wait with a hundred streams open', async ({ startApp }) => {
+  test('is refused with a hundred open streams', async ({ startApp }) => {
     const app = await startApp()
     const { owner, member } = await app.workspace()
     const watches = await Promise.all(Array.from({ length: limits.streamsPerPerson }, () => watching(owner)))
@@ -180,7 +180,7 @@ describe('who watches', () => {
     await watching(owner)
   })
 
-  test('by HEAD sees the headers alone', async ({ startApp }) => {
+  test('gets only the headers by HEAD', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const headers = { authorization: `Bearer ${owner.token}`, 'x-workspace-id': owner.workspaceId }
@@ -198,43 +198,43 @@ describe('a stream ends', () => {
   test('at once when the process stops', async ({ startApp }) => {
     const app = await startApp()
     const { owner, member } = await app.workspace()
-    const [reading, deaf] = [await watching(owner), await watching(member)]
-    await overwhelm(app, deaf, 4)
+    const [reading, slow] = [await watching(owner), await watching(member)]
+    await overwhelm(app, slow, 4)
     const before = Date.now()
     await app.stop()
     expect(Date.now() - before).toBeLessThan(5000)
     while (await reading.next()) {
-      // What came before the end.
+      // Events sent before the end.
     }
     expect(reading.end).toBe('whole')
     expect(app.clock.waiting).toBe(0)
   })
 
-  test('when its reader does not keep up, and no other', async ({ startApp }) => {
+  test('when its own reader is too slow', async ({ startApp }) => {
     const app = await startApp()
     const { owner, member } = await app.workspace()
-    const [reading, deaf] = [await watching(owner), await watching(member)]
-    const sent = await overwhelm(app, deaf, 1000)
+    const [reading, slow] = [await watching(owner), await watching(member)]
+    const sent = await overwhelm(app, slow, 1000)
     await eventually(async () => (await watchers(app)) === 1)
     expect(sent).toBeLessThan(1000)
     expect(await reading.take(sent)).not.toContain(undefined)
-    deaf.goOn()
-    while (await deaf.next()) {
-      // What had been sent before.
+    slow.goOn()
+    while (await slow.next()) {
+      // Events sent before.
     }
-    expect(deaf.end).toBe('cut')
+    expect(slow.end).toBe('cut')
   })
 })
 
-/** Tells large things, as fast as others can read them, until one who does not read is gone; says how many. */
-async function overwhelm(app: TestApp, deaf: Watch, atMost: number) {
-  deaf.stopReading()
+/** Sends large hints, as fast as other watchers read them, until the slow one is disconnected. Returns how many. */
+async function overwhelm(app: TestApp, slow: Watch, atMost: number) {
+  slow.stopReading()
   const [workspace] = await app.ctx.db.rows<{ id: string }>(sql`select id from workspaces`)
   const all = await watchers(app)
   let sent = 0
   while (sent < atMost && (await watchers(app)) === all) {
     const id = `${sent++}`.padEnd(100_000, 'x')
-    tellLive(app.ctx.db, [{ workspace_id: workspace?.id ?? '', type: 'Issue', id, action: 'update' }])
+    sendHints(app.ctx.db, [{ workspace_id: workspace?.id ?? '', type: 'Issue', id, action: 'update' }])
     await setImmediate()
   }
   return sent

@@ -9,25 +9,25 @@ import { ApiError } from '../http/errors.ts'
 import type { Counted } from '../http/rate-window.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
-import { bearerOfToken, lastUseGrainMs } from './tokens.ts'
+import { lastUseGrainMs, resolveToken } from './tokens.ts'
 
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
-/** Who is calling: a person by their login, or whoever an OAuth token was given to. */
+/** Finds the caller: a person by login, or the holder of an OAuth token. */
 export async function resolveCaller(
   ctx: Context,
   credentials: Credentials,
   counted: Counted | null,
 ): ReturnType<ResolveCaller> {
   const bearer = bearerOf(credentials.authorization)
-  if (bearer?.startsWith('svc_at_')) return bearerOfToken(ctx, bearer, credentials.workspaceId, counted)
+  if (bearer?.startsWith('svc_at_')) return resolveToken(ctx, bearer, credentials.workspaceId, counted)
   const token = bearer ?? cookieOf(credentials, ctx.config.rootUrl)
-  if (token === undefined) return { caller: { kind: 'nobody' } }
+  if (token === undefined) return { caller: { kind: 'anonymous' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
   return resolveLogin(ctx, credentials, token, bearer === undefined)
 }
 
-/** One query finds the login, the person and their role in the workspace asked for. */
+/** One query finds the login, the person and the role in the requested workspace. */
 async function resolveLogin(
   { db, clock, config }: Context,
   credentials: Credentials,
@@ -52,16 +52,16 @@ async function resolveLogin(
   }
   return {
     caller: { kind: 'person', ...person, tokenHash, workspaceId, scopes: null },
-    // The browser's copy must live as long as ours.
+    // The cookie must last as long as the login.
     headers: renew && byCookie ? { 'set-cookie': loginCookie(config, token) } : {},
   }
 }
 
 /**
- * Whether a member who was let in would be let in now. This is no use of the login: a use is followed by a new cookie,
- * and what is being answered already cannot carry one.
+ * Whether the login and the membership are still valid. This does not renew the login: a renewal needs a new cookie, and
+ * the response, a stream, has already started.
  */
-export async function isLetIn({ db, clock }: Context, { tokenHash, workspaceId }: Member): Promise<boolean> {
+export async function isStillMember({ db, clock }: Context, { tokenHash, workspaceId }: Member): Promise<boolean> {
   const found = await db.row(sql`
     select 1 from logins l
     join memberships m on m.user_id = l.user_id and m.workspace_id = ${workspaceId}
@@ -76,23 +76,23 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return token
 }
 
-/** A browser sends the cookie by itself, so a write must prove that a page of ours asked for it. */
+/** Browsers send the cookie automatically, so a write must prove that it comes from our origin (login.csrf-*). */
 function cookieOf({ cookie, writes, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
   if (!cookie || !writes) return cookie || undefined
-  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : isOurs(origin, rootUrl)
+  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : isOwnOrigin(origin, rootUrl)
   if (!sameOrigin) throw new ApiError('CSRF_REFUSED')
   return cookie
 }
 
-/** On one's own machine an address has several spellings, and all of them lead to this port. */
-function isOurs(origin: string, rootUrl: string): boolean {
+/** On a loopback address, localhost, 127.0.0.1 and [::1] count as the same origin. */
+function isOwnOrigin(origin: string, rootUrl: string): boolean {
   if (origin === rootUrl) return true
   if (!URL.canParse(origin)) return false
-  const [asked, ours] = [new URL(origin), new URL(rootUrl)]
+  const [sent, own] = [new URL(origin), new URL(rootUrl)]
   return (
-    [asked, ours].every(({ hostname }) => isLoopback(hostname)) &&
-    asked.origin === origin &&
-    asked.protocol === ours.protocol &&
-    asked.port === ours.port
+    [sent, own].every(({ hostname }) => isLoopback(hostname)) &&
+    sent.origin === origin &&
+    sent.protocol === own.protocol &&
+    sent.port === own.port
   )
 }

@@ -1,7 +1,7 @@
 import { limits } from '@baton/protocol'
 import type { Config } from '../config.ts'
 
-/** decisions 2: the login's token as a cookie, for browsers. */
+/** The login token as a cookie, for browsers (login.token-works-as-cookie). */
 export const loginCookie = (config: Config, token: string) =>
   cookie(config, token, limits.loginLifetimeDays * 24 * 60 * 60)
 

@@ -5,8 +5,8 @@ import { sql } from '../db/sql.ts'
 import { loginLifetimeMs } from './caller.ts'
 
 /**
- * Only the token's hash is stored; the token itself is shown this once. Undefined if the password is no longer the one
- * that was checked: a change of it in the meantime has ended the logins made with the old one, and so this one too.
+ * Stores only the token's hash; the token is shown once. Undefined if the password changed since it was checked: the
+ * change ended the logins made with the old one, so this one must not begin.
  */
 export async function startLogin(db: Queryable, userId: string, passwordHash: string, now: Date) {
   const token = newSecret('psn_')

@@ -5,10 +5,10 @@ const options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 export const hashPassword = (password: string) => hash(password, options)
 
-// Somebody who is not registered costs the same work, so that time does not tell who is.
-const nobodys = hashPassword('nobody has this password')
+// Verified for unknown e-mails too, so that the time does not reveal who is registered.
+const dummyHash = hashPassword('a password that no account has')
 
 export async function passwordMatches(storedHash: string | null | undefined, password: string): Promise<boolean> {
-  const matches = await verify(storedHash ?? (await nobodys), password)
+  const matches = await verify(storedHash ?? (await dummyHash), password)
   return matches && storedHash != null
 }

@@ -35,7 +35,7 @@ const personIdentity = async ({ db }: Context, caller: Person) => ({
 })
 
 const appIdentity = ({ id, name, appId, appName, installationId }: App) => {
-  // Agents inside the service are no apps, and have nothing to ask about themselves.
+  // Agents inside the service are not apps.
   if (appId === null || installationId === null) throw notFound()
   return {
     user: { id, display_name: name, user_kind: 'application' as const, agent_kind: 'app' as const },

@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
+import { transact } from '../unit-of-work.ts'
 import { endOtherLogins, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
@@ -14,13 +15,13 @@ const periodMs = limits.signInPeriodSeconds * 1000
 const perEmail: Allowance = { limit: limits.signInFailuresPerEmail, periodMs }
 const perAddress: Allowance = { limit: limits.signInFailuresPerAddress, periodMs }
 
-// An e-mail is somebody's data and may be long; its hash will do to count.
+// A hash, because an e-mail is personal data and can be long.
 const emailKey = (email: string) => `sign-in e-mail ${sha256(email).toString('base64url')}`
 const addressKey = (address: string) => `sign-in address ${networkOf(address)}`
 
 export async function signIn(ctx: Context, address: string, typed: { email: string; password: string }) {
   const email = lowerCase(typed.email)
-  const found = await guessing(ctx, address, email, async () => {
+  const found = await limitingGuesses(ctx, address, email, async () => {
     const user = await ctx.db.row<{ id: string; name: string; email: string; password_hash: string }>(sql`
       select id, display_name as name, email, password_hash from users where email = ${email}`)
     return (await passwordMatches(user?.password_hash, typed.password)) ? user : undefined
@@ -36,7 +37,7 @@ export async function changePassword(
   address: string,
   typed: { current_password: string; new_password: string },
 ) {
-  const current = await guessing(ctx, address, caller.email, async () => {
+  const current = await limitingGuesses(ctx, address, caller.email, async () => {
     const user = await ctx.db.row<{ password_hash: string }>(
       sql`select password_hash from users where id = ${caller.id}`,
     )
@@ -45,21 +46,21 @@ export async function changePassword(
   const refusal = invalid({ current_password: 'is not your current password' })
   if (!current) throw refusal
   const fresh = await hashPassword(typed.new_password)
-  await ctx.db.tx(async (tx) => {
-    // Of two changes at once the second finds that what it checked is no longer the password.
+  await transact(ctx, caller, async ({ tx, now }) => {
+    // Of two concurrent changes the second fails, because the password it checked is no longer current.
     const changed = await tx.run(sql`
       update users set password_hash = ${fresh} where id = ${caller.id} and password_hash = ${current}`)
     if (changed === 0) throw refusal
     await endOtherLogins(tx, caller.id, caller.tokenHash)
-    await endGrantsOf(tx, ctx.clock.now(), caller.id)
+    await endGrantsOf(tx, now, caller.id)
   })
 }
 
 /**
- * Runs a check of a password. Each costs one of the allowance beforehand, so that many at once cannot slip through;
- * a right one is given back, so that only failures count.
+ * Runs a password check within the rate limits. Each check is counted before it runs, so that concurrent guesses cannot
+ * exceed the limit, and uncounted if the password is right, so that only failures count.
  */
-async function guessing<T>(
+async function limitingGuesses<T>(
   { db, clock }: Context,
   address: string,
   email: string,

@@ -5,10 +5,11 @@ import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
+import { transact } from '../unit-of-work.ts'
 import { startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
 
-/** Any number of our own: the first account is decided by one process at a time. */
+/** An arbitrary number: only one process at a time decides who is first. */
 const firstAccountLock = 7_226_867
 
 export const lowerCase = (email: string) => email.toLowerCase()
@@ -18,7 +19,7 @@ const perAddress: Allowance = { limit: limits.signUpsPerAddress, periodMs }
 
 export async function signUp(ctx: Context, address: string, { email, password, name }: NewPerson) {
   const { config, clock, db } = ctx
-  // Hashing is the costly part: it is for those who may come in, and for so many of them at a time.
+  // Hashing is expensive, so it comes after the checks.
   if (config.signup === 'invite') await refuseUninvited(db, lowerCase(email), clock.now())
   if (!config.local) await takeOne(db, `sign-up address ${networkOf(address)}`, perAddress, clock.now())
   return createAccount(ctx, { email, name, passwordHash: await hashPassword(password) })
@@ -26,11 +27,10 @@ export async function signUp(ctx: Context, address: string, { email, password, n
 
 export async function createAccount(ctx: Context, account: { email: string; name: string; passwordHash: string }) {
   const email = lowerCase(account.email)
-  const now = ctx.clock.now()
   const id = newId('usr')
   try {
-    return await ctx.db.tx(async (tx) => {
-      if (ctx.config.signup === 'invite') {
+    return await transact(ctx, null, async ({ tx, now, config }) => {
+      if (config.signup === 'invite') {
         await tx.rows(sql`select pg_advisory_xact_lock(${firstAccountLock}::bigint)`)
         await refuseUninvited(tx, email, now)
       }
@@ -46,16 +46,16 @@ export async function createAccount(ctx: Context, account: { email: string; name
   }
 }
 
-const nobodyYet = sql`not exists (select 1 from users where user_kind = 'human')`
+const noAccountYet = sql`not exists (select 1 from users where user_kind = 'human')`
 
-/** Whether somebody without an invitation could sign up now. */
+/** Whether sign-up works without an invitation now. */
 export const signUpIsOpen = async ({ config, db }: Context) =>
-  config.signup === 'open' || (await db.row(sql`select 1 where ${nobodyYet}`)) !== undefined
+  config.signup === 'open' || (await db.row(sql`select 1 where ${noAccountYet}`)) !== undefined
 
-/** decisions 1: with BATON_SIGNUP=invite only the first account and invited people can sign up. */
+/** login.signup-invite-mode: only the first account and invited people can sign up. */
 async function refuseUninvited(db: Queryable, email: string, now: Date) {
   const allowed = await db.row(sql`
-    select 1 where ${nobodyYet}
+    select 1 where ${noAccountYet}
       or exists (select 1 from invitations where email = ${email} and expires_at > ${now})`)
   if (!allowed) throw new ApiError('FORBIDDEN', {}, { message: 'You need an invitation to sign up here.' })
 }

@@ -7,8 +7,8 @@ import type { App } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import {
   type Counted,
-  letThrough,
   type RateLimit,
+  rateLimitHeaders,
   rateLimitOf,
   type Taken,
   takeFromWindow,
@@ -28,14 +28,14 @@ interface Found extends Taken {
   lastUsedAt: string | null
 }
 
-/** A last use is written down once a minute, not at every request. */
+/** A last use is stored at most once a minute, not at every request. */
 export const lastUseGrainMs = 60_000
 
 /**
- * Whom an access token stands for. Scopes, coverage and role are those of this moment, not of when it was issued: what
- * a manager takes away is gone at once (decisions 4). Their call is counted in the same trip to the database.
+ * Finds the caller of an access token. Scopes, coverage and role are current, not those of when it was issued, so that
+ * what a manager removes is gone at once (scope.removed-from-manifest). The same statement counts the call.
  */
-export async function bearerOfToken(
+export async function resolveToken(
   { config, db, clock }: Context,
   token: string,
   workspaceAsked: string | undefined,
@@ -48,7 +48,7 @@ export async function bearerOfToken(
   const { workspaceId, app, person } = found
   if (app && found.revoked) throw new ApiError('INSTALLATION_REVOKED')
   if (found.expired) throw new ApiError('UNAUTHORIZED')
-  const headers = () => (limit ? letThrough(limit, found) : {})
+  const headers = () => (limit ? rateLimitHeaders(limit, found) : {})
   if (app) {
     const scopes = effectiveScopes(found.approvedScopes, found.manifestScopes)
     const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
@@ -56,7 +56,7 @@ export async function bearerOfToken(
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
   await noteUse(db, found, clock.now())
-  // A program of a person is pinned to the workspace they chose, and needs not name it (decisions 9).
+  // oauth.public-client-workspace: the token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
   const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
   return { caller, headers: headers() }
@@ -69,8 +69,8 @@ async function noteUse(db: Queryable, { grantId, lastUsedAt }: Found, now: Date)
 }
 
 /**
- * Finds the token and then, if it is good, takes a call from the limit of whoever holds it: on the Agent Session API the
- * whole installation, elsewhere the token alone.
+ * Finds the token and, if it is valid, counts the call: on the Agent Session API for the whole installation, elsewhere
+ * for the token.
  */
 function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
   const installation = limit?.name === 'sessions' ? sql`i.id` : sql`null`
@@ -98,13 +98,13 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
     select found.*, taken.* from found left join lateral ${takeFromWindow(limit, sql`found.holder`, now)} taken on true`
 }
 
-/** decisions 4: what was approved, less what the manifest no longer asks for. Approved with no scope acts as `read`. */
+/** The approved scopes that the manifest still has (scope.removed-from-manifest); no approved scope means `read` (scope.empty-grant-is-read). */
 export function effectiveScopes(approved: AppScope[] | null, requested: AppScope[] | null): AppScope[] {
   if (!approved || approved.length === 0) return ['read']
   return approved.filter((scope) => requested?.includes(scope))
 }
 
-/** What programs of a person were given ends, in one workspace or in all. */
+/** Ends the grants of a person's programs, in one workspace or in all. */
 export async function endGrantsOf(tx: Queryable, now: Date, userId: string, workspaceId: string | null = null) {
   const theirs = sql`user_id = ${userId} ${workspaceId ? sql`and workspace_id = ${workspaceId}` : none}`
   await tx.run(sql`delete from access_tokens where grant_id in (select id from grants where ${theirs})`)

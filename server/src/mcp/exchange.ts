@@ -8,22 +8,22 @@ import type { Headers } from '../http/route.ts'
 
 export interface Exchanged {
   status: number
-  /** Undefined: none, as for a notification. */
+  /** Undefined for a notification, which has no response. */
   body: unknown
 }
 
-/** What the protocol says in headers: its revision, and from 2026-07-28 on what the message is about. */
+/** Headers of the protocol. Those for method and name exist since revision 2026-07-28. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
 
-/** One message and its answer. Nothing outlives it, so any process can answer the next. */
+/** Handles one message without keeping state, so any process can handle the next. */
 export async function exchange(server: Server, message: unknown, headers: Headers): Promise<Exchanged> {
-  // Revision 2025-06-18 took batches out.
-  if (Array.isArray(message)) return refusal('Send one message at a time; batches are not taken.')
+  // Revision 2025-06-18 removed batches.
+  if (Array.isArray(message)) return refusal('Batches are not supported. Send one message per request.')
   const request = requestOf(headers)
   try {
     const response = (await isLegacyRequest(request, message))
       ? await answerWithJson(server, request, message)
-      : // Nothing here changes that a client could subscribe to.
+      : // The list of tools never changes, so subscriptions are pointless.
         await createMcpHandler(() => server, { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
           parsedBody: message,
         })
@@ -34,14 +34,14 @@ export async function exchange(server: Server, message: unknown, headers: Header
   }
 }
 
-/** Before 2026-07-28; a client that lists tools without saying hello first is answered too. */
+/** For revisions before 2026-07-28. The server is stateless, so `initialize` is not required first. */
 async function answerWithJson(server: Server, request: Request, message: unknown) {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: message })
 }
 
-/** The body has been read and parsed by our own rules. We answer JSON alone, so every client accepts it. */
+/** The body is already parsed, by our own JSON rules. We always answer JSON, which every client must accept. */
 const requestOf = (headers: Headers) =>
   new Request('http://localhost/mcp', {
     method: 'POST',

@@ -3,7 +3,7 @@ import { type TestApp, type TestWorkspace, test } from '../../test/harness.ts'
 import { callTool, rpc } from '../../test/mcp.ts'
 import { sql } from '../db/sql.ts'
 
-// Nothing here changes anything, so one workspace serves all.
+// The tests change nothing, so they share one workspace.
 let shared: Promise<TestWorkspace> | undefined
 const scene = (app: TestApp) => {
   shared ??= app.workspace()
@@ -29,7 +29,7 @@ test.for([
   ['an id with a fraction', { ...ping, id: 1.5 }],
   ['a method that is no text', { ...ping, method: 5 }],
   ['params that are a list', { ...ping, params: [1] }],
-])('a message that is %s is no message', async ([, message], { app }) => {
+])('refuses a message that is %s', async ([, message], { app }) => {
   const { owner } = await scene(app)
   const response = await app.unchanged(() => owner.postRoot('/mcp', message))
   expect(response).toMatchObject({ status: 400, body: { jsonrpc: '2.0', error: { code: expect.any(Number) } } })
@@ -42,13 +42,13 @@ test.for([
   ['not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'INVALID_JSON'],
   ['nothing', '', 400, 'INVALID_JSON'],
   ['10 MB', JSON.stringify({ ...ping, params: { x: 'x'.repeat(10_000_000) } }), 413, 'BODY_TOO_LARGE'],
-] as const)('a body that is %s is refused as everywhere', async ([, text, status, code], { app }) => {
+] as const)('refuses a body that is %s as other routes do', async ([, text, status, code], { app }) => {
   const { owner } = await scene(app)
   const response = await app.unchanged(() => owner.postRoot('/mcp', undefined, raw(text)))
   expect(response).toMatchObject({ status, body: { code } })
 })
 
-test('another media type is refused', async ({ app }) => {
+test('refuses other media types', async ({ app }) => {
   const { owner } = await scene(app)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
     const options = { raw: JSON.stringify(ping), headers: { 'content-type': type } }
@@ -56,14 +56,14 @@ test('another media type is refused', async ({ app }) => {
   }
 })
 
-test('ids of every kind that there is come back as they were', async ({ app }) => {
+test('returns every kind of request id unchanged', async ({ app }) => {
   const { owner } = await scene(app)
   for (const id of [0, -1, 2 ** 53 - 1, '', 'x', '__proto__', 'x'.repeat(10_000)]) {
     expect((await owner.postRoot('/mcp', { ...ping, id })).body).toEqual({ jsonrpc: '2.0', id, result: {} })
   }
 })
 
-test('what asks for no answer gets none, and does nothing', async ({ app }) => {
+test('notifications and results get no response and change nothing', async ({ app }) => {
   const { owner } = await scene(app)
   const call = { method: 'tools/call', params: { name: 'create_label', arguments: { name: 'Red' } } }
   for (const message of [
@@ -78,7 +78,7 @@ test('what asks for no answer gets none, and does nothing', async ({ app }) => {
   }
 })
 
-test('what is not known is said to be so', async ({ app }) => {
+test('refuses unknown methods and tools', async ({ app }) => {
   const { owner } = await scene(app)
   for (const method of ['nope', 'resources/list', 'prompts/list', '__proto__', 'constructor', 'server/discover']) {
     expect((await rpc(owner, method)).body.error).toMatchObject({ code: -32601 })
@@ -90,7 +90,7 @@ test('what is not known is said to be so', async ({ app }) => {
   expect(extra.body.result.structuredContent.user.id).toBe(owner.user.id)
 })
 
-test('a revision of the protocol that we do not speak is refused', async ({ app }) => {
+test('refuses unsupported protocol revisions', async ({ app }) => {
   const { owner } = await scene(app)
   const speaking = (version: string) => rpc(owner.with({ 'mcp-protocol-version': version }), 'ping')
   for (const version of ['1999-01-01', '2026-07-28', 'x'.repeat(1000)]) {
@@ -99,7 +99,7 @@ test('a revision of the protocol that we do not speak is refused', async ({ app 
   for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) expect((await speaking(version)).status).toBe(200)
 })
 
-test('a field called like something every object has is only a name', async ({ app }) => {
+test('refuses fields named like properties of every object', async ({ app }) => {
   const { owner } = await scene(app)
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     for (const tool of ['create_label', 'list_labels']) {
@@ -112,7 +112,7 @@ test('a field called like something every object has is only a name', async ({ a
   expect(({} as { x?: number }).x).toBeUndefined()
 })
 
-test('what goes wrong inside is not told', async ({ startApp }) => {
+test('does not reveal the cause of an internal error', async ({ startApp }) => {
   const app = await startApp()
   const { owner } = await app.workspace()
   await app.ctx.db.run(sql`alter table labels rename to hidden_labels`)

@@ -6,7 +6,7 @@ import { programOf } from '../../test/oauth.ts'
 
 describe('a client', () => {
   test(
-    'that knows only the address finds out how to connect, asks a person, and works as them',
+    'that knows only the address discovers the authorization, gets consent from a person and acts as them',
     verifies('mcp.401-resource-metadata', 'mcp.public-client-pins-workspace', 'mcp.streamable-http'),
     async ({ app }) => {
       const { member, id, team } = await mcpScene(app)
@@ -66,7 +66,7 @@ describe('without a handshake or a session', () => {
     },
   )
 
-  test('there is nothing to listen to or to end', async ({ app }) => {
+  test('GET, DELETE and PUT are not allowed', async ({ app }) => {
     const { owner } = await mcpScene(app)
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const headers = { authorization: `Bearer ${owner.token}`, 'x-workspace-id': owner.workspaceId }
@@ -77,8 +77,8 @@ describe('without a handshake or a session', () => {
   })
 })
 
-describe('who may come in', () => {
-  test('nobody without a token', verifies('mcp.401-resource-metadata'), async ({ app }) => {
+describe('authentication', () => {
+  test('refuses requests without a valid token', verifies('mcp.401-resource-metadata'), async ({ app }) => {
     const { robot } = await mcpScene(app)
     const metadata = `resource_metadata="${app.ctx.config.rootUrl}/.well-known/oauth-protected-resource/mcp"`
     const strangers = [
@@ -98,7 +98,7 @@ describe('who may come in', () => {
   })
 
   test(
-    "a token's workspace goes without saying, a login's does not",
+    'an OAuth token needs no workspace header, a login token does',
     verifies(
       'mcp.workspace-header-optional-for-app',
       'mcp.workspace-header-needed-for-person',
@@ -121,7 +121,7 @@ describe('who may come in', () => {
     },
   )
 
-  test('no page of another origin', async ({ app }) => {
+  test('refuses pages of another origin', async ({ app }) => {
     const { owner } = await mcpScene(app)
     for (const origin of ['https://evil.example.com', 'null', `${app.ctx.config.rootUrl}0`, 'http://localhost']) {
       const refused = await app.unchanged(() => rpc(owner.with({ origin }), 'tools/call', { name: 'create_label' }))
@@ -132,21 +132,25 @@ describe('who may come in', () => {
 })
 
 describe('a tool', () => {
-  test('there is one for every noun, by who calls', verifies('mcp.tools-for-every-noun'), async ({ app }) => {
-    const { owner, robot } = await mcpScene(app)
-    const namesFor = async (client: typeof robot | typeof owner): Promise<string[]> =>
-      (await rpc(client, 'tools/list')).body.result.tools.map(({ name }: { name: string }) => name)
-    const [apps, people] = [await namesFor(robot), await namesFor(owner)]
-    const nouns =
-      'issues projects comments labels milestones cycles initiatives teams members agents agent_sessions activities'
-    for (const noun of nouns.split(' ')) {
-      expect(apps).toContain(`list_${noun}`)
-      expect(people).toContain(`list_${noun}`)
-    }
-    const ofAppsAlone = apps.filter((name) => !people.includes(name))
-    expect(ofAppsAlone).toEqual(['open_agent_session', 'update_session_plan', 'update_session_links'])
-    expect(people.filter((name) => !apps.includes(name))).toEqual([])
-  })
+  test(
+    'exists for every noun, depending on the kind of caller',
+    verifies('mcp.tools-for-every-noun'),
+    async ({ app }) => {
+      const { owner, robot } = await mcpScene(app)
+      const namesFor = async (client: typeof robot | typeof owner): Promise<string[]> =>
+        (await rpc(client, 'tools/list')).body.result.tools.map(({ name }: { name: string }) => name)
+      const [apps, people] = [await namesFor(robot), await namesFor(owner)]
+      const nouns =
+        'issues projects comments labels milestones cycles initiatives teams members agents agent_sessions activities'
+      for (const noun of nouns.split(' ')) {
+        expect(apps).toContain(`list_${noun}`)
+        expect(people).toContain(`list_${noun}`)
+      }
+      const appsOnly = apps.filter((name) => !people.includes(name))
+      expect(appsOnly).toEqual(['open_agent_session', 'update_session_plan', 'update_session_links'])
+      expect(people.filter((name) => !apps.includes(name))).toEqual([])
+    },
+  )
 
   test(
     'acts as the user of the app',
@@ -165,7 +169,7 @@ describe('a tool', () => {
     },
   )
 
-  test('carries an agent session from its opening to its answer', async ({ app }) => {
+  test('can run an agent session from opening to response', async ({ app }) => {
     const { bare, owner, issue } = await mcpScene(app)
     const session = (await callTool(bare, 'open_agent_session', { issue_id: issue.id })).structuredContent
     const { id: session_id } = session
@@ -190,7 +194,9 @@ describe('a tool', () => {
 })
 
 describe('limits', () => {
-  test('every message is a call, and a tool of the Agent Session API one of that too', async ({ startApp }) => {
+  test('every message counts, and tools of the Agent Session API also count towards its limit', async ({
+    startApp,
+  }) => {
     const app = await startApp({ BATON_INSTALLATION_RATE: '2', BATON_API_RATE: '5' })
     const { robot } = await mcpScene(app)
     const first = await rpc(robot, 'tools/list')

@@ -6,7 +6,7 @@ import { programOf } from '../../test/oauth.ts'
 import { tools } from '../tools/catalogue.ts'
 
 describe('a refusal', () => {
-  /** Each is the same call as a tool and over HTTP. */
+  /** The same call as a tool and over HTTP. */
   type Pair = [tool: string, input: object, method: string, path: string, body?: object]
 
   const refusedAlike = async (app: TestApp, client: Parameters<typeof callTool>[0], [name, input, ...http]: Pair) => {
@@ -19,7 +19,7 @@ describe('a refusal', () => {
   }
 
   test(
-    'is that of the API, and nothing happens',
+    'is the same as over HTTP and changes nothing',
     verifies('mcp.same-errors', 'mcp.same-team-access'),
     async ({ app }) => {
       const { robot, owner, issue, outside, team, other } = await mcpScene(app)
@@ -54,13 +54,13 @@ describe('a refusal', () => {
       ]
       for (const [code, pair] of pairs) expect(await refusedAlike(app, robot, pair)).toBe(code)
       const session = (await robot.post('/agent-sessions', { issue_id })).body
-      const said = { content: { type: 'prompt', body: 'Hello' } }
+      const prompt = { content: { type: 'prompt', body: 'Hello' } }
       const path = `/agent-sessions/${session.id}`
       const more: [string, typeof owner | typeof robot, Pair][] = [
         [
           'PROMPT_IS_HUMAN_ONLY',
           robot,
-          ['post_activity', { session_id: session.id, ...said }, 'POST', `${path}/activities`, said],
+          ['post_activity', { session_id: session.id, ...prompt }, 'POST', `${path}/activities`, prompt],
         ],
         ['FORBIDDEN', owner, ['open_agent_session', { issue_id }, 'POST', '/agent-sessions', { issue_id }]],
         [
@@ -74,7 +74,7 @@ describe('a refusal', () => {
   )
 
   test(
-    'of every tool is that of its route, whoever calls',
+    'of every tool is the refusal of its route, for every kind of caller',
     verifies('mcp.same-errors', 'mcp.same-scopes'),
     async ({ app }) => {
       const { robot, owner, member, id } = await mcpScene(app)
@@ -87,7 +87,7 @@ describe('a refusal', () => {
           const { method, path } = operation.route
           const ids = Object.fromEntries(pathParams(path).map((param) => [param, 'nonsense']))
           const at = path.replace(/:\w+/g, 'nonsense')
-          // A field that is not known; and where there is an id, the id alone.
+          // With an unknown field; and with the ids alone, if there are any.
           for (const extra of [{ surprise: '1' }, ...(at === path ? [] : [{}])]) {
             const result = await callTool(client, name, { ...ids, ...extra })
             const query = operation.body ? '' : `?${new URLSearchParams(extra as Record<string, string>)}`
@@ -103,7 +103,7 @@ describe('a refusal', () => {
     },
   )
 
-  test('is for the scope that is missing', verifies('mcp.same-scopes'), async ({ app }) => {
+  test('names the missing scope', verifies('mcp.same-scopes'), async ({ app }) => {
     const { bare, robot, issue } = await mcpScene(app, ['read'])
     const change = { title: 'Changed' }
     const pair: Pair = ['update_issue', { issue_id: issue.id, ...change }, 'PUT', `/issues/${issue.id}`, change]
@@ -112,7 +112,7 @@ describe('a refusal', () => {
     expect(result.structuredContent).toMatchObject({ code: 'INSUFFICIENT_SCOPE', details: { required: 'write' } })
   })
 
-  test('names what is missing, or is no text, in the place of an id or a key', async ({ app }) => {
+  test('names an id or key that is missing or not a string', async ({ app }) => {
     const { robot, issue } = await mcpScene(app)
     const session_id = (await robot.post('/agent-sessions', { issue_id: issue.id })).body.id
     const content = { type: 'thought', body: 'Hm' }

@@ -18,17 +18,17 @@ async function answer(door: Door, { ctx, caller, body: message, headers, address
     }),
   )
   const { status, body } = await exchange(server, message, headers)
-  // What went wrong on our side is answered as on every route; the protocol would tell its message.
+  // An internal error becomes our usual 500; the protocol library would reveal its message.
   if (failure) throw failure
   return new Reply(body as never, {}, status)
 }
 
-/** As they were sent: what was read by the protocol's schema has lost a key called __proto__. */
+/** Taken from the raw message, because the protocol library's schema drops a key named __proto__. */
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {}
 
-/** A page elsewhere that got hold of our address, by DNS rebinding or otherwise, is not a client. */
+/** Protects against DNS rebinding and other cross-origin pages. */
 function refuseOtherOrigin(origin: string | string[] | undefined, rootUrl: string) {
   if (origin === undefined || origin === rootUrl) return
-  throw new ApiError('CSRF_REFUSED', {}, { message: 'A page of another origin may not call this.' })
+  throw new ApiError('CSRF_REFUSED', {}, { message: 'Requests from pages of another origin are not allowed.' })
 }

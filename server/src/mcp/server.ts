@@ -1,11 +1,11 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import { annotations } from '../tools/annotations.ts'
 import type { Outcome } from '../tools/call.ts'
-import { toolNamed, toolsFor } from '../tools/catalogue.ts'
+import { findTool, toolsFor } from '../tools/catalogue.ts'
 import { inputSchema } from '../tools/schema.ts'
 import type { Tool } from '../tools/tool.ts'
 
-const instructions = `Baton is a work tracker whose teammates include agents. Issues belong to teams and have a code such as ENG-12; projects gather issues; comments stand on issues and projects. Ids come from the tools: list before you write, and do not make one up. Lists come in pages of at most 100. Times are ISO 8601 in UTC. A call that is refused says why, with a code and the fields to mend.`
+const instructions = `Baton is a work tracker whose teammates include agents. Issues belong to teams and have a code such as ENG-12; projects group issues; issues and projects have comments. Ids come from the tools: list before you write, and never invent an id. Lists have pages of at most 100. Times are ISO 8601 in UTC. A refused call returns a code, the reason and the fields to fix.`
 
 const describe = (tool: Tool) => ({
   name: tool.name,
@@ -14,10 +14,10 @@ const describe = (tool: Tool) => ({
   annotations: annotations(tool),
 })
 
-/** They never change, and there are many requests. */
+/** Computed once, because the tools never change. */
 const described = { app: toolsFor('app').map(describe), person: toolsFor('person').map(describe) }
 
-/** The protocol's view of us, for one request of one kind of caller. */
+/** An MCP server for one request. */
 export function createServer(kind: 'app' | 'person', call: (tool: Tool) => Promise<Outcome>): Server {
   const server = new Server(
     { name: 'baton', title: 'Baton', version: '1' },
@@ -25,14 +25,14 @@ export function createServer(kind: 'app' | 'person', call: (tool: Tool) => Promi
   )
   server.setRequestHandler('tools/list', () => ({ tools: described[kind] }))
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = toolNamed(kind, params.name)
-    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool; see tools/list.')
+    const tool = findTool(kind, params.name)
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool. See tools/list.')
     return resultOf(await call(tool))
   })
   return server
 }
 
-/** A refusal is a result too: the model reads it and can mend its call. */
+/** A refusal is a result too, so that the model can read it and correct its call. */
 function resultOf(outcome: Outcome) {
   if (outcome.ok) {
     if (outcome.body === undefined) return { content: [text('Done.')] }
@@ -48,4 +48,4 @@ function resultOf(outcome: Outcome) {
   }
 }
 
-const text = (words: string) => ({ type: 'text' as const, text: words })
+const text = (content: string) => ({ type: 'text' as const, text: content })

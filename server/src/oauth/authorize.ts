@@ -2,7 +2,7 @@ import { type AppScope, type AuthorizeQuery, api, appScopes, limits } from '@bat
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
-import type { Nobody, Person } from '../http/caller.ts'
+import type { Anonymous, Person } from '../http/caller.ts'
 import { Reply } from '../http/route.ts'
 import { textProblem } from '../http/validate.ts'
 import { newId } from '../ids.ts'
@@ -35,7 +35,7 @@ const refuse = (error: string, description: string) => new Refusal(error, descri
 const checks: ((asked: Asked) => Refusal | undefined)[] = [readable, codeResponse, pkceS256, actorFits, scopesAllowed]
 
 /** Before client and address are known there is nowhere safe to send anybody: these failures show a page. */
-export async function authorize(ctx: Context, caller: Nobody | Person, sent: AuthorizeQuery, url: string) {
+export async function authorize(ctx: Context, caller: Anonymous | Person, sent: AuthorizeQuery, url: string) {
   const unreadable = parameters.filter((name) => sent[name] !== undefined && !isReadable(sent[name]))
   const query: AuthorizeQuery = { ...sent }
   for (const name of unreadable) delete query[name]
@@ -50,7 +50,7 @@ export async function authorize(ctx: Context, caller: Nobody | Person, sent: Aut
     const refusal = check(asked)
     if (refusal) return backTo(ctx, asked, { error: refusal.error, error_description: refusal.description })
   }
-  if (caller.kind === 'nobody' || caller.scopes) {
+  if (caller.kind === 'anonymous' || caller.scopes) {
     return redirect(`${ctx.config.appUrl}/sign-in?${new URLSearchParams({ next: url })}`)
   }
   const id = await rememberRequest(ctx, caller, asked)

@@ -11,12 +11,13 @@ import { chosenTeams, install } from '../agent-apps/installations.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 import { isRegistered, returnAddress } from './authorize.ts'
 import { findClient, type OAuthClient } from './clients.ts'
@@ -31,13 +32,13 @@ interface Request {
 }
 
 /** Only for the person who began it, once, and for ten minutes. */
-async function findRequest({ clock }: Context, db: Queryable, person: Person, id: string, lock = none) {
+async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, id: string, lock = none) {
   const request = found(
-    await db.row<Request>(sql`
+    await tx.row<Request>(sql`
       select id, client_id, redirect_uri, scopes, state, code_challenge from oauth_requests
-      where id = ${id} and user_id = ${person.id} and decided_at is null and expires_at > ${clock.now()} ${lock}`),
+      where id = ${id} and user_id = ${caller.id} and decided_at is null and expires_at > ${now} ${lock}`),
   )
-  const client = found(await findClient(db, request.client_id))
+  const client = found(await findClient(tx, request.client_id))
   // The manifest may have changed since: where it no longer leads, and what it no longer asks for, is not consented to.
   if (!isRegistered(client, request.redirect_uri)) throw notFound()
   const scopes = client.app ? request.scopes.filter((scope) => client.app?.scopes.includes(scope)) : request.scopes
@@ -47,7 +48,7 @@ async function findRequest({ clock }: Context, db: Queryable, person: Person, id
 
 /** 4.2.3: what the consent screen shows. */
 export async function readRequest(ctx: Context, person: Person, id: string): Promise<ConsentRequest> {
-  const { request, client } = await findRequest(ctx, ctx.db, person, id)
+  const { request, client } = await findRequest(withoutTransaction(ctx, person), id)
   const { app } = client
   const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
     select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
@@ -101,26 +102,26 @@ async function installedAs(
 const granted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
 
 export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
-  ctx.db.tx(async (tx) => {
-    const { request, client } = await findRequest(ctx, tx, person, id, sql`for update`)
+  transact(ctx, person, async (unit) => {
+    const { request, client } = await findRequest(unit, id, sql`for update`)
     const grant = client.app
-      ? await approveApp(ctx, tx, person, { ...client, app: client.app }, request, consent)
-      : await approveProgram(ctx, tx, person, client, consent)
-    await decide(ctx, tx, request)
-    const code = await createGrant(ctx, tx, request, grant)
+      ? await approveApp(unit, { ...client, app: client.app }, request, consent)
+      : await approveProgram(unit, client, consent)
+    await decide(unit, request)
+    const code = await createGrant(unit, request, grant)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
   })
 
 export const deny = (ctx: Context, person: Person, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const { request } = await findRequest(ctx, tx, person, id, sql`for update`)
-    await decide(ctx, tx, request)
+  transact(ctx, person, async (unit) => {
+    const { request } = await findRequest(unit, id, sql`for update`)
+    await decide(unit, request)
     const refusal = { error: 'access_denied', error_description: 'The request was denied.' }
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, refusal) }
   })
 
-const decide = ({ clock }: Context, tx: Tx, { id }: Request) =>
-  tx.run(sql`update oauth_requests set decided_at = ${clock.now()} where id = ${id}`)
+const decide = ({ tx, now }: UnitOfWork, { id }: Request) =>
+  tx.run(sql`update oauth_requests set decided_at = ${now} where id = ${id}`)
 
 interface Granted {
   workspaceId: string
@@ -130,36 +131,31 @@ interface Granted {
 
 /** 4.2.3-4: only managers of the app's workspace; the installation acts as the app, not as them. */
 async function approveApp(
-  ctx: Context,
-  tx: Tx,
-  person: Person,
+  unit: UnitOfWork<Person>,
   { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
   request: Request,
   consent: Consent,
 ): Promise<Granted> {
   const { workspaceId } = app
-  await lockWorkspace(tx, workspaceId)
-  await asManager(tx, person, workspaceId)
+  await lockWorkspace(unit.tx, workspaceId)
+  const asManager = await confirmManager(unit, workspaceId)
   if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
-  const teams = await chosenTeams(tx, workspaceId, consent)
-  const approval = { app: { ...app, name }, scopes: request.scopes, teams, approver: { ...person, workspaceId } }
-  const { id } = await install(ctx, tx, approval)
+  const teams = await chosenTeams(unit.tx, workspaceId, consent)
+  const { id } = await install(asManager, { app: { ...app, name }, scopes: request.scopes, teams })
   return { workspaceId, installationId: id, userId: null }
 }
 
 /** Nothing is said about a workspace to people who are not in it. */
-async function asManager(tx: Tx, person: Person, workspaceId: string) {
-  const member: Member = { ...person, workspaceId, role: 'member' }
-  await confirmRole(tx, member, 'manager').catch((error) => {
+function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
+  const member: Member = { ...unit.caller, workspaceId, role: 'member' }
+  return confirmRole({ ...unit, caller: member }, 'manager').catch((error) => {
     throw error instanceof ApiError ? new ApiError('FORBIDDEN') : error
   })
 }
 
 /** decisions 9: any member for themselves, in a workspace of theirs. */
 async function approveProgram(
-  { clock }: Context,
-  tx: Tx,
-  person: Person,
+  { tx, now, caller }: UnitOfWork<Person>,
   client: OAuthClient,
   consent: Consent,
 ): Promise<Granted> {
@@ -168,14 +164,13 @@ async function approveProgram(
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
   if (!workspaceId) throw invalid({ workspace_id: 'is required' })
   const member = await tx.row(sql`
-    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${person.id} for key share`)
+    select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${caller.id} for key share`)
   if (!member) throw invalid({ workspace_id: 'is not a workspace of yours' })
-  await tx.run(sql`update oauth_clients set used_at = ${clock.now()} where id = ${client.id}`)
-  return { workspaceId, installationId: null, userId: person.id }
+  await tx.run(sql`update oauth_clients set used_at = ${now} where id = ${client.id}`)
+  return { workspaceId, installationId: null, userId: caller.id }
 }
 
-async function createGrant({ clock }: Context, tx: Tx, request: Request, granting: Granted): Promise<string> {
-  const now = clock.now()
+async function createGrant({ tx, now }: UnitOfWork, request: Request, granting: Granted): Promise<string> {
   const grantId = newId('grt')
   const code = newSecret('svc_ac_')
   await tx.run(sql`

@@ -4,6 +4,7 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { transact } from '../unit-of-work.ts'
 import { endGrant } from './token.ts'
 
 /**
@@ -33,10 +34,10 @@ export const listPrograms = (ctx: Context, person: Person, query: PageQuery) =>
   )
 
 /** Its tokens stop at once. The grant is held first, so that a refresh under way comes before and is ended too. */
-export const endProgram = ({ db, clock }: Context, person: Person, id: string): Promise<void> =>
-  db.tx(async (tx) => {
-    const now = clock.now()
+export const endProgram = (ctx: Context, person: Person, id: string): Promise<void> =>
+  transact(ctx, person, async (unit) => {
+    const { tx, now } = unit
     await tx.row(sql`select 1 from grants where id = ${id} and user_id = ${person.id} for update`)
     found(await tx.row(sql`select 1 from grants g where g.id = ${id} and ${active(person, now)}`))
-    await endGrant(tx, id, now)
+    await endGrant(unit, id)
   })

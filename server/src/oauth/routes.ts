@@ -1,5 +1,5 @@
 import { api } from '@baton/protocol'
-import { route, unkept } from '../http/route.ts'
+import { route, uncached } from '../http/route.ts'
 import { authorize } from './authorize.ts'
 import { approve, deny, readRequest } from './consent.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
@@ -22,10 +22,10 @@ export const oauthRoutes = [
     return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${asked}`)
   }),
   route(api.issueToken, async ({ ctx, headers, body }) =>
-    unkept(await issueToken(ctx, authorizationOf(headers), body)),
+    uncached(await issueToken(ctx, authorizationOf(headers), body)),
   ),
   route(api.revokeToken, async ({ ctx, headers, body }) =>
-    unkept(await revokeToken(ctx, authorizationOf(headers), body)),
+    uncached(await revokeToken(ctx, authorizationOf(headers), body)),
   ),
   route(api.registerClient, ({ ctx, address, body }) => registerClient(ctx, address, body as Record<string, unknown>)),
 

@@ -2,10 +2,10 @@ import { type AppScope, limits, type TokenResponse } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sameBytes, sha256 } from '../crypto.ts'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { authenticate, type OAuthClient } from './clients.ts'
 
 type Form = Record<string, string | undefined>
@@ -37,18 +37,18 @@ async function exchangeCode(ctx: Context, client: OAuthClient, form: Form): Prom
   if (!code || !redirectUri || !verifier) {
     throw new OAuthError('invalid_request', 'code, redirect_uri and code_verifier are required.')
   }
-  const now = ctx.clock.now()
-  const issued = await ctx.db.tx(async (tx) => {
+  const issued = await transact(ctx, client, async (unit) => {
+    const { tx, now } = unit
     const used = await tx.row<{ grantId: string; redirectUri: string; challenge: string }>(sql`
       update oauth_codes set used_at = ${now}
       where hash = ${sha256(code)} and client_id = ${client.id} and used_at is null and expires_at > ${now}
       returning grant_id as "grantId", redirect_uri as "redirectUri", code_challenge as challenge`)
-    if (!used) return endReplayed(tx, code, client, now)
+    if (!used) return endReplayed(unit, code)
     if (used.redirectUri !== redirectUri || !fits(verifier, used.challenge)) {
-      await endGrant(tx, used.grantId, now)
+      await endGrant(unit, used.grantId)
       return undefined
     }
-    return issue(ctx, tx, used.grantId)
+    return issue(unit, used.grantId)
   })
   if (!issued) throw invalidGrant()
   return issued
@@ -58,15 +58,15 @@ const fits = (verifier: string, challenge: string) =>
   /^[\w.~-]{43,128}$/.test(verifier) && sameBytes(sha256(verifier), Buffer.from(challenge, 'base64url'))
 
 /** decisions 5: a code that comes again was stolen; what it brought the first time is over, access tokens too. */
-async function endReplayed(tx: Tx, code: string, client: OAuthClient, now: Date): Promise<undefined> {
-  const replayed = await tx.row<{ grantId: string }>(sql`
+async function endReplayed(unit: UnitOfWork<OAuthClient>, code: string): Promise<undefined> {
+  const replayed = await unit.tx.row<{ grantId: string }>(sql`
     select grant_id as "grantId" from oauth_codes
-    where hash = ${sha256(code)} and client_id = ${client.id} and used_at is not null`)
-  if (replayed) await endGrant(tx, replayed.grantId, now)
+    where hash = ${sha256(code)} and client_id = ${unit.caller.id} and used_at is not null`)
+  if (replayed) await endGrant(unit, replayed.grantId)
 }
 
 /** At once: its access tokens too. They stay, so that those of an app that is uninstalled later are told that. */
-export async function endGrant(tx: Tx, grantId: string, now: Date) {
+export async function endGrant({ tx, now }: UnitOfWork, grantId: string) {
   await tx.run(sql`update grants set ended_at = ${now} where id = ${grantId} and ended_at is null`)
   await tx.run(sql`update access_tokens set expires_at = ${now} where grant_id = ${grantId} and expires_at > ${now}`)
 }
@@ -74,21 +74,21 @@ export async function endGrant(tx: Tx, grantId: string, now: Date) {
 /** 5.2: every refresh answers a new token, and exactly one of those who present the old one gets it. */
 async function refresh(ctx: Context, client: OAuthClient, { refresh_token: token }: Form): Promise<TokenResponse> {
   if (!token) throw new OAuthError('invalid_request', 'refresh_token is required.')
-  const now = ctx.clock.now()
-  const issued = await ctx.db.tx(async (tx) => {
+  const issued = await transact(ctx, client, async (unit) => {
+    const { tx, now } = unit
     const hash = sha256(token)
     const ofClient = sql`grant_id in (select id from grants where client_id = ${client.id})`
     const used = await tx.row<{ grantId: string }>(sql`
       update refresh_tokens set rotated_at = ${now}
       where hash = ${hash} and rotated_at is null and expires_at > ${now} and ${ofClient}
       returning grant_id as "grantId"`)
-    if (used) return issue(ctx, tx, used.grantId)
+    if (used) return issue(unit, used.grantId)
     const rotated = await tx.row<{ grantId: string; at: string }>(sql`
       select grant_id as "grantId", rotated_at as at from refresh_tokens
       where hash = ${hash} and rotated_at is not null and ${ofClient}`)
     // Soon after its rotation it was a race or a lost answer; later somebody has an old copy.
     const late = rotated && now.getTime() - Date.parse(rotated.at) > limits.refreshReplaySeconds * 1000
-    if (rotated && late) await endGrant(tx, rotated.grantId, now)
+    if (rotated && late) await endGrant(unit, rotated.grantId)
     return undefined
   })
   if (!issued) throw invalidGrant()
@@ -102,8 +102,7 @@ interface Grant {
 }
 
 /** Tokens of a grant that still holds. The grant's row is held, so that a revocation comes before or after. */
-async function issue({ clock }: Context, tx: Tx, grantId: string): Promise<TokenResponse | undefined> {
-  const now = clock.now()
+async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
   const held = await tx.row(sql`
     select 1 from grants where id = ${grantId} and ended_at is null and expires_at > ${now} for share`)
   if (!held) return undefined

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The IANA special-purpose registries, and addresses at which clouds hand out credentials. */
+/** The IANA special-purpose registries, and addresses where clouds serve credentials. */
 const notPublic = {
   '0.0.0.0/8': 'this network',
   '10.0.0.0/8': 'private',
   '100.64.0.0/10': 'shared by carriers; holds the metadata of Alibaba at 100.100.100.200',
   '127.0.0.0/8': 'loopback',
-  '168.63.129.16/32': 'metadata of Azure, in the midst of public addresses',
+  '168.63.129.16/32': 'metadata of Azure, within a public range',
   '169.254.0.0/16': 'link-local; holds the metadata of most clouds at 169.254.169.254',
   '172.16.0.0/12': 'private',
   '192.0.0.0/24': 'protocol assignments; holds the metadata of Oracle at 192.0.0.192',
@@ -22,7 +22,7 @@ const notPublic = {
   '203.0.113.0/24': 'documentation',
   '224.0.0.0/4': 'multicast',
   '240.0.0.0/4': 'reserved, and broadcast',
-  // Of IPv6 only 2000::/3 is public at all; these lie within it.
+  // Of IPv6 only 2000::/3 is public; these are within it.
   '2001::/23': 'protocol assignments, Teredo, benchmarks, ORCHID',
   '2001:db8::/32': 'documentation',
   '2002::/16': '6to4, which reaches the IPv4 address it embeds',
@@ -36,7 +36,7 @@ for (const range of Object.keys(notPublic)) {
   blocked.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4')
 }
 
-/** False also for what is no address: names, numbers in other notations, addresses with a zone. */
+/** False also for anything but a plain address: names, other notations, addresses with a zone. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !blocked.check(address, 'ipv4')
   if (isIP(address) !== 6 || address.includes('%')) return false
@@ -47,7 +47,7 @@ export function isPublicAddress(address: string): boolean {
 
 const isGlobalUnicast = ([first = 0]: number[]) => first >> 5 === 0b001
 
-/** 64:ff9b::/96: how a network without IPv4 reaches IPv4. 64:ff9b:1::/48 is for networks of one's own, and refused. */
+/** 64:ff9b::/96: how a network without IPv4 reaches IPv4. 64:ff9b:1::/48 is for private networks, and refused. */
 const isNat64 = (bytes: number[]) => Buffer.from(bytes).subarray(0, 12).equals(nat64)
 const nat64 = Buffer.from('0064ff9b0000000000000000', 'hex')
 

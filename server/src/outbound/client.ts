@@ -13,7 +13,7 @@ export interface OutboundRequest {
   body?: Buffer
 }
 
-/** `status` is null where no answer came; `body` is what was read of it, as it came over the wire, and `whole` if all. */
+/** `status` is null without a response; `body` is what was read of it, undecoded, and `whole` whether that is all. */
 export type Outcome = { durationMs: number; body: Buffer; whole: boolean } & Verdict
 
 type Verdict =
@@ -24,16 +24,16 @@ type Verdict =
 export interface GuardedClientOptions {
   allow: readonly AllowedTarget[]
   clock: Clock
-  /** Over DNS, TCP, TLS and headers together. */
+  /** For DNS, TCP, TLS and headers together. */
   deadlineMs?: number
   dnsServers?: string[]
-  /** Certificate authorities to trust in place of the usual ones. */
+  /** Certificate authorities to trust instead of the default ones. */
   ca?: string
 }
 
-const maxAccepted = 1000
-/** Answers that only announce another one (1xx). Reading them without end would take a whole processor until the deadline. */
-const maxAnnouncements = 10
+const maxCachedTargets = 1000
+/** 1xx responses. An endless series of them would use a whole CPU until the deadline. */
+const maxInformational = 10
 const nothing = Buffer.alloc(0)
 export const notSent = (reason: FailureReason): Outcome => ({
   ok: false,
@@ -45,15 +45,15 @@ export const notSent = (reason: FailureReason): Outcome => ({
 })
 
 /**
- * Sends requests to addresses that strangers chose: never to one that is not public and not allowed, never on to where
- * a redirect points, never for longer than the deadline, and never reading more than was asked for.
+ * Sends requests to addresses from users and apps: only to public or allowed ones, without following redirects, within
+ * the deadline, and reading at most `maxBodyBytes`.
  */
 export class GuardedClient {
   readonly #allow: readonly AllowedTarget[]
   readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #connections: Connections
-  readonly #accepted = new Map<string, Target>()
+  readonly #targets = new Map<string, Target>()
 
   constructor({ allow, clock, deadlineMs = limits.webhookDeadlineMs, dnsServers, ca }: GuardedClientOptions) {
     this.#allow = allow
@@ -62,9 +62,9 @@ export class GuardedClient {
     this.#connections = new Connections(new Connector({ allow, dnsServers, ca }))
   }
 
-  /** Resolves whatever the URL, DNS or the receiver do. */
+  /** Never rejects. */
   send(request: OutboundRequest, maxBodyBytes: number = limits.webhookResponseBytes): Promise<Outcome> {
-    // decisions 11: there is nothing to ask DNS for.
+    // manifest.listen-invalid-accepted: this URL has no receiver; skip the DNS lookup.
     if (request.url === listenUrl) return Promise.resolve(notSent('network_error'))
     const target = this.#judge(request.url)
     if ('refused' in target) return Promise.resolve(notSent('blocked_destination'))
@@ -75,24 +75,24 @@ export class GuardedClient {
     })
   }
 
-  /** What is under way ends as a network error, and so does what is sent afterwards. */
+  /** Requests in progress, and later ones, end as network errors. */
   close(): Promise<void> {
     return this.#connections.close()
   }
 
-  /** The same few URLs come again and again, and always to the same verdict. */
+  /** Cached, because the same few URLs repeat and the result for a URL does not change. */
   #judge(url: string): Target | Refusal {
-    const known = this.#accepted.get(url)
+    const known = this.#targets.get(url)
     if (known) return known
     const verdict = judgeUrl(url, this.#allow)
     if ('refused' in verdict) return verdict
-    if (this.#accepted.size >= maxAccepted) this.#accepted.clear()
-    this.#accepted.set(url, verdict)
+    if (this.#targets.size >= maxCachedTargets) this.#targets.clear()
+    this.#targets.set(url, verdict)
     return verdict
   }
 }
 
-/** One request, from its dispatch to its outcome. */
+/** One request, from dispatch to outcome. */
 class Attempt implements Dispatcher.DispatchHandler {
   readonly #connections: Connections
   readonly #connection: Connection
@@ -102,7 +102,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void
   #cancelDeadline: (() => void) | undefined
   #status: number | undefined
-  #announcements = 0
+  #informational = 0
   #buffer = nothing
   #bytes = 0
   #settled = false
@@ -128,13 +128,13 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController) {
-    // Its connection is gone by then; this makes sure that nothing is ever sent for an attempt that was given up.
+    // The connection is already closed; this makes sure that nothing is sent for an attempt that was given up.
     if (this.#settled) controller.abort(new Error('given up'))
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number) {
     if (status >= 200) this.#status = status
-    else if (++this.#announcements > maxAnnouncements) this.#giveUp('network_error')
+    else if (++this.#informational > maxInformational) this.#giveUp('network_error')
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer) {
@@ -160,7 +160,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     void this.#connections.drop(this.#connection)
   }
 
-  /** The headers decide: once they are here, it no longer matters how the body ends. */
+  /** The status decides: after the headers it does not matter how the body ends. */
   #end(reason: FailureReason, whole = false) {
     this.#settled = true
     this.#cancelDeadline?.()
@@ -169,7 +169,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#settle({ ...verdict, durationMs, body: this.#buffer.subarray(0, this.#bytes), whole })
   }
 
-  /** Copied, because many small chunks take far more memory than their bytes. */
+  /** Copies, because many small chunks take far more memory than their bytes. */
   #append(chunk: Buffer) {
     const bytes = this.#bytes + chunk.length
     if (bytes > this.#buffer.length) {
@@ -184,7 +184,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
 type FailureReason = Extract<Verdict, { status: null }>['reason']
 
-/** What a status means for an attempt, whoever answered it. */
+/** What a status means for an attempt, whether it came from a URL or a listener. */
 export function verdictOf(status: number): Verdict {
   if (status < 300) return { ok: true, status }
   return { ok: false, reason: status < 400 ? 'redirect' : 'http_error', status }

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import type { AllowedTarget } from '../config.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { isPublicAddress } from './addresses.ts'
 import { allowsAddress, allowsHost } from './target.ts'
 
@@ -15,19 +16,19 @@ export interface ConnectorOptions {
 export class BlockedDestination extends Error {}
 export class TlsFailure extends Error {}
 
-/** Opens sockets to judged addresses only. */
+/** Opens sockets only to addresses that were checked. */
 export class Connector {
   readonly #allow: readonly AllowedTarget[]
   readonly #ca: string | undefined
-  readonly #names: NameJudge
+  readonly #resolver: CheckedResolver
 
   constructor(options: ConnectorOptions) {
     this.#allow = options.allow
     this.#ca = options.ca
-    this.#names = new NameJudge(options)
+    this.#resolver = new CheckedResolver(options)
   }
 
-  /** The URL was judged before: an address in it is connected to as it is, and only names pass through `lookup`. */
+  /** The URL was checked before, including any IP address in it; names are checked by `lookup`. */
   connect({ protocol, hostname, port }: buildConnector.Options, callback: buildConnector.Callback): Socket {
     const secure = protocol === 'https:'
     const to = this.#to(hostname, Number(port || (secure ? 443 : 80)))
@@ -43,7 +44,7 @@ export class Connector {
   }
 
   close() {
-    this.#names.cancel()
+    this.#resolver.cancel()
   }
 
   #to(host: string, port: number) {
@@ -51,13 +52,13 @@ export class Connector {
       host,
       port,
       autoSelectFamily: true,
-      // The default of 250 ms gives up on receivers that are merely far away.
+      // The default of 250 ms is too short for distant receivers.
       autoSelectFamilyAttemptTimeout: 1000,
-      ...(allowsHost(this.#allow, host, port) ? {} : { lookup: this.#names.lookup }),
+      ...(allowsHost(this.#allow, host, port) ? {} : { lookup: this.#resolver.lookup }),
     }
   }
 
-  /** Sessions are not resumed, so that every connection checks the certificate anew. */
+  /** TLS sessions are not resumed, so that every connection verifies the certificate. */
   #tls(hostname: string) {
     return {
       rejectUnauthorized: true,
@@ -68,20 +69,20 @@ export class Connector {
   }
 }
 
-/** What the system says of a connection is E and one word; all else comes from the handshake or the certificate. */
+/** Error codes of the system are E and one word; all others come from the handshake or the certificate. */
 function asTlsFailure(error: Error) {
   const code = (error as NodeJS.ErrnoException).code ?? ''
-  const ofSystem = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
-  return ofSystem || error instanceof BlockedDestination ? error : new TlsFailure(code, { cause: error })
+  const isSystemError = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
+  return isSystemError || error instanceof BlockedDestination ? error : new TlsFailure(code, { cause: error })
 }
 
-/** Resolves names, and refuses those of which any address is neither public nor allowed. */
-class NameJudge {
+/** Resolves names, and refuses a name if any of its addresses is neither public nor allowed. */
+class CheckedResolver {
   readonly #allow: readonly AllowedTarget[]
-  // Not dns.lookup, whose four threads a slow name would occupy.
+  // Not dns.lookup: slow names would block its four threads.
   readonly #resolver = new dns.Resolver({ timeout: 2500, tries: 2 })
-  /** Connections that are opened together share one lookup. Nothing is kept once it has answered. */
-  readonly #underway = new Map<string, Promise<LookupAddress[]>>()
+  /** Concurrent connections share a lookup. Results are not cached. */
+  readonly #lookups = new SingleFlight<LookupAddress[]>()
 
   constructor({ allow, dnsServers }: ConnectorOptions) {
     this.#allow = allow
@@ -89,26 +90,20 @@ class NameJudge {
   }
 
   readonly lookup: LookupFunction = (hostname, { all }, callback) => {
-    this.#addressesOf(hostname).then(
-      (addresses) => {
-        const [first] = addresses
-        if (all) callback(null, addresses)
-        else callback(null, first?.address ?? '', first?.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, []),
-    )
+    this.#lookups
+      .run(hostname, () => this.#resolve(hostname))
+      .then(
+        (addresses) => {
+          const [first] = addresses
+          if (all) callback(null, addresses)
+          else callback(null, first?.address ?? '', first?.family)
+        },
+        (error: NodeJS.ErrnoException) => callback(error, []),
+      )
   }
 
   cancel() {
     this.#resolver.cancel()
-  }
-
-  #addressesOf(name: string) {
-    const underway = this.#underway.get(name)
-    if (underway) return underway
-    const lookup = this.#resolve(name).finally(() => this.#underway.delete(name))
-    this.#underway.set(name, lookup)
-    return lookup
   }
 
   async #resolve(name: string): Promise<LookupAddress[]> {
@@ -124,7 +119,7 @@ class NameJudge {
   }
 }
 
-/** A name may well have addresses of one family only. Any other failure leaves open what the name points to. */
+/** A name can have addresses of one family only. After any other error its addresses are unknown. */
 function noAnswer(error: NodeJS.ErrnoException): string[] {
   if (error.code === dns.NODATA || error.code === dns.NOTFOUND) return []
   throw error

@@ -3,9 +3,9 @@ import { Client, type Dispatcher } from 'undici'
 import type { Connector } from './connect.ts'
 
 /**
- * Connections by origin, each for one request at a time, kept open for a moment in case more follow.
- * Not undici's own pool: when a request is given up it connects once more, to find that there is nothing to send, and
- * it cannot give up a connection that is still being made.
+ * Connections by origin, each for one request at a time, kept open for a few seconds.
+ * Not undici's pool: after an aborted request it connects again although there is nothing to send, and it cannot abort a
+ * connection that is still being established.
  */
 export class Connections {
   readonly #connector: Connector
@@ -24,7 +24,7 @@ export class Connections {
       return idle
     }
     const connection = new Connection(origin, this.#connector, () => {
-      // One that is in use connects again instead, unless its request was already sent.
+      // One in use reconnects instead, unless its request was already sent.
       if (this.#takeIdle(connection)) void this.drop(connection)
     })
     this.#all.add(connection)
@@ -32,7 +32,7 @@ export class Connections {
     return connection
   }
 
-  /** After an answer that was read to its end. */
+  /** Call after the response was read to its end. */
   release(connection: Connection) {
     const idle = this.#idle.get(connection.origin)
     if (idle) idle.push(connection)
@@ -73,13 +73,13 @@ export class Connection {
         this.#socket = connector.connect(options, callback)
       },
       allowH2: false,
-      // A receiver that closes an idle connection just as a request goes out makes that request a network error. It is
-      // not sent again here, as the receiver may have acted on it; the next attempt of the delivery does that.
+      // If the receiver closes an idle connection just as a request is sent, the request is a network error. It is not
+      // repeated here, because the receiver may have processed it; the next attempt of the delivery repeats it.
       pipelining: 1,
       keepAliveTimeout: 4000,
       keepAliveMaxTimeout: 4000,
       maxHeaderSize: 16_384,
-      // Who sends the request sets its deadline.
+      // The sender of the request has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -90,7 +90,7 @@ export class Connection {
     this.#client.dispatch(request, handler)
   }
 
-  /** Also while it is still being made; nothing is sent on it after this. */
+  /** Also while it is being established; nothing is sent on it afterwards. */
   drop() {
     const dropped = this.#client.destroy()
     this.#socket?.destroy()

@@ -42,18 +42,18 @@ const accepted = [
 ]
 test.each(accepted)('%s is accepted', (url) => expect(judge(url)).toBe('accepted'))
 
-const notPublic = 'must be a public address; whoever runs this service can allow another with BATON_WEBHOOK_ALLOW'
+const notPublic = 'must be a public address; the operator of this instance can allow others with BATON_WEBHOOK_ALLOW'
 
 test.each([
   ['http://example.com', 'must be https'],
   ['example.com', 'must be https'],
-  ['https://u:p@example.com', 'must not hold a user name or password'],
+  ['https://u:p@example.com', 'must not contain a user name or password'],
   ['https://example.com:8080', 'must use port 443 or 8443'],
   ['https://10.0.0.1', notPublic],
   ['https://localhost', notPublic],
   ['http://localhost:5000', notPublic],
   ['http://localhost.example:5000', 'must be https'],
-  ['https://example.com/a b', 'must not hold spaces, control characters or backslashes'],
+  ['https://example.com/a b', 'must not contain spaces, control characters or backslashes'],
   [`https://example.com/${'x'.repeat(2049 - 'https://example.com/'.length)}`, 'must have at most 2048 characters'],
   [`https://${'abcdefg.'.repeat(31)}abcdef`, 'must have a host name or an address'],
   ['https://256.0.0.1', 'must be a URL'],
@@ -105,12 +105,12 @@ describe('what the operator allows', () => {
   })
 
   test.each([
-    ['http://u@localhost', 'must not hold a user name or password'],
+    ['http://u@localhost', 'must not contain a user name or password'],
     ['http://localhost:0', 'must not use port 0'],
     ['ftp://localhost', 'must be https'],
     ['http:localhost', 'must be https'],
     ['http://local%68ost', 'must have a host without percent signs'],
-    ['http://localhost/\n', 'must not hold spaces, control characters or backslashes'],
+    ['http://localhost/\n', 'must not contain spaces, control characters or backslashes'],
     [`http://localhost/${'x'.repeat(2048)}`, 'must have at most 2048 characters'],
   ])('%s stays refused: %s', verifies('config.webhook-allow-is-narrow'), (url, refused) => {
     expect(judge(url, allowed('localhost'))).toBe(refused)

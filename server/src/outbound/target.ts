@@ -3,31 +3,31 @@ import ipaddr from 'ipaddr.js'
 import type { AllowedTarget } from '../config.ts'
 import { isPublicAddress } from './addresses.ts'
 
-/** Where a request may go, as far as the text of its URL tells. What a name resolves to is judged when connecting. */
+/** A URL whose text was checked. The addresses that its name resolves to are checked when connecting. */
 export interface Target {
-  /** Scheme, host and, where it is not the scheme's own, port. */
+  /** Scheme, host and, unless it is the default, port. */
   origin: string
-  /** With the query. */
+  /** Including the query. */
   path: string
 }
 
-/** Completes a sentence that begins with the name of the field. */
+/** A message that follows the name of the field. */
 export interface Refusal {
   refused: string
 }
 
 const maxLength = 2048
 const publicPorts = [443, 8443]
-const notPublic = 'must be a public address; whoever runs this service can allow another with BATON_WEBHOOK_ALLOW'
+const notPublic = 'must be a public address; the operator of this instance can allow others with BATON_WEBHOOK_ALLOW'
 const shape = /^(https?):\/\/([^/?#]+)/i
 
-/** Judges what was written, not only what a parser makes of it, and never asks DNS. */
+/** Checks the text itself, not only the parsed URL, and makes no DNS query. */
 export function judgeUrl(text: string, allow: readonly AllowedTarget[]): Target | Refusal {
   if (text.length > maxLength) return { refused: `must have at most ${maxLength} characters` }
-  if (/[\p{Cc}\s\\]/u.test(text)) return { refused: 'must not hold spaces, control characters or backslashes' }
+  if (/[\p{Cc}\s\\]/u.test(text)) return { refused: 'must not contain spaces, control characters or backslashes' }
   const [, scheme, authority] = shape.exec(text) ?? []
   if (!scheme || !authority) return { refused: 'must be https' }
-  if (authority.includes('@')) return { refused: 'must not hold a user name or password' }
+  if (authority.includes('@')) return { refused: 'must not contain a user name or password' }
   if (authority.includes('%')) return { refused: 'must have a host without percent signs' }
   if (!URL.canParse(text)) return { refused: 'must be a URL' }
   return judgeParts(new URL(text), allow)
@@ -57,11 +57,11 @@ const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '')
 const isName = (name: string) =>
   name.length <= 253 && name.split('.').every((label) => /^[a-z0-9_-]{1,63}$/.test(label))
 
-/** Names that mean something only on this machine or in the networks around it. */
+/** Names that resolve only on this machine or in local networks. */
 const localName = /(?:^|\.)(?:localhost|localdomain|internal|local|home\.arpa|onion|svc)$/
 const isPublicName = (name: string) => name.includes('.') && !localName.test(name)
 
-/** As config.ts keeps them: in lower case, with brackets, but in whichever notation the operator chose. */
+/** Entries have the format of config.ts: lower case, with brackets, in the notation that the operator used. */
 export const allowsHost = (allow: readonly AllowedTarget[], hostname: string, port: number) =>
   allow.some(
     (entry) =>
@@ -79,6 +79,6 @@ export const allowsAddress = (allow: readonly AllowedTarget[], address: string) 
 function contains(range: string, address: string) {
   const [network, bits] = ipaddr.parseCIDR(range)
   const candidate = ipaddr.parse(address)
-  // A range of one family says nothing of the other, not even of addresses that embed it.
+  // A range of one family never matches the other, not even IPv6 addresses that embed IPv4.
   return network.kind() === candidate.kind() && candidate.match(network, bits)
 }

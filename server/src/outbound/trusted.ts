@@ -4,7 +4,7 @@ export interface TrustedRequest {
   url: string
   headers: Record<string, string>
   body: string
-  /** Over everything, the body included. */
+  /** For the whole request, including the body. */
   deadlineMs: number
   maxBodyBytes: number
   aborted: AbortSignal
@@ -15,8 +15,8 @@ export type TrustedOutcome =
   | { ok: false; reason: 'timeout' | 'network_error' | 'too_large' }
 
 /**
- * Posts to an address that the operator set. It may lie anywhere, also in networks that are closed to addresses of
- * strangers; but not where a redirect points, for nobody set that. Throws only if it is aborted.
+ * Posts to an address that the operator configured. It may be in any network, also in those that GuardedClient refuses,
+ * but redirects are not followed, because the operator did not configure their target. Throws only if aborted.
  */
 export async function sendTrusted(clock: Clock, request: TrustedRequest): Promise<TrustedOutcome> {
   const { url, headers, body, deadlineMs, maxBodyBytes, aborted } = request
@@ -36,7 +36,7 @@ export async function sendTrusted(clock: Clock, request: TrustedRequest): Promis
   }
 }
 
-/** Undefined if there is more. */
+/** Undefined if the body is longer. */
 async function readUpTo({ body }: Response, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0

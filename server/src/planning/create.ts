@@ -1,27 +1,27 @@
 import type { Cycle, Milestone, NewCycle, NewMilestone } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { projectInReach } from '../installations/reach.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { teamCovered } from '../workspaces/coverage.ts'
 import { cycles, milestones } from './shelves.ts'
 
 export const createMilestone = (ctx: Context, caller: Actor, body: NewMilestone): Promise<Milestone> =>
-  ctx.db.tx(async (tx) => {
-    await mustExist(tx, caller, 'project', body.project_id)
-    return milestones.create(ctx, caller, body, tx)
+  transact(ctx, caller, async (unit) => {
+    await mustExist(unit, 'project', body.project_id)
+    return milestones.insert(unit, body)
   })
 
 export const createCycle = (ctx: Context, caller: Actor, body: NewCycle): Promise<Cycle> =>
-  ctx.db.tx(async (tx) => {
-    await mustExist(tx, caller, 'team', body.team_id)
-    return cycles.create(ctx, caller, body, tx)
+  transact(ctx, caller, async (unit) => {
+    await mustExist(unit, 'team', body.team_id)
+    return cycles.insert(unit, body)
   })
 
 /** 422 on the field unless the caller reaches the project or team, which is then held until we are done with it. */
-async function mustExist(tx: Tx, caller: Actor, kind: 'project' | 'team', id: string) {
+async function mustExist({ tx, caller }: UnitOfWork<Actor>, kind: 'project' | 'team', id: string) {
   const row = await tx.row(
     kind === 'project'
       ? sql`

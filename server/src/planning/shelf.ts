@@ -1,11 +1,15 @@
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { insertRows, json, none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { type HintSender, hintOfLists, sendHints } from '../live/hint.ts'
+import { type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
+
+/** A transaction, or the database itself: each write is one statement. */
+type Write = UnitOfWork<Actor, Queryable & HintSender>
 
 interface Shape {
   table: Sql
@@ -42,19 +46,24 @@ export class Shelf<Item extends { id: string }> {
     )
   }
 
-  create(ctx: Context, caller: Actor, values: object, tx?: Tx): Promise<Item> {
+  create(ctx: Context, caller: Actor, values: object): Promise<Item> {
+    return this.insert(withoutTransaction(ctx, caller), values)
+  }
+
+  /** Creates it in the transaction of the caller. */
+  insert(unit: Write, values: object): Promise<Item> {
     const { table, prefix, shown } = this.#shape
-    const now = ctx.clock.now()
+    const { now, caller } = unit
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
-    return this.#write(ctx, caller, insertRows(table, sql`workspace_id, ${shown}`, [row]), tx)
+    return this.#write(unit, insertRows(table, sql`workspace_id, ${shown}`, [row]))
   }
 
   update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
     const { table, changeable } = this.#shape
-    const row = { ...change, updated_at: ctx.clock.now() }
+    const unit = withoutTransaction(ctx, caller)
+    const row = { ...change, updated_at: unit.now }
     return this.#write(
-      ctx,
-      caller,
+      unit,
       sql`
         update ${table} t
         set (${changeable}, updated_at) = (select ${changeable}, updated_at from jsonb_populate_record(t, ${json(row)}))
@@ -65,16 +74,19 @@ export class Shelf<Item extends { id: string }> {
   /** References to it are cleared by the database, and that is nobody's event (decisions 3). */
   async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
     const { table } = this.#shape
-    await this.#write(ctx, caller, sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id}`)
+    await this.#write(
+      withoutTransaction(ctx, caller),
+      sql`delete from ${table} t where ${this.#ofCaller(caller)} and t.id = ${id}`,
+    )
   }
 
   /** Runs a statement on one row `t`, and tells those who watch. */
-  async #write(ctx: Context, { workspaceId }: Actor, statement: Sql, tx?: Tx): Promise<Item> {
+  async #write({ tx, caller }: Write, statement: Sql): Promise<Item> {
     const { shown, personalOf = sql`null` } = this.#shape
-    const row = await (tx ?? ctx.db).row<Item & { personalOf: string | null }>(sql`
+    const row = await tx.row<Item & { personalOf: string | null }>(sql`
       ${statement} returning ${shown}, ${personalOf} as "personalOf"`)
     const { personalOf: only, ...item } = found(row)
-    tellLive(tx ?? ctx.db, [hintOfLists(workspaceId, 'Workspace', only)])
+    sendHints(tx, [hintOfLists(caller.workspaceId, 'Workspace', only)])
     return item as unknown as Item
   }
 

@@ -10,9 +10,9 @@ import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
   actorOf,
+  changesToRecord,
   type EventActor,
-  type Happening,
-  heardOfChange,
+  type ItemChange,
   only,
   previousValues,
   record,
@@ -23,8 +23,9 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
-import { hintsOf, tellLive } from '../live/hint.ts'
+import { hintsOf, sendHints } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
 import { badReferences, changed, wantedOf } from './rules.ts'
@@ -50,80 +51,78 @@ export const listProjects = (ctx: Context, caller: Actor, query: PageQuery) =>
     },
   )
 
-export const readProject = (ctx: Context, caller: Actor, id: string) => findProject(ctx.db, ctx, caller, id)
+export const readProject = (ctx: Context, caller: Actor, id: string) => findProject(ctx.db, ctx.config, caller, id)
 
 export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  transact(ctx, caller, async (unit) => {
+    const { tx, now, config } = unit
     if (caller.kind === 'app') checkFromApp(body)
-    const project = withUrl(ctx.config, changed(blank(caller, now), body, caller.id, now))
-    await checkReferences(tx, caller, null, project)
+    const project = withUrl(config, changed(blank(caller, now), body, caller.id, now))
+    await checkReferences(unit, null, project)
     await insertProject(tx, caller.workspaceId, project)
-    if (project.personal) tellOwner(tx, caller, 'create', project)
-    else await record(tx, now, caller.workspaceId, [happened(actorOf(caller), 'create', project)])
+    if (project.personal) tellOwner(unit, 'create', project)
+    else await record(unit, [happened(actorOf(caller), 'create', project)])
     return project
   })
 
 export const updateProject = (ctx: Context, caller: Actor, id: string, change: ProjectChange) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
     if (change.team_ids) await holdCoverage(tx, caller.workspaceId)
-    const before = await lockVisibleProject(tx, ctx, caller, id)
+    const before = await lockVisibleProject(unit, id)
     if (caller.kind === 'app') checkFromApp(change)
     if (change.personal && !before.personal && before.owner_id !== caller.id) {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only its owner can make a project personal.' })
     }
     const after = changed(before, change, caller.id, now)
-    await checkReferences(tx, caller, before, after)
+    await checkReferences(unit, before, after)
     if (!previousValues(before, after, [...projectFields, 'personal'])) return after
     after.updated_at = laterThan(before.updated_at, now)
-    const actor = await actorOnProject(tx, ctx, caller, id)
-    await partFromAgents(tx, ctx, before, after)
+    const actor = await actorOnProject(unit, id)
+    await partFromAgents(unit, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
-    await record(tx, now, caller.workspaceId, heardOf(actor, before, after))
-    if (after.personal) tellOwner(tx, caller, 'update', after, !before.personal)
-    if (before.personal && !after.personal) {
-      await recordThread(tx, now, caller.workspaceId, ctx.config, { projectId: after.id })
-    }
+    await record(unit, heardOf(actor, before, after))
+    if (after.personal) tellOwner(unit, 'update', after, !before.personal)
+    if (before.personal && !after.personal) await recordThread(unit, { projectId: after.id })
     // What others share cannot refer to what only one may see.
     if (after.personal && !before.personal) await leaveToOwner(tx, after.id, caller.id)
     return after
   })
 
 export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
-    const project = await lockVisibleProject(tx, ctx, caller, id)
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
+    const project = await lockVisibleProject(unit, id)
     if (!project.team_ids.every((teamId) => covers(caller, teamId))) throw outOfReach(caller)
-    const actor = await actorOnProject(tx, ctx, caller, id)
-    await endOnDeleted(tx, ctx, { projectId: project.id })
+    const actor = await actorOnProject(unit, id)
+    await endOnDeleted(unit, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
-    if (project.personal) return tellOwner(tx, caller, 'remove', project)
+    if (project.personal) return tellOwner(unit, 'remove', project)
     const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
-    await record(tx, now, caller.workspaceId, [happened(actor, 'remove', removed)])
+    await record(unit, [happened(actor, 'remove', removed)])
   })
 
 /** Before the project is written: sessions of agents that are about to lose sight of it end at once. */
-async function partFromAgents(tx: Tx, ctx: Context, before: Project, after: Project) {
-  if (after.personal && !before.personal) await endOnPersonal(tx, ctx, { projectId: after.id })
+async function partFromAgents(unit: UnitOfWork, before: Project, after: Project) {
+  if (after.personal && !before.personal) await endOnPersonal(unit, { projectId: after.id })
   else if (!before.team_ids.every((id) => after.team_ids.includes(id))) {
-    await endOnMoved(tx, ctx, { projectId: after.id }, after.team_ids)
+    await endOnMoved(unit, { projectId: after.id }, after.team_ids)
   }
 }
 
-async function lockVisibleProject(tx: Tx, ctx: Context, caller: Actor, id: string): Promise<Project> {
+async function lockVisibleProject({ tx, caller, config }: UnitOfWork<Actor>, id: string): Promise<Project> {
   await tx.rows(sql`select 1 from projects where workspace_id = ${caller.workspaceId} and id = ${id} for update`)
-  return findProject(tx, ctx, caller, id)
+  return findProject(tx, config, caller, id)
 }
 
-async function findProject(db: Queryable, ctx: Context, caller: Actor, id: string): Promise<Project> {
+async function findProject(db: Queryable, config: Config, caller: Actor, id: string): Promise<Project> {
   const project = await db.row<StoredProject & { reached: boolean }>(sql`
     select ${projectColumns}, ${projectInReach(caller)} as reached from projects p
     where p.workspace_id = ${caller.workspaceId} and p.id = ${id}`)
-  return withUrl(ctx.config, reached(caller, project))
+  return withUrl(config, reached(caller, project))
 }
 
-async function checkReferences(tx: Tx, caller: Actor, before: Project | null, after: Project) {
+async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Project | null, after: Project) {
   const wanted = wantedOf(after, before)
   const references = await References.find(tx, caller, wanted)
   const kept = before?.team_ids ?? []
@@ -149,12 +148,17 @@ const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
     where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
 
 /** Nothing is recorded about a personal project, but its owner may have it before their eyes. */
-function tellOwner(tx: Tx, caller: Actor, action: Happening['action'], project: Project, wasShared = false) {
+function tellOwner(
+  { tx, caller }: UnitOfWork<Actor>,
+  action: ItemChange['action'],
+  project: Project,
+  wasShared = false,
+) {
   const item = { workspace_id: caller.workspaceId, type: 'Project', id: project.id, action } as const
-  tellLive(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
+  sendHints(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
 }
 
-const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): Happening => ({
+const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): ItemChange => ({
   type: 'Project',
   action,
   actor,
@@ -163,8 +167,8 @@ const happened = (actor: EventActor, action: 'create' | 'remove', project: Proje
   teamIds: project.team_ids,
 })
 
-const heardOf = (actor: EventActor, before: Project, after: Project): Happening[] =>
-  heardOfChange(before, after, projectFields, happened(actor, 'create', after), before.team_ids)
+const heardOf = (actor: EventActor, before: Project, after: Project): ItemChange[] =>
+  changesToRecord([before, after], projectFields, happened(actor, 'create', after), before.team_ids)
 
 const blank = (caller: Actor, now: Date): Project => ({
   id: newId('prj'),

@@ -6,7 +6,7 @@ import { asReceived, heartbeat, Listener, listenable, unheard } from '../../test
 import { isSigned } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { claim } from '../delivery/claim.ts'
-import { Doorbell } from '../delivery/doorbell.ts'
+import { EndpointWaker } from '../delivery/endpoint-waker.ts'
 import { prepare } from '../delivery/message.ts'
 import { send } from '../delivery/send.ts'
 import type { Claimed } from '../delivery/stages.ts'
@@ -14,30 +14,30 @@ import { DeliveryWorker } from '../delivery/worker.ts'
 import { record } from '../events/record.ts'
 import { sweep } from '../housekeeping.ts'
 
-/** An event as large as the test likes. */
-const happen = (app: TestApp, workspaceId: string, bytes = 0) =>
+/** Records an event with a body of at least `bytes`. */
+const recordEvent = (app: TestApp, workspaceId: string, bytes = 0) =>
   app.ctx.db.tx((tx) => {
     const data = { id: 'iss_x', updated_at: app.clock.now().toISOString(), title: 'x'.repeat(bytes) }
-    return record(tx, app.clock.now(), workspaceId, [
+    return record({ tx, now: app.clock.now(), caller: { id: null, workspaceId } }, [
       { type: 'Issue', action: 'update', actor: null, data, url: '', teamIds: [] },
     ])
   })
 
-/** As a worker would, which does nothing more. */
+/** Claims as a worker does, without sending. */
 const claimed = async ({ ctx, clock }: TestApp) => (await claim(ctx.db, clock.now(), 64)).claimed
 const prepared = ({ ctx, clock }: TestApp, one: Claimed) =>
   prepare(one, ctx.keys.open(one.secret, one.endpointId), clock.now())
 
 const left = ({ ctx }: TestApp) => ctx.db.rows(sql`select id from relayed_attempts`)
 
-describe('what is relayed', () => {
-  test('arrives whole, a megabyte at a time, eight at once', async ({ startApp }) => {
+describe('a relayed attempt', () => {
+  test('arrives complete, with a megabyte each and eight at once', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, secret, deliveries } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
     const key = await secret()
-    for (let count = 0; count < 9; count++) await happen(app, owner.workspaceId, 1024 * 1024)
+    for (let count = 0; count < 9; count++) await recordEvent(app, owner.workspaceId, 1024 * 1024)
     const alarms = app.clock.waiting
     const delivering = app.deliver()
     const attempts = []
@@ -52,19 +52,19 @@ describe('what is relayed', () => {
     await listener.take()
     await delivering
     expect((await deliveries()).map(({ status }: { status: string }) => status)).toEqual(Array(9).fill('succeeded'))
-    // Nothing stays behind, in the database or in memory.
+    // Nothing is left in the database or in memory.
     expect(await left(app)).toEqual([])
     expect(app.clock.waiting).toBe(alarms)
   })
 
-  test('is refused as a network error when it is larger than any event', async ({ app }) => {
+  test('is a network error if it is larger than any event', async ({ app }) => {
     const request = { endpointId: 'whk_x', deliveryId: 'dlv_x', url: listenUrl, headers: {} }
     const sent = (bytes: number) => app.ctx.relay.send({ ...request, body: Buffer.alloc(bytes) })
     expect(await sent(limits.relayedBytes)).toBeUndefined()
     expect(await sent(limits.relayedBytes + 1)).toMatchObject({ ok: false, reason: 'network_error' })
   })
 
-  test('has all slots, however the URL does', async ({ startApp, receiver }) => {
+  test('has all slots, even if the URL is struggling', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id } = await listenable(app, owner, receiver.url)
@@ -72,14 +72,14 @@ describe('what is relayed', () => {
       (await app.ctx.db.row<{ is: boolean }>(sql`select struggling as is from endpoints`))?.is
     await app.ctx.db.run(sql`update endpoints set struggling = true`)
     const listener = await Listener.of(owner, id, { takeOver: true })
-    for (let count = 0; count < 2; count++) await happen(app, owner.workspaceId)
+    for (let count = 0; count < 2; count++) await recordEvent(app, owner.workspaceId)
     const delivering = app.deliver()
     const attempts = [await listener.attempt(), await listener.attempt()]
     for (const attempt of attempts) await listener.answer(attempt, { status: 200 })
     await delivering
     expect(await struggling()).toBe(true)
     await app.ctx.db.run(sql`update endpoints set struggling = false`)
-    await happen(app, owner.workspaceId)
+    await recordEvent(app, owner.workspaceId)
     const again = app.deliver()
     await listener.attempt()
     app.clock.advance({ seconds: 5 })
@@ -87,12 +87,12 @@ describe('what is relayed', () => {
     expect(await struggling()).toBe(false)
   })
 
-  test('is a timeout when the listener goes with it, and the retry goes to the URL', async ({ startApp, receiver }) => {
+  test('is a timeout if the listener disconnects, and the retry goes to the URL', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, receiver.url)
     const listener = await Listener.of(owner, id, { takeOver: true })
-    await happen(app, owner.workspaceId)
+    await recordEvent(app, owner.workspaceId)
     const delivering = app.deliver()
     const attempt = await listener.attempt()
     listener.close()
@@ -107,15 +107,15 @@ describe('what is relayed', () => {
     expect(await left(app)).toEqual([])
   })
 
-  test('goes to the URL when the listener left after the claim', async ({ startApp, receiver }) => {
+  test('goes to the URL if the listener left after the claim', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id } = await listenable(app, owner, receiver.url)
     const listener = await Listener.of(owner, id, { takeOver: true })
-    await happen(app, owner.workspaceId)
-    await app.rung()
+    await recordEvent(app, owner.workspaceId)
+    await app.endpointsWoken()
     const [one] = await claimed(app)
-    expect(one?.listened).toBe(true)
+    expect(one?.hasListener).toBe(true)
     listener.close()
     await unheard(owner, id)
     expect(await send(app.ctx, one as Claimed, prepared(app, one as Claimed))).toMatchObject({
@@ -125,14 +125,14 @@ describe('what is relayed', () => {
     expect(receiver.take()).toHaveLength(1)
   })
 
-  test('is sent again when the worker dies with it', async ({ startApp }) => {
+  test('is sent again if the worker dies', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
-    await happen(app, owner.workspaceId)
-    await app.rung()
-    // A worker that gets as far as the answer and no further.
+    await recordEvent(app, owner.workspaceId)
+    await app.endpointsWoken()
+    // A worker that dies after it has read the answer.
     const [one] = (await claimed(app)) as [Claimed]
     const sending = send(app.ctx, one, prepared(app, one))
     await listener.take()
@@ -145,7 +145,7 @@ describe('what is relayed', () => {
     expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
   })
 
-  test('leaves nothing behind for long when nobody takes it back', async ({ startApp }) => {
+  test('is deleted by the sweep if its worker died', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id } = await listenable(app, owner, listenUrl)
@@ -168,7 +168,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
   const relaying = sql`datname = current_database() and query like 'listen %baton_relay%' and state = 'idle'`
 
   test(
-    'worker, listener and answer may each be in another one',
+    'worker, listener and answer may be in three processes',
     verifiesOnPostgres('listen.across-nodes'),
     async ({ startApp, receiver }) => {
       const app = await startApp()
@@ -179,7 +179,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
       const listener = await Listener.of(owner, id, { takeOver: true, rootUrl: second.rootUrl })
       expect(await shown()).toMatchObject({ user: { id: owner.user.id } })
       for (const rootUrl of [owner.rootUrl, second.rootUrl, third.rootUrl]) {
-        await happen(app, owner.workspaceId, 100_000)
+        await recordEvent(app, owner.workspaceId, 100_000)
         const delivering = app.deliver()
         const attempt = await listener.attempt()
         expect(isSigned(asReceived(attempt), key)).toBe(true)
@@ -193,7 +193,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
           body: JSON.stringify({ status: 201, body: 'from afar' }),
         })
         expect(answered.status).toBe(204)
-        // By the answer, not by the clock: it stands still.
+        // Ended by the answer, not by the deadline: the clock is stopped.
         await delivering
         const attempts = [{ http_status: 201, response_excerpt: 'from afar' }]
         expect((await deliveries())[0]).toMatchObject({ status: 'succeeded', attempts })
@@ -201,33 +201,33 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
       expect(receiver.take()).toEqual([])
       const newest = await Listener.of(owner, id, { takeOver: true, rootUrl: third.rootUrl })
       expect(await listener.event()).toMatchObject({ event: 'replaced' })
-      await happen(app, owner.workspaceId)
+      await recordEvent(app, owner.workspaceId)
       const delivering = app.deliver()
       await newest.take()
       await delivering
-      // Its process stops in order: the next attempt goes to the URL, no lease has to end.
+      // After a graceful stop of the listener's process the next attempt goes to the URL without waiting for the lease.
       await third.stop()
       expect(await shown()).toBeNull()
-      await happen(app, owner.workspaceId)
+      await recordEvent(app, owner.workspaceId)
       await app.deliver()
       expect(receiver.take()).toHaveLength(1)
       expect(await left(app)).toEqual([])
     },
   )
 
-  test('a worker that dies while the listener has its attempt leaves it to another', async ({ startApp }) => {
+  test('an attempt of a worker that dies is made again by another', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
     const { ctx, stop } = await startApp({}, app)
-    await happen(app, owner.workspaceId)
-    await app.rung()
-    const dying = new DeliveryWorker(ctx, new Doorbell(ctx.db, ctx.clock, ctx.log)).drain()
+    await recordEvent(app, owner.workspaceId)
+    await app.endpointsWoken()
+    const dying = new DeliveryWorker(ctx, new EndpointWaker(ctx.db, ctx.clock, ctx.log)).drain()
     dying.catch(() => {})
     const attempt = await listener.attempt()
     await stop()
-    // Nobody is there to hear it.
+    // The worker that waited for it is gone.
     expect((await listener.answer(attempt, { status: 200 })).status).toBe(204)
     for (let beats = 0; beats < 2; beats++) await heartbeat(app, id)
     const delivering = app.deliver()
@@ -236,14 +236,14 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ number: 1 }] }])
   })
 
-  test('what is said while a connection to the database is lost is found out', async ({ startApp }) => {
+  test('an answer is found even if the LISTEN connection was lost', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { id, deliveries } = await listenable(app, owner, listenUrl)
     const { rootUrl } = await startApp({}, app)
     const listener = await Listener.of(owner, id, { rootUrl })
-    await happen(app, owner.workspaceId)
-    // As soon as there is one to lose, and until it is lost.
+    await recordEvent(app, owner.workspaceId)
+    // Wait for the connection, then until it is gone.
     const lost = sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity where ${relaying}`
     while (!(await app.ctx.db.row(lost))) await setImmediate()
     const delivering = app.deliver()

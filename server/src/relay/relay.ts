@@ -5,11 +5,11 @@ import { none, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
 import { notSent, type Outcome, verdictOf } from '../outbound/client.ts'
-import { Bells } from './bells.ts'
 import { Wait } from './wait.ts'
+import { Wakeups } from './wakeups.ts'
 
-/** What would have gone to the URL of an endpoint. */
-export interface Relayable {
+/** A request that would otherwise go to the endpoint's URL. */
+export interface RelayRequest {
   endpointId: string
   deliveryId: string
   url: string
@@ -18,10 +18,10 @@ export interface Relayable {
 }
 
 interface Connection {
-  /** Attempts may wait for it, or somebody else may have taken its place. */
-  rung(): void
-  /** Clears up after it. Must not fail. */
-  gone(): Promise<void>
+  /** Attempts may be waiting, or a newer listener may have replaced this one. */
+  wake(): void
+  /** Cleans up after the connection. Must not fail. */
+  closed(): Promise<void>
 }
 
 const sweepAfterMs = 60_000
@@ -29,35 +29,34 @@ const sweepAfterMs = 60_000
 const notRelayed = notSent('network_error')
 
 /**
- * Hands attempts to those who listen in place of a URL (decisions 11). The worker writes a row and rings for the
- * connection; the process that has the connection takes the row and sends it; whichever process gets the answer writes
- * it into the row and rings for the attempt. Whoever waits for an answer deletes the row, answered or not: from then on
- * it is over.
+ * Sends attempts to listeners in place of a URL (listen.across-nodes). The worker inserts a row and wakes the listener's
+ * connection. The process that has the connection sends the row's request. The process that receives the answer writes
+ * it into the row and wakes the worker, which deletes the row, answered or not. After that no answer is accepted.
  */
 export class Relay {
   readonly #db: Db
   readonly #clock: Clock
-  readonly #bells: Bells
-  readonly #leaving = new Set<Promise<void>>()
+  readonly #wakeups: Wakeups
+  readonly #closing = new Set<Promise<void>>()
 
   constructor(db: Db, clock: Clock, log: Logger) {
     this.#db = db
     this.#clock = clock
-    this.#bells = new Bells(db, log, 'relay')
+    this.#wakeups = new Wakeups(db, log, 'relay')
   }
 
-  /** What came of it, or undefined when nobody listens. Throws when the database is away. */
-  async send(request: Relayable): Promise<Outcome | undefined> {
+  /** Returns undefined if there is no listener. Throws if the database is unavailable. */
+  async send(request: RelayRequest): Promise<Outcome | undefined> {
     if (request.body.length > limits.relayedBytes) return notRelayed
     const id = newId('att')
     const startedAt = this.#clock.now()
-    // Before the row is there: an answer may come as soon as it is.
+    // Before the insert: the answer may arrive right after it.
     const wait = new Wait(this.#clock, limits.webhookDeadlineMs)
-    const off = this.#bells.on(id, () => wait.wake())
+    const off = this.#wakeups.on(id, () => wait.wake())
     try {
       const connectionId = await this.#offer(id, request, plus(startedAt, limits.webhookDeadlineMs))
       if (!connectionId) return undefined
-      this.#bells.ring(connectionId)
+      this.#wakeups.wake(connectionId)
       const answer = await this.#answerTo(id, wait)
       const durationMs = this.#clock.now().getTime() - startedAt.getTime()
       const body = Buffer.from(answer?.body ?? '')
@@ -65,12 +64,12 @@ export class Relay {
       return { ...verdict, durationMs, body, whole: true }
     } finally {
       off()
-      wait.over()
+      wait.cancel()
     }
   }
 
-  /** Returns the connection of whoever listens now, if anybody does and still may. */
-  async #offer(id: string, { endpointId, deliveryId, url, headers, body }: Relayable, deadline: Date) {
+  /** Returns the connection of the current listener, if its user still has permission. */
+  async #offer(id: string, { endpointId, deliveryId, url, headers, body }: RelayRequest, deadline: Date) {
     const offered = await this.#db.row<{ connection_id: string }>(sql`
       insert into relayed_attempts
         (id, connection_id, endpoint_id, user_id, delivery_id, url, headers, body, deadline)
@@ -85,35 +84,35 @@ export class Relay {
 
   async #answerTo(id: string, wait: Wait): Promise<{ status: number; body: string } | undefined> {
     for (;;) {
-      const late = await wait.next()
+      const timedOut = await wait.next()
       const row = await this.#db.row<{ status: number | null; response: string | null }>(sql`
-        delete from relayed_attempts where id = ${id} ${late ? none : sql`and status is not null`}
+        delete from relayed_attempts where id = ${id} ${timedOut ? none : sql`and status is not null`}
         returning status, response`)
       if (row?.status) return { status: row.status, body: row.response ?? '' }
-      if (late) return undefined
+      if (timedOut) return undefined
     }
   }
 
-  /** False when there is no such attempt for this person, or no more. */
+  /** Returns false if this user has no such attempt waiting for an answer. */
   async answer(id: string, endpointId: string, userId: string, { status, body }: AttemptAnswer): Promise<boolean> {
     const answered = await this.#db.run(sql`
       update relayed_attempts set status = ${status}, response = ${body ?? null}
       where id = ${id} and endpoint_id = ${endpointId} and user_id = ${userId} and status is null`)
-    if (answered > 0) this.#bells.ring(id)
+    if (answered > 0) this.#wakeups.wake(id)
     return answered > 0
   }
 
-  /** Rings for a connection from now on. Returns what ends it. */
+  /** Wakes the connection from now on. Returns a function that closes it. */
   connect(connectionId: string, connection: Connection): () => void {
-    const off = this.#bells.on(connectionId, () => connection.rung())
+    const off = this.#wakeups.on(connectionId, () => connection.wake())
     return () => {
       off()
-      const leaving = connection.gone().finally(() => this.#leaving.delete(leaving))
-      this.#leaving.add(leaving)
+      const closing = connection.closed().finally(() => this.#closing.delete(closing))
+      this.#closing.add(closing)
     }
   }
 
-  /** The oldest attempt that waits for a connection, which is to send it. */
+  /** Returns the oldest attempt waiting for the connection, and marks it sent. */
   async take(connectionId: string): Promise<RelayedAttempt | undefined> {
     const now = this.#clock.now()
     const row = await this.#db.row<Omit<RelayedAttempt, 'method' | 'body'> & { body: Uint8Array }>(sql`
@@ -124,13 +123,13 @@ export class Relay {
     return row && { ...row, method: 'POST', body: Buffer.from(row.body).toString('base64') }
   }
 
-  /** Resolves when those who left have been cleared up after. */
+  /** Resolves when closed connections are cleaned up. */
   async stop() {
-    await Promise.all(this.#leaving)
-    await this.#bells.stop()
+    await Promise.all(this.#closing)
+    await this.#wakeups.stop()
   }
 }
 
-/** What workers left behind that died. */
+/** Deletes the attempts of workers that died. */
 export const sweepRelayed = (db: Db, now: Date) =>
   db.run(sql`delete from relayed_attempts where deadline < ${plus(now, -sweepAfterMs)}`)

@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts'
 
-/** Waits to be woken, again and again, until time is up. */
+/** Waits to be woken, repeatedly, until a deadline. */
 export class Wait {
   readonly #cancel: () => void
-  #late = false
+  #timedOut = false
   #woken = false
   #wake = () => {}
 
   constructor(clock: Clock, ms: number) {
     this.#cancel = clock.after(ms, () => {
-      this.#late = true
+      this.#timedOut = true
       this.wake()
     })
   }
@@ -19,7 +19,7 @@ export class Wait {
     this.#wake()
   }
 
-  /** Resolves when it was woken since the last time, and says whether time is up. */
+  /** Resolves when woken since the last call. Returns whether the deadline has passed. */
   async next(): Promise<boolean> {
     if (!this.#woken) {
       await new Promise<void>((resolve) => {
@@ -27,10 +27,10 @@ export class Wait {
       })
     }
     this.#woken = false
-    return this.#late
+    return this.#timedOut
   }
 
-  over() {
+  cancel() {
     this.#cancel()
   }
 }

@@ -10,8 +10,8 @@ import type { Tool } from './tool.ts'
 export type Outcome = { ok: true; body: unknown } | { ok: false; refusal: ApiError }
 
 /**
- * A tool does what its operation does, through the same door: same access, same checks, same refusals. Where the tool
- * stands for the Agent Session API, that API's limit counts the call as well.
+ * Calls the tool's operation through the door, with the same access, checks and refusals. A tool of the Agent Session
+ * API also counts towards that API's rate limit.
  */
 export async function callTool(
   ctx: Context,
@@ -24,7 +24,7 @@ export async function callTool(
   const { operation } = tool
   try {
     if (isAgentSessionApi(operation.route)) await takeCall(ctx, caller, operation.route)
-    const { body } = await door.invoke(operation, inItsWorkspace(caller), { ...callOf(tool, input), address })
+    const { body } = await door.invoke(operation, withOwnWorkspace(caller), { ...callOf(tool, input), address })
     return { ok: true, body }
   } catch (error) {
     if (error instanceof ApiError) return { ok: false, refusal: error }
@@ -32,6 +32,6 @@ export async function callTool(
   }
 }
 
-/** Whoever called has been let into a workspace; every tool works in that one. */
-const inItsWorkspace = (caller: Actor): Actor =>
+/** An app token is bound to one workspace; every tool works in it, without the header. */
+const withOwnWorkspace = (caller: Actor): Actor =>
   caller.kind === 'app' ? { ...caller, workspaceAsked: caller.workspaceId } : caller

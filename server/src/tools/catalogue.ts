@@ -5,19 +5,19 @@ import { sessionTools } from './sessions.ts'
 import type { Tool } from './tool.ts'
 import { trackerTools } from './tracker.ts'
 
-/** Everything a model can do here, in the order it reads it. Only what tokens may call: the rest is for people. */
+/** All tools, in the order in which they are listed. Only operations that tokens may call are tools. */
 export const tools: readonly Tool[] = [...peopleTools, ...trackerTools, ...planningTools, ...sessionTools]
 
-/** What tokens may call and is no tool, and why. */
+/** Operations that tokens may call but that are no tools, with the reason. */
 export const noTool: Partial<Record<RouteName, string>> = {
   callMcp: 'it is how tools are called',
 }
 
 type Kind = 'app' | 'person'
 
-/** What this kind of caller can do at all; what they lack a scope for answers as it does over HTTP. */
+/** The tools for this kind of caller. They include tools that its scopes do not allow; calling one is refused. */
 export const toolsFor = (kind: Kind) => tools.filter((tool) => (tool.for ?? kind) === kind)
 
-/** Somebody else's tool is found too, so that calling it is refused as calling its operation is. */
-export const toolNamed = (kind: Kind, name: string): Tool | undefined =>
+/** Also finds tools of the other kind of caller, so that calling one is refused with the error of its operation. */
+export const findTool = (kind: Kind, name: string): Tool | undefined =>
   toolsFor(kind).find((tool) => tool.name === name) ?? tools.find((tool) => tool.name === name)

@@ -5,17 +5,17 @@ import { textProblem } from '../http/validate.ts'
 import type { Tool } from './tool.ts'
 
 /**
- * Where each field of a tool's flat input goes. What has no place goes along with the body, or the query where there is
- * no body, so that the door refuses it by its name.
+ * Distributes the fields of a tool's flat input over path, query, body and headers. An unknown field goes to the body,
+ * or to the query if there is no body, so that the door refuses it by name.
  */
 export function callOf({ operation }: Tool, input: Record<string, unknown>): Omit<Input, 'address'> {
   const params = pathParams(operation.route.path)
-  const asked = operation.query?.properties ?? {}
+  const queryFields = operation.query?.properties ?? {}
   const isParam = (name: string) => params.includes(name)
   const isKey = (name: string) => name === 'idempotency_key' && operation.idempotent === true
-  const isQuery = (name: string) => Object.hasOwn(asked, name) || !operation.body
-  // fromEntries defines own properties, so that a field called __proto__ is only a name.
-  const those = (belongs: (name: string) => boolean) =>
+  const isQuery = (name: string) => Object.hasOwn(queryFields, name) || !operation.body
+  // fromEntries defines own properties, so a field named __proto__ has no special effect.
+  const pick = (belongs: (name: string) => boolean) =>
     Object.fromEntries(Object.entries(input).filter(([name]) => belongs(name)))
 
   refuseNonText(
@@ -24,14 +24,14 @@ export function callOf({ operation }: Tool, input: Record<string, unknown>): Omi
   )
   const rest = (name: string) => !isParam(name) && !isKey(name)
   return {
-    params: those(isParam) as Record<string, string>,
-    query: those((name) => rest(name) && isQuery(name)),
-    body: operation.body ? those((name) => rest(name) && !isQuery(name)) : undefined,
+    params: pick(isParam) as Record<string, string>,
+    query: pick((name) => rest(name) && isQuery(name)),
+    body: operation.body ? pick((name) => rest(name) && !isQuery(name)) : undefined,
     headers: isKey('idempotency_key') ? { 'idempotency-key': input.idempotency_key as string | undefined } : {},
   }
 }
 
-/** Over HTTP these come in the path and in a header, where they are always text. */
+/** Over HTTP these are in the path and in a header, so they are always strings. */
 function refuseNonText(params: [name: string, value: unknown][], key: unknown) {
   const problems = params
     .filter(([, value]) => typeof value !== 'string')

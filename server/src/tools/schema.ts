@@ -14,7 +14,7 @@ export interface InputSchema {
   required: string[]
 }
 
-/** One flat object of what the operation takes in its path, query, body and headers, as JSON Schema. */
+/** JSON Schema of the tool's flat input: the fields of the operation's path, query, body and headers. */
 export function inputSchema({ operation, body = operation.body }: Tool): InputSchema {
   const params = pathParams(operation.route.path)
   const fields = [operation.query, body].map(fieldsOf)
@@ -49,12 +49,12 @@ function fieldsOf(schema: TSchema | undefined): Fields {
   return anyOf ? merged(anyOf) : { properties, required }
 }
 
-/** What fits any of them: a field may look as it does in one of them, and is required where all require it. */
+/** Accepts every variant: a field may have its schema of any variant, and is required if all variants require it. */
 function merged(variants: Fields[]): Fields {
   const names = [...new Set(variants.flatMap(({ properties }) => Object.keys(properties)))]
   const properties = names.map((name): [string, JsonSchema] => {
-    const looks = variants.flatMap((variant) => variant.properties[name] ?? [])
-    const distinct = [...new Map(looks.map((look) => [JSON.stringify(look), look])).values()]
+    const schemas = variants.flatMap((variant) => variant.properties[name] ?? [])
+    const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
     return [name, distinct.length === 1 ? (distinct[0] as JsonSchema) : { anyOf: distinct }]
   })
   const required = names.filter((name) => variants.every((variant) => variant.required?.includes(name)))

@@ -1,15 +1,15 @@
 import type { Operation } from '@baton/protocol'
 import type { TSchema } from 'typebox'
 
-/** An operation of the API as something that a model can do. */
+/** An operation of the API as a tool for language models. */
 export interface Tool {
   name: string
-  /** For the model: when to use it, what comes back, what to mind. */
+  /** For the model: when to use it, its result, and restrictions. */
   description: string
   operation: Operation
-  /** Whose tool it is, where not everybody's. */
+  /** The only kind of caller that has this tool; both kinds if unset. */
   for?: 'app' | 'person'
-  /** The part of the operation's body that the tool is about, where that takes more. */
+  /** The part of the operation's body that the tool takes; the whole body if unset. */
   body?: TSchema
 }
 

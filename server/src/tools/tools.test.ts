@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { accepted, type WriteName } from '../../test/calls.ts'
 import { annotations } from './annotations.ts'
-import { noTool, toolNamed, tools, toolsFor } from './catalogue.ts'
+import { findTool, noTool, tools, toolsFor } from './catalogue.ts'
 import { callOf } from './input.ts'
 import { inputSchema } from './schema.ts'
 
@@ -15,7 +15,7 @@ addFormats.default(ajv)
 const nameOf = (operation: Operation) =>
   Object.entries(api as Record<string, Operation>).find(([, other]) => other === operation)?.[0]
 
-test('whatever tokens may call is a tool, or it is said why not', () => {
+test('every operation that tokens may call is a tool or listed in noTool', () => {
   const callable = Object.entries(api as Record<string, Operation>).filter(([, { route }]) => 'scope' in route)
   const offered = new Set(tools.map(({ operation }) => operation))
   const missing = callable.filter(([name, operation]) => !offered.has(operation) && !(name in noTool))
@@ -26,32 +26,35 @@ test('whatever tokens may call is a tool, or it is said why not', () => {
 })
 
 describe.each(['app', 'person'] as const)('for %s', (kind) => {
-  test('names tell tools apart', () => {
+  test('tool names are unique and well-formed', () => {
     const names = toolsFor(kind).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^(list|get|create|update|delete|select|open|post)(_[a-z]+)+$/)
-    expect(toolNamed(kind, '__proto__')).toBeUndefined()
+    expect(findTool(kind, '__proto__')).toBeUndefined()
   })
 
-  test('all that can be called is there', () => {
+  test('operations for apps only are tools for apps only', () => {
     const apart = toolsFor(kind).filter(({ operation }) => operation.route.caller === 'app')
     if (kind === 'person') expect(apart).toEqual([])
     else expect(apart.length).toBeGreaterThan(0)
   })
 
-  test.each(toolsFor(kind).map((tool) => [tool.name, tool] as const))('%s can be understood', (_, tool) => {
-    expect(tool.description).toMatch(/^[A-Z].{10,598}\.$/)
-    const schema = inputSchema(tool)
-    expect(() => ajv.compile(schema)).not.toThrow()
-    expect(JSON.stringify(schema)).not.toMatch(/x-message|~kind|~optional/)
-    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
-    const params = pathParams(tool.operation.route.path)
-    expect(schema.required.slice(0, params.length)).toEqual(params)
-    for (const name of schema.required) expect(schema.properties).toHaveProperty(name)
-  })
+  test.each(toolsFor(kind).map((tool) => [tool.name, tool] as const))(
+    '%s has a description and a valid schema',
+    (_, tool) => {
+      expect(tool.description).toMatch(/^[A-Z].{10,598}\.$/)
+      const schema = inputSchema(tool)
+      expect(() => ajv.compile(schema)).not.toThrow()
+      expect(JSON.stringify(schema)).not.toMatch(/x-message|~kind|~optional/)
+      expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
+      const params = pathParams(tool.operation.route.path)
+      expect(schema.required.slice(0, params.length)).toEqual(params)
+      for (const name of schema.required) expect(schema.properties).toHaveProperty(name)
+    },
+  )
 })
 
-test('no field of a tool has two places to go', () => {
+test('no field name occurs in two of path, query, body and headers', () => {
   for (const { name, operation } of tools) {
     const { query, body, route } = operation
     const places = [
@@ -64,10 +67,10 @@ test('no field of a tool has two places to go', () => {
   }
 })
 
-test('a flat input finds its places', () => {
-  const update = toolNamed('app', 'update_issue')
-  const post = toolNamed('app', 'post_activity')
-  const list = toolNamed('app', 'list_activities')
+test('distributes the flat input over path, query, body and headers', () => {
+  const update = findTool('app', 'update_issue')
+  const post = findTool('app', 'post_activity')
+  const list = findTool('app', 'list_activities')
   if (!update || !post || !list) throw new Error('missing')
   expect(callOf(update, { issue_id: 'ENG-1', title: 'x' })).toEqual({
     params: { issue_id: 'ENG-1' },
@@ -89,7 +92,7 @@ test('a flat input finds its places', () => {
   })
 })
 
-test('what a route accepts, its tool describes', () => {
+test('the schema of a tool accepts the bodies that its route accepts', () => {
   for (const tool of tools) {
     const body = accepted[nameOf(tool.operation) as WriteName]
     if (!body || tool.body) continue
@@ -100,9 +103,9 @@ test('what a route accepts, its tool describes', () => {
   }
 })
 
-test('what an app and a person can say differs', () => {
+test('apps and people post different activity types', () => {
   const contents = (kind: 'app' | 'person') => {
-    const tool = toolNamed(kind, 'post_activity')
+    const tool = findTool(kind, 'post_activity')
     return JSON.stringify(tool && inputSchema(tool).properties.content)
   }
   expect(contents('app')).toContain('elicitation')
@@ -111,9 +114,9 @@ test('what an app and a person can say differs', () => {
   expect(contents('person')).not.toContain('elicitation')
 })
 
-test('a method tells what a tool does', () => {
+test('annotations follow from the HTTP method', () => {
   const hints = (name: string) => {
-    const tool = toolNamed('app', name)
+    const tool = findTool('app', name)
     if (!tool) throw new Error(name)
     const { title, readOnlyHint, destructiveHint, idempotentHint } = annotations(tool)
     return [title, readOnlyHint, destructiveHint, idempotentHint]

@@ -18,7 +18,7 @@ const namesOf = async (person: Client) =>
   (await person.get('/views')).body.data.map(({ name }: View) => name) as string[]
 
 describe('a view', () => {
-  test('is kept, changed and deleted by its owner', async ({ app }) => {
+  test('can be created, updated and deleted by its owner', async ({ app }) => {
     const { member } = await app.workspace()
     const created = await member.post('/views', { name: 'Mine', query: 'assignee=me&group=status' })
     const now = app.clock.now().toISOString()
@@ -45,7 +45,7 @@ describe('a view', () => {
     expect((await member.get('/views')).body.data).toEqual([])
   })
 
-  test('is its own owner’s, or everybody’s if it is shared', async ({ app }) => {
+  test('is visible to its owner only, or to all members if shared', async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
     const { owner: stranger } = await app.workspace()
     const own = await keep(member, { name: 'Own' })
@@ -66,7 +66,7 @@ describe('a view', () => {
     }
   })
 
-  test('that is shared is changed by managers too, and by no other member', async ({ app }) => {
+  test('that is shared can be changed by its owner and managers only', async ({ app }) => {
     const { owner, admin, member, join } = await app.workspace()
     const colleague = await join('member')
     const view = await keep(member, { shared: true })
@@ -74,7 +74,7 @@ describe('a view', () => {
     expect(await app.unchanged(() => colleague.delete(`/views/${view.id}`))).toMatchObject(forbidden)
     const { body } = await admin.put(`/views/${view.id}`, { name: 'Tidy' })
     expect(body).toMatchObject({ name: 'Tidy', owner_id: member.user.id })
-    // Shared no more, it is its owner's alone.
+    // No longer shared, it is visible to its owner only.
     expect((await admin.put(`/views/${view.id}`, { shared: false })).body).toMatchObject({ owner_id: member.user.id })
     expect(await namesOf(admin)).toEqual([])
     expect(await namesOf(member)).toEqual(['Tidy'])
@@ -83,7 +83,7 @@ describe('a view', () => {
     expect(await namesOf(member)).toEqual(['Tidy'])
   })
 
-  test('goes with its owner, or stays without one if it is shared', async ({ app }) => {
+  test('is deleted when its owner leaves, or kept without an owner if shared', async ({ app }) => {
     const { owner, admin, join } = await app.workspace()
     const { owner: founder, member: guest } = await app.workspace()
     const leaving = await join('member')
@@ -96,7 +96,7 @@ describe('a view', () => {
       await app.ctx.db.rows(sql`select 1 from views where name = 'Own' and owner_id = ${leaving.user.id}`),
     ).toEqual([])
     expect(await leaving.put(`/views/${id}`, { name: 'Mine' })).toMatchObject({ status: 403 })
-    // Made private it would be nobody's.
+    // A private view needs an owner.
     expect(await app.unchanged(() => admin.put(`/views/${id}`, { shared: false }))).toMatchObject({
       ...invalid,
       body: { details: { shared: expect.any(String) } },
@@ -126,7 +126,7 @@ describe('the query of a view', () => {
     expect((await member.put(`/views/${view.id}`, { query })).body.query).toBe(query)
   })
 
-  test('has a closed list of keys, and values with an end', async ({ app }) => {
+  test('accepts only known keys and values within the limit', async ({ app }) => {
     const { member } = await app.workspace()
     const view = await keep(member)
     const refused = [
@@ -161,7 +161,7 @@ describe('the query of a view', () => {
 })
 
 describe('a person’s views', () => {
-  test('are a hundred at most, in pages', async ({ app }) => {
+  test('are listed in pages and limited to 100', async ({ app }) => {
     const { owner, member } = await app.workspace()
     const made: string[] = []
     for (let count = 0; count < limits.viewsPerPerson; count++) {
@@ -169,7 +169,7 @@ describe('a person’s views', () => {
     }
     const body = { name: 'One more', query: '' }
     expect(await app.unchanged(() => member.post('/views', body))).toMatchObject(full)
-    // The others' room is their own, and so is that in another workspace.
+    // The limit is per person and workspace.
     await keep(owner)
     const { owner: elsewhere } = await app.workspace()
     const invited = await elsewhere.post('/workspaces/me/invitations', { email: member.user.email, role: 'member' })
@@ -188,7 +188,7 @@ describe('a person’s views', () => {
     await keep(member)
   })
 
-  test('are no more when many are made at once', verifiesOnPostgres(), async ({ app }) => {
+  test('stay within the limit when created concurrently', verifiesOnPostgres(), async ({ app }) => {
     const { member } = await app.workspace()
     for (let count = 0; count < limits.viewsPerPerson - 3; count++) await keep(member)
     const made = await Promise.all(Array.from({ length: 8 }, () => member.post('/views', { name: 'x', query: '' })))

@@ -6,7 +6,8 @@ import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { hintOfLists, tellLive } from '../live/hint.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
+import { transact } from '../unit-of-work.ts'
 import { queryProblem } from './query.ts'
 
 const columns = sql`id, name, shared, owner_id, query, created_at, updated_at`
@@ -27,9 +28,8 @@ export const listViews = (ctx: Context, caller: Member, query: PageQuery) =>
 
 export function createView(ctx: Context, caller: Member, { name, query, shared = false }: NewView): Promise<View> {
   mustBeQuery(query)
-  return ctx.db.tx(async (tx) => {
+  return transact(ctx, caller, async ({ tx, now }) => {
     await mustHaveRoom(tx, caller)
-    const now = ctx.clock.now()
     const view = await tx.row<View>(sql`
       insert into views (id, workspace_id, owner_id, name, shared, query, created_at, updated_at)
       values (${newId('view')}, ${caller.workspaceId}, ${caller.id}, ${name}, ${shared}, ${query}, ${now}, ${now})
@@ -41,38 +41,38 @@ export function createView(ctx: Context, caller: Member, { name, query, shared =
 
 export function updateView(ctx: Context, caller: Member, id: string, change: ViewChange): Promise<View> {
   if (change.query !== undefined) mustBeQuery(change.query)
-  return ctx.db.tx(async (tx) => {
+  return transact(ctx, caller, async ({ tx, now }) => {
     const view = await lockView(tx, caller, id)
     const { name, query, shared } = { ...view, ...change }
-    if (view.owner_id === null && !shared) throw invalid({ shared: 'must stay true: nobody else has this view' })
+    if (view.owner_id === null && !shared) throw invalid({ shared: 'must stay true: the view has no owner' })
     tellOf(tx, caller, shared || view.shared, view.owner_id)
     return found(
       await tx.row<View>(sql`
-        update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${ctx.clock.now()}
+        update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${now}
         where id = ${id} returning ${columns}`),
     )
   })
 }
 
 export const deleteView = (ctx: Context, caller: Member, id: string): Promise<void> =>
-  ctx.db.tx(async (tx) => {
+  transact(ctx, caller, async ({ tx }) => {
     const { shared, owner_id } = await lockView(tx, caller, id)
     await tx.run(sql`delete from views where id = ${id}`)
     tellOf(tx, caller, shared, owner_id)
   })
 
-/** Somebody left: what they shared stays for the others, the rest goes. Called when their membership is gone. */
+/** For a member who left: keeps their shared views without an owner and deletes the others. Call after the removal. */
 export async function releaseViews(tx: Tx, workspaceId: string, userId: string) {
   const theirs = sql`workspace_id = ${workspaceId} and owner_id = ${userId}`
   await tx.run(sql`delete from views where ${theirs} and not shared`)
   await tx.run(sql`update views set owner_id = null where ${theirs}`)
 }
 
-/** What is somebody's own is news to them alone. */
+/** Notify only the owner of a private view. */
 const tellOf = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
-  tellLive(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
+  sendHints(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
 
-/** A view that the caller may change, held. */
+/** Locks a view that the caller may change. */
 async function lockView(tx: Tx, caller: Member, id: string): Promise<View> {
   const view = found(
     await tx.row<View>(sql`select ${columns} from views where id = ${id} and ${visibleTo(caller)} for update`),
@@ -81,7 +81,7 @@ async function lockView(tx: Tx, caller: Member, id: string): Promise<View> {
   return view
 }
 
-/** Who makes several at once makes them one after the other; and nobody makes one while leaving. */
+/** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
 async function mustHaveRoom(tx: Tx, { workspaceId, id }: Member) {
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)

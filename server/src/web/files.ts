@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Three steps up, from the sources as from the build. */
+/** Relative to this file in src as well as in dist. */
 export const webDir = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
 export interface WebFile {
   type: string
-  /** As it is, and as the build compressed it. */
+  /** Uncompressed, and as compressed by the build. */
   bodies: Partial<Record<Encoding, Buffer>>
 }
 
-/** The web app as it was built: its page, and every other file by its path. */
+/** The built web app: its page, and every other file by path. */
 export interface WebFiles {
   page: Buffer
   files: ReadonlyMap<string, WebFile>
@@ -35,9 +35,8 @@ const types: Record<string, string> = {
 }
 
 /**
- * Reads everything once, so that what is served is known by name before anybody asks: no path of a request ever
- * reaches the disk, and a build that happens meanwhile takes nothing away from the pages that are open. Null: it has
- * not been built.
+ * Reads all files at the start, so that no path of a request reaches the disk, and a later build does not remove files
+ * of pages that are open. Null if the web app has not been built.
  */
 export function readWebFiles(dir = webDir): WebFiles | null {
   const files = new Map<string, WebFile>()
@@ -53,7 +52,7 @@ export function readWebFiles(dir = webDir): WebFiles | null {
   return page ? { page, files } : null
 }
 
-/** Neither what is hidden nor where links lead. */
+/** Without dotfiles and symbolic links. */
 function filesIn(dir: string): string[] {
   try {
     return readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -66,14 +65,14 @@ function filesIn(dir: string): string[] {
   }
 }
 
-/** The smallest form that the browser takes. */
+/** The smallest encoding that the browser accepts. */
 export function bodyFor({ bodies }: WebFile, acceptEncoding = ''): { encoding: Encoding; body: Buffer } | undefined {
-  const taken = acceptEncoding.split(',').flatMap((part) => {
+  const accepted = acceptEncoding.split(',').flatMap((part) => {
     const [coding = '', ...params] = part.split(';').map((text) => text.trim().toLowerCase())
     return params.some((param) => /^q=0(\.0*)?$/.test(param)) ? [] : [coding]
   })
   for (const encoding of ['br', 'gzip', 'identity'] as const) {
     const body = bodies[encoding]
-    if (body && (encoding === 'identity' || taken.includes(encoding))) return { encoding, body }
+    if (body && (encoding === 'identity' || accepted.includes(encoding))) return { encoding, body }
   }
 }

@@ -2,8 +2,8 @@ import type { Page, PageRequest } from '../http/web-page.ts'
 import { bodyFor, type WebFiles } from './files.ts'
 
 /**
- * The page runs its own scripts and styles, speaks to its own instance, and stands in nobody's frame. Pictures may be
- * data, because the page draws some itself.
+ * Scripts, styles and connections only from this instance; no framing. Images may be data: URLs, because the page draws
+ * some itself.
  */
 const policy = [
   "default-src 'self'",
@@ -18,14 +18,14 @@ const policy = [
   "form-action 'self'",
 ].join('; ')
 
-/** It copies to the clipboard; it needs nothing else of the machine it is shown on. */
+/** The web app uses the clipboard and no other device features. */
 const permissions = ['camera', 'geolocation', 'microphone', 'payment', 'usb', 'serial', 'bluetooth', 'display-capture']
   .map((name) => `${name}=()`)
   .join(', ')
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
-  // It names the files of its build, so every visit asks for it anew.
+  // It names the files of its build, so browsers must revalidate it at each visit.
   'cache-control': 'no-cache',
   'content-security-policy': policy,
   'permissions-policy': permissions,
@@ -35,12 +35,12 @@ const pageHeaders = {
   vary: 'accept',
 }
 
-/** What belongs to others than the web app, whether or not there is something at that very path. */
-const taken = /^\/(api|docs|mcp|metrics|healthz|readyz|\.well-known|llms\.txt|assets)(\/|$)/
+/** Paths outside the web app, whether or not they exist. */
+const reserved = /^\/(api|docs|mcp|metrics|healthz|readyz|\.well-known|llms\.txt|assets)(\/|$)/
 
 export const appPage = ({ page }: WebFiles): Page => ({ body: page, headers: pageHeaders })
 
-/** What the web app answers where no operation does: a file by its exact path, or the page that finds its own way. */
+/** The response where no operation matches: a file by its exact path, or the page, which routes by itself. */
 export function webPage(web: WebFiles, { method, path, accept, acceptEncoding }: PageRequest): Page | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined
   const file = web.files.get(path)
@@ -51,22 +51,22 @@ export function webPage(web: WebFiles, { method, path, accept, acceptEncoding }:
       body,
       headers: {
         'content-type': file.type,
-        // Names under assets hold a hash of what is in them.
+        // File names under assets contain a hash of their content.
         'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
         vary: 'accept-encoding',
         ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
       },
     }
   }
-  return accept.includes('text/html') && !taken.test(path) && isPlain(path) ? appPage(web) : undefined
+  return accept.includes('text/html') && !reserved.test(path) && isPlain(path) ? appPage(web) : undefined
 }
 
-/** No address of ours climbs, hides or smuggles; who asks for one like that is not looking for a page. */
+/** Rejects traversal, dotfiles, encoded slashes and control characters. */
 function isPlain(path: string): boolean {
   if (!path.startsWith('/') || /%(2f|5c)|\\|\/\//i.test(path)) return false
   try {
     const decoded = decodeURIComponent(path)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: rejects control characters
     return !/\/\.|[\u0000-\u001f\u007f]/.test(decoded)
   } catch {
     return false

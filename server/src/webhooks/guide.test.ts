@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts'
 
 const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8')
 
-test('the receiver in the guide accepts what we send, and nothing else', async ({ app, receiver }) => {
+test('the receiver in the guide accepts our deliveries and refuses others', async ({ app, receiver }) => {
   const dir = mkdtempSync(join(tmpdir(), 'baton-guide-'))
   const file = join(dir, 'verify.mjs')
   writeFileSync(file, /```js\n([\s\S]*?)```/.exec(guide)?.[1] ?? '')
@@ -16,7 +16,7 @@ test('the receiver in the guide accepts what we send, and nothing else', async (
   const hook = { label: 'Guide', url: receiver.url, all_teams: true, resource_types: ['Issue'] }
   const { body: webhook } = await owner.post('/webhooks', hook)
   app.clock.advance({ milliseconds: systemClock.now().getTime() - app.clock.now().getTime() })
-  // By now the login of March has expired.
+  // The login from March has expired by now.
   const fresh = await app.nobody.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
   const headers = { authorization: `Bearer ${fresh.body.token}`, 'x-workspace-id': owner.workspaceId }
   await app.nobody.with(headers).post(`/webhooks/${webhook.id}/test`)

@@ -4,7 +4,7 @@ import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
 import { readHealth } from '../delivery/track-record.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
-import { route, unkept } from '../http/route.ts'
+import { route, uncached } from '../http/route.ts'
 import {
   createWebhook,
   deleteWebhook,
@@ -17,15 +17,15 @@ import {
 
 export const webhookRoutes = [
   route(api.listWebhooks, ({ ctx, caller, query }) => listWebhooks(ctx, caller, query)),
-  route(api.createWebhook, async ({ ctx, caller, body }) => unkept(await createWebhook(ctx, caller, body))),
+  route(api.createWebhook, async ({ ctx, caller, body }) => uncached(await createWebhook(ctx, caller, body))),
   route(api.getWebhook, ({ ctx, caller, params }) => readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)),
   route(api.updateWebhook, ({ ctx, caller, params, body }) => updateWebhook(ctx, caller, params.webhook_id, body)),
   route(api.deleteWebhook, ({ ctx, caller, params }) => deleteWebhook(ctx, caller, params.webhook_id)),
   route(api.getWebhookSecret, async ({ ctx, caller, params }) =>
-    unkept(await showSecret(ctx, caller, params.webhook_id)),
+    uncached(await showSecret(ctx, caller, params.webhook_id)),
   ),
   route(api.rotateWebhookSecret, async ({ ctx, caller, params }) =>
-    unkept(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
+    uncached(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
   ),
   route(api.testWebhook, async ({ ctx, caller, params }) => {
     await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)

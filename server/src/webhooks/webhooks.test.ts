@@ -19,7 +19,7 @@ async function scene(app: TestApp) {
 
 describe('creating a webhook', () => {
   test(
-    'answers the record and, this once, its secret',
+    'returns the record and, only this time, its secret',
     verifies(
       'webhook.create',
       'webhook.secret-once',
@@ -52,7 +52,7 @@ describe('creating a webhook', () => {
   )
 
   test(
-    'keeps the secret sealed, and shows and rotates it for managers, who leave a trace',
+    'seals the secret, shows and rotates it for managers, and audits both',
     verifies('config.webhook-secrets-encrypted', 'webhook.secret-show', 'webhook.secret-rotate', 'webhook.secret-once'),
     async ({ app }) => {
       const { owner, admin } = await scene(app)
@@ -151,7 +151,7 @@ describe('creating a webhook', () => {
   })
 
   test(
-    'for chosen teams takes teams of this workspace',
+    'for chosen teams accepts only teams of this workspace',
     verifies('webhook.all-teams-false-needs-team-ids'),
     async ({ app }) => {
       const { owner, team } = await scene(app)
@@ -166,7 +166,7 @@ describe('creating a webhook', () => {
   )
 
   test(
-    'stops at the limit, which counts disabled ones and not deleted ones',
+    'is refused at the limit, which counts disabled webhooks and not deleted ones',
     verifies('webhook.limit-20', 'webhook.limit-counting'),
     async ({ app }) => {
       const { owner } = await scene(app)
@@ -188,7 +188,7 @@ describe('creating a webhook', () => {
   )
 
   test(
-    'stops at the limit that the operator set, also for many at once',
+    'is refused at the configured limit, also for concurrent requests',
     verifies('config.webhook-limit'),
     async ({ startApp }) => {
       const app = await startApp({ BATON_WEBHOOK_LIMIT: '3' })
@@ -202,7 +202,7 @@ describe('creating a webhook', () => {
 })
 
 test(
-  'changing a webhook changes what is sent, under the same rules',
+  'updating a webhook changes what it receives, under the same rules',
   verifies('webhook.update'),
   async ({ app, receiver }) => {
     const { owner, team } = await scene(app)
@@ -232,7 +232,7 @@ test(
 
 describe('a test', () => {
   test(
-    'sends one signed Ping and says what came of it',
+    'sends one signed Ping and returns the result',
     verifies('webhook.test-result', 'webhook.test-once', 'event.ping-payload', 'delivery.svc-event-header'),
     async ({ app, receiver }) => {
       const { owner, admin, id: workspaceId } = await scene(app)
@@ -274,7 +274,7 @@ describe('a test', () => {
   )
 
   test(
-    'works while the webhook is disabled and leaves it so',
+    'works while the webhook is disabled and leaves it disabled',
     verifies('webhook.test-while-disabled', 'webhook.disable'),
     async ({ app, receiver }) => {
       const { owner } = await scene(app)
@@ -303,7 +303,7 @@ describe('a test', () => {
   )
 })
 
-test('tests are limited, so that nobody is flooded by them', async ({ app, receiver }) => {
+test('tests are rate limited', async ({ app, receiver }) => {
   const { owner } = await scene(app)
   const { body: webhook } = await owner.post('/webhooks', { ...good, url: receiver.url })
   const send = () => owner.post(`/webhooks/${webhook.id}/test`)
@@ -353,19 +353,19 @@ test(
   },
 )
 
-test('enabling what is enabled, or disabling what is disabled, changes nothing', async ({ app }) => {
+test('enabling an enabled webhook or disabling a disabled one changes nothing', async ({ app }) => {
   const { owner } = await scene(app)
   const { body: webhook } = await owner.post('/webhooks', good)
   const path = `/webhooks/${webhook.id}`
   app.clock.advance({ seconds: 1 })
   await app.unchanged(() => owner.post(`${path}/enable`))
   await owner.post(`${path}/disable`)
-  await app.rung()
+  await app.endpointsWoken()
   app.clock.advance({ seconds: 1 })
   await app.unchanged(() => owner.post(`${path}/disable`))
 })
 
-test('a webhook’s own doings are nobody’s event', async ({ app }) => {
+test('changes of a webhook record no event', async ({ app }) => {
   const { id, owner } = await scene(app)
   const events = await eventsOf(app, id, async () => {
     const { body } = await owner.post('/webhooks', good)

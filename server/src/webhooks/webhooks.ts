@@ -1,7 +1,6 @@
 import type { NewWebhook, Webhook, WebhookChange } from '@baton/protocol'
-import { recordDeed } from '../audit/record.ts'
+import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
-import type { Tx } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import {
   deleteEndpoint,
@@ -20,7 +19,8 @@ import { ApiError, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { judgeUrl } from '../outbound/target.ts'
-import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
+import { confirmRole, lockWorkspace, transactAs } from '../workspaces/members.ts'
 
 export const listWebhooks = ({ db, keys }: Context, { workspaceId }: Member, query: PageQuery) =>
   page<Webhook>(
@@ -36,84 +36,84 @@ export const listWebhooks = ({ db, keys }: Context, { workspaceId }: Member, que
   )
 
 export const createWebhook = (ctx: Context, admitted: Member, wanted: NewWebhook) =>
-  ctx.db.tx(async (tx) => {
-    await lockWorkspace(tx, admitted.workspaceId)
-    const caller = await confirmRole(tx, admitted, 'manager')
-    const now = ctx.clock.now().toISOString()
+  transact(ctx, admitted, async (admission) => {
+    await lockWorkspace(admission.tx, admitted.workspaceId)
+    const unit = await confirmRole(admission, 'manager')
+    const { tx, now, caller } = unit
     const webhook: Webhook = {
       ...wanted,
       id: newId('whk'),
       team_ids: wanted.team_ids ?? [],
       state: 'enabled',
       created_by: caller.id,
-      created_at: now,
-      updated_at: now,
+      created_at: now.toISOString(),
+      updated_at: now.toISOString(),
     }
-    await check(ctx, tx, caller, webhook)
-    await checkLimit(ctx, tx, caller)
+    await check(unit, webhook)
+    await checkLimit(unit)
     const secret = newWebhookSecret()
     await insertEndpoint(tx, caller.workspaceId, ctx.keys.seal(secret, webhook.id), webhook)
-    await recordDeed(ctx, tx, caller, 'webhook.created', webhook.id, { label: webhook.label, host: hostOf(webhook) })
+    const details = { label: webhook.label, host: hostOf(webhook) }
+    await recordAudit(unit, { action: 'webhook.created', subjectId: webhook.id, details })
     return { ...webhook, secret }
   })
 
 export const updateWebhook = (ctx: Context, admitted: Member, id: string, change: WebhookChange) =>
-  changing(ctx, admitted, id, async (tx, caller, before) => {
+  changing(ctx, admitted, id, async (unit, before) => {
     const teamIds = change.all_teams === true ? [] : before.team_ids
     const webhook: Webhook = {
       ...before,
       team_ids: teamIds,
       ...change,
-      updated_at: ctx.clock.now().toISOString(),
+      updated_at: unit.now.toISOString(),
     }
-    await check(ctx, tx, caller, webhook)
-    await updateEndpoint(tx, webhook)
-    await recordDeed(ctx, tx, caller, 'webhook.updated', id, { fields: Object.keys(change), host: hostOf(webhook) })
+    await check(unit, webhook)
+    await updateEndpoint(unit.tx, webhook)
+    const details = { fields: Object.keys(change), host: hostOf(webhook) }
+    await recordAudit(unit, { action: 'webhook.updated', subjectId: id, details })
     return webhook
   })
 
 export const deleteWebhook = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (tx, caller, { label }) => {
-    await deleteEndpoint(tx, id, ctx.clock.now())
-    await recordDeed(ctx, tx, caller, 'webhook.deleted', id, { label })
+  changing(ctx, admitted, id, async (unit, { label }) => {
+    await deleteEndpoint(unit.tx, id, unit.now)
+    await recordAudit(unit, { action: 'webhook.deleted', subjectId: id, details: { label } })
   })
 
-/** 3.3: enabling clears the failing reason. */
+/** Enabling clears `failing` (webhook.enable). */
 export const switchWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
-  changing(ctx, admitted, id, async (tx, caller, webhook): Promise<Webhook> => {
+  changing(ctx, admitted, id, async (unit, webhook): Promise<Webhook> => {
     if (webhook.state === state) return webhook
-    const now = ctx.clock.now()
-    await setState(tx, id, state, now)
-    await recordDeed(ctx, tx, caller, `webhook.${state}`, id, { from: webhook.state })
-    return { ...webhook, state, updated_at: now.toISOString() }
+    await setState(unit.tx, id, state, unit.now)
+    await recordAudit(unit, { action: `webhook.${state}`, subjectId: id, details: { from: webhook.state } })
+    return { ...webhook, state, updated_at: unit.now.toISOString() }
   })
 
 export const showSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (tx, caller) => {
-    await recordDeed(ctx, tx, caller, 'webhook.secret_shown', id)
-    return { secret: await readSecret(tx, ctx.keys, id) }
+  changing(ctx, admitted, id, async (unit) => {
+    await recordAudit(unit, { action: 'webhook.secret_shown', subjectId: id })
+    return { secret: await readSecret(unit.tx, ctx.keys, id) }
   })
 
 export const rotateWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (tx, caller) => {
-    await recordDeed(ctx, tx, caller, 'webhook.secret_rotated', id)
-    return { secret: await rotateSecret(tx, ctx.keys, id, ctx.clock.now()) }
+  changing(ctx, admitted, id, async (unit) => {
+    await recordAudit(unit, { action: 'webhook.secret_rotated', subjectId: id })
+    return { secret: await rotateSecret(unit.tx, ctx.keys, id, unit.now) }
   })
 
-/** Runs with the manager's role confirmed and the webhook locked. */
+/** Runs `work` with the manager's role confirmed and the webhook locked. */
 const changing = <T>(
   ctx: Context,
   admitted: Member,
   id: string,
-  work: (tx: Tx, caller: Member, webhook: Webhook) => Promise<T>,
+  work: (unit: UnitOfWork<Member>, webhook: Webhook) => Promise<T>,
 ) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'manager')
-    return work(tx, caller, await lockEndpoint(tx, caller.workspaceId, id))
-  })
+  transactAs(ctx, admitted, 'manager', async (unit) =>
+    work(unit, await lockEndpoint(unit.tx, admitted.workspaceId, id)),
+  )
 
-/** 2.8 and decisions 7, on the webhook as it would be. */
-async function check({ config }: Context, tx: Tx, { workspaceId }: Member, webhook: Webhook) {
+/** Validates the webhook with its changes applied. */
+async function check({ tx, config, caller }: UnitOfWork<Member>, webhook: Webhook) {
   const problems: Record<string, string> = {}
   const judged = judgeUrl(webhook.url, config.webhookAllow)
   if ('refused' in judged) problems.url = judged.refused
@@ -122,15 +122,15 @@ async function check({ config }: Context, tx: Tx, { workspaceId }: Member, webho
     problems.team_ids = 'must name one or more teams when all_teams is false'
   }
   const known = await tx.rows(sql`
-    select id from teams where workspace_id = ${workspaceId} and id = any(${webhook.team_ids})`)
-  if (known.length < webhook.team_ids.length) problems.team_ids = 'holds an id that is not a team of this workspace'
+    select id from teams where workspace_id = ${caller.workspaceId} and id = any(${webhook.team_ids})`)
+  if (known.length < webhook.team_ids.length) problems.team_ids = 'contains an id that is not a team of this workspace'
   if (Object.keys(problems).length > 0) throw invalid(problems)
 }
 
-/** Section 8: disabled ones count, deleted ones do not. */
-async function checkLimit({ config }: Context, tx: Tx, { workspaceId }: Member) {
+/** Disabled webhooks count, deleted ones do not (webhook.limit-counting). */
+async function checkLimit({ tx, config, caller }: UnitOfWork<Member>) {
   const row = await tx.row<{ count: number }>(sql`
-    select count(*) as count from endpoints where ${isWebhookOf(workspaceId)}`)
+    select count(*) as count from endpoints where ${isWebhookOf(caller.workspaceId)}`)
   if (row && row.count >= config.webhookLimit) {
     throw new ApiError('WEBHOOK_LIMIT_REACHED', { limit: config.webhookLimit })
   }

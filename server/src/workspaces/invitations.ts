@@ -9,7 +9,8 @@ import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
-import { addMember, confirmRole } from './members.ts'
+import { transact } from '../unit-of-work.ts'
+import { addMember, transactAs } from './members.ts'
 import { readWorkspace } from './workspaces.ts'
 
 const columns = sql`id, email, role, invited_by, created_at, expires_at`
@@ -32,59 +33,46 @@ export async function invite(ctx: Context, caller: Member, { email: typed, role 
   const { id: actorId, workspaceId } = caller
   const email = typed.toLowerCase()
   const token = newSecret('')
-  const invitation = await ctx.db.tx(async (tx) => {
-    const issuer = await confirmRole(tx, caller, 'manager')
+  const invitation = await transactAs(ctx, caller, 'manager', async (unit) => {
+    const { tx, now, caller: issuer } = unit
     if (role === 'owner' && issuer.role !== 'owner') {
       throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner invites an owner.' })
     }
-    const now = ctx.clock.now()
     const id = newId('inv')
     const created = await tx.row<Invitation>(sql`
       insert into invitations (id, workspace_id, email, role, token_hash, invited_by, created_at, expires_at)
       values (${id}, ${workspaceId}, ${email}, ${role}, ${sha256(token)}, ${actorId}, ${now},
         ${plus(now, days(limits.invitationLifetimeDays))})
       returning ${columns}`)
-    const details = { email, role }
-    await recordAudit(tx, now, { workspaceId, actorId, action: 'invitation.created', subjectId: id, details })
+    await recordAudit(unit, { action: 'invitation.created', subjectId: id, details: { email, role } })
     return found(created)
   })
   return { invitation, token }
 }
 
 export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
-  ctx.db.tx(async (tx) => {
-    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
+  transactAs(ctx, caller, 'manager', async (unit) => {
     const { email, role } = found(
-      await tx.row<Invitation>(sql`
-        delete from invitations where id = ${id} and workspace_id = ${workspaceId} returning ${columns}`),
+      await unit.tx.row<Invitation>(sql`
+        delete from invitations where id = ${id} and workspace_id = ${caller.workspaceId} returning ${columns}`),
     )
-    const details = { email, role }
-    await recordAudit(tx, ctx.clock.now(), {
-      workspaceId,
-      actorId,
-      action: 'invitation.withdrawn',
-      subjectId: id,
-      details,
-    })
+    await recordAudit(unit, { action: 'invitation.withdrawn', subjectId: id, details: { email, role } })
   })
 
 /** The token is the invitation: whoever holds it joins, once. Using it up is one DELETE, so two cannot. */
 export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
     const invitation = await tx.row<{ workspace_id: string; role: Role }>(sql`
       delete from invitations where token_hash = ${sha256(token)} and expires_at > ${now}
       returning workspace_id, role`)
     if (!invitation) throw notFound()
     const { workspace_id: workspaceId, role } = invitation
-    if ((await addMember(tx, workspaceId, caller.id, role, now)) === 0) throw new ApiError('ALREADY_MEMBER')
-    await recordAudit(tx, now, {
-      workspaceId,
-      actorId: caller.id,
-      action: 'member.joined',
-      subjectId: caller.id,
-      details: { role },
-    })
+    if ((await addMember(unit, workspaceId, caller.id, role)) === 0) throw new ApiError('ALREADY_MEMBER')
+    await recordAudit(
+      { ...unit, caller: { id: caller.id, workspaceId } },
+      { action: 'member.joined', subjectId: caller.id, details: { role } },
+    )
     return { workspace: await readWorkspace(tx, workspaceId), role }
   })
 

@@ -7,6 +7,7 @@ import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { endGrantsOf } from '../login/tokens.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { releaseViews } from '../views/views.ts'
 
 const columns = sql`u.id, u.display_name, u.email, m.role, m.joined_at`
@@ -26,7 +27,7 @@ export const listMembers = (ctx: Context, { workspaceId }: Actor, query: PageQue
       order by m.joined_at desc, m.user_id desc limit ${count}`),
   )
 
-export const addMember = (tx: Tx, workspaceId: string, userId: string, role: Role, now: Date) =>
+export const addMember = ({ tx, now }: UnitOfWork, workspaceId: string, userId: string, role: Role) =>
   tx.run(sql`
     insert into memberships (workspace_id, user_id, role, joined_at)
     values (${workspaceId}, ${userId}, ${role}, ${now})
@@ -34,29 +35,37 @@ export const addMember = (tx: Tx, workspaceId: string, userId: string, role: Rol
 
 /**
  * Who was let in may have been removed or demoted since. Called first in a transaction: holds the caller's membership
- * as it is until the end of it.
+ * as it is until the end of it, and returns the unit with the role as it is now.
  */
-export async function confirmRole(tx: Tx, caller: Member, needed: 'member' | 'manager'): Promise<Member> {
+export async function confirmRole(unit: UnitOfWork<Member>, needed: 'member' | 'manager'): Promise<UnitOfWork<Member>> {
+  const { tx, caller } = unit
   const held = await tx.row<{ role: Role }>(sql`
     select role from memberships where workspace_id = ${caller.workspaceId} and user_id = ${caller.id} for share`)
   if (!held) throw new ApiError('WORKSPACE_ACCESS_DENIED')
-  const now = { ...caller, role: held.role }
-  if (needed === 'manager' && !isManager(now)) throw new ApiError('FORBIDDEN')
-  return now
+  const confirmed = { ...caller, role: held.role }
+  if (needed === 'manager' && !isManager(confirmed)) throw new ApiError('FORBIDDEN')
+  return { ...unit, caller: confirmed }
 }
 
+/** A transaction that begins with `confirmRole`. */
+export const transactAs = <T>(
+  ctx: Context,
+  caller: Member,
+  needed: 'member' | 'manager',
+  work: (unit: UnitOfWork<Member>) => Promise<T>,
+) => transact(ctx, caller, async (unit) => work(await confirmRole(unit, needed)))
+
 export const changeRole = (ctx: Context, admitted: Member, userId: string, role: Role) =>
-  ctx.db.tx(async (tx) => {
-    await lockWorkspace(tx, admitted.workspaceId)
-    const caller = await confirmRole(tx, admitted, 'manager')
+  transact(ctx, admitted, async (admission) => {
+    await lockWorkspace(admission.tx, admitted.workspaceId)
+    const unit = await confirmRole(admission, 'manager')
+    const { tx, caller } = unit
     const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, role)
     await tx.run(sql`
       update memberships set role = ${role} where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
     await withdrawBeyond(tx, caller.workspaceId, userId, role)
-    await recordAudit(tx, ctx.clock.now(), {
-      workspaceId: caller.workspaceId,
-      actorId: caller.id,
+    await recordAudit(unit, {
       action: 'member.role_changed',
       subjectId: userId,
       details: { from: member.role, to: role },
@@ -69,22 +78,21 @@ export const removeMember = (
   ctx: Context,
   admitted: Member,
   userId: string,
-  alsoGone: (tx: Tx, caller: Member) => Promise<void>,
+  alsoGone: (unit: UnitOfWork<Member>) => Promise<void>,
 ) =>
-  ctx.db.tx(async (tx) => {
-    await lockWorkspace(tx, admitted.workspaceId)
-    const caller = await confirmRole(tx, admitted, 'member')
+  transact(ctx, admitted, async (admission) => {
+    await lockWorkspace(admission.tx, admitted.workspaceId)
+    const unit = await confirmRole(admission, 'member')
+    const { tx, now, caller } = unit
     if (userId !== caller.id && !isManager(caller)) throw new ApiError('FORBIDDEN')
     const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, null)
     await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
     await withdrawBeyond(tx, caller.workspaceId, userId, 'member')
     await releaseViews(tx, caller.workspaceId, userId)
-    await alsoGone(tx, caller)
-    await endGrantsOf(tx, ctx.clock.now(), userId, caller.workspaceId)
-    await recordAudit(tx, ctx.clock.now(), {
-      workspaceId: caller.workspaceId,
-      actorId: caller.id,
+    await alsoGone(unit)
+    await endGrantsOf(tx, now, userId, caller.workspaceId)
+    await recordAudit(unit, {
       action: 'member.removed',
       subjectId: userId,
       details: { role: member.role },

@@ -1,14 +1,15 @@
 import type { NewTeam, Team, TeamChange, TeamChoice, TeamMember } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
-import { isDuplicate, type Queryable, type Tx } from '../db/database.ts'
+import { isDuplicate, type Queryable } from '../db/database.ts'
 import { json, none, type Sql, sql } from '../db/sql.ts'
 import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { teamCovered } from './coverage.ts'
-import { confirmRole } from './members.ts'
+import { transactAs } from './members.ts'
 
 const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
 
@@ -39,17 +40,15 @@ const ofCaller = (caller: Actor) => sql`workspace_id = ${caller.workspaceId} and
 
 export async function createTeam(ctx: Context, caller: Member, { name, key }: NewTeam) {
   try {
-    return await ctx.db.tx(async (tx) => {
-      const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
-      const now = ctx.clock.now()
+    return await transactAs(ctx, caller, 'manager', async (unit) => {
+      const { tx, now } = unit
       const id = newId('team')
       const team = await tx.row<Team>(sql`
         insert into teams (id, workspace_id, name, key, created_at, updated_at)
-        values (${id}, ${workspaceId}, ${name}, ${key}, ${now}, ${now})
+        values (${id}, ${caller.workspaceId}, ${name}, ${key}, ${now}, ${now})
         returning ${columns}`)
-      await joinTeam(tx, workspaceId, id, actorId, now)
-      const details = { name, key }
-      await recordAudit(tx, now, { workspaceId, actorId, action: 'team.created', subjectId: id, details })
+      await joinTeam(unit, id, caller.id)
+      await recordAudit(unit, { action: 'team.created', subjectId: id, details: { name, key } })
       return found(team)
     })
   } catch (error) {
@@ -59,20 +58,18 @@ export async function createTeam(ctx: Context, caller: Member, { name, key }: Ne
 }
 
 export const updateTeam = (ctx: Context, caller: Member, id: string, change: TeamChange) =>
-  ctx.db.tx(async (tx) => {
-    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
-    const now = ctx.clock.now()
+  transactAs(ctx, caller, 'manager', async (unit) => {
+    const { tx, now } = unit
     const team = await tx.row<Team>(sql`
       update teams set
         name = coalesce(${change.name ?? null}, name),
         guidance = coalesce(${change.guidance ?? null}, guidance),
         repositories = ${change.repositories ? json(change.repositories) : sql`repositories`},
         updated_at = ${now}
-      where workspace_id = ${workspaceId} and id = ${id}
+      where workspace_id = ${caller.workspaceId} and id = ${id}
       returning ${columns}`)
     const updated = found(team)
-    const details = { fields: Object.keys(change) }
-    await recordAudit(tx, now, { workspaceId, actorId, action: 'team.updated', subjectId: id, details })
+    await recordAudit(unit, { action: 'team.updated', subjectId: id, details: { fields: Object.keys(change) } })
     return updated
   })
 
@@ -103,18 +100,16 @@ export async function listTeamMembers(ctx: Context, caller: Actor, teamId: strin
 }
 
 export const addTeamMember = (ctx: Context, caller: Member, teamId: string, userId: string) =>
-  ctx.db.tx(async (tx) => {
-    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
+  transactAs(ctx, caller, 'manager', async (unit) => {
+    const { tx } = unit
     await readTeam(tx, caller, teamId)
-    const now = ctx.clock.now()
     found(
       await tx.row(
-        sql`select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${userId} for key share`,
+        sql`select 1 from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId} for key share`,
       ),
     )
-    if (await joinTeam(tx, workspaceId, teamId, userId, now)) {
-      const details = { user_id: userId }
-      await recordAudit(tx, now, { workspaceId, actorId, action: 'team.member_added', subjectId: teamId, details })
+    if (await joinTeam(unit, teamId, userId)) {
+      await recordAudit(unit, { action: 'team.member_added', subjectId: teamId, details: { user_id: userId } })
     }
     return found(
       await tx.row<TeamMember>(sql`
@@ -125,26 +120,18 @@ export const addTeamMember = (ctx: Context, caller: Member, teamId: string, user
   })
 
 export const removeTeamMember = (ctx: Context, admitted: Member, teamId: string, userId: string) =>
-  ctx.db.tx(async (tx) => {
-    const caller = await confirmRole(tx, admitted, 'member')
-    const { id: actorId, workspaceId } = caller
+  transactAs(ctx, admitted, 'member', async (unit) => {
+    const { tx, caller } = unit
     await readTeam(tx, caller, teamId)
-    if (userId !== actorId && !isManager(caller)) throw new ApiError('FORBIDDEN')
+    if (userId !== caller.id && !isManager(caller)) throw new ApiError('FORBIDDEN')
     const removed = await tx.row(sql`
       delete from team_members where team_id = ${teamId} and user_id = ${userId} returning 1`)
     found(removed)
-    const details = { user_id: userId }
-    await recordAudit(tx, ctx.clock.now(), {
-      workspaceId,
-      actorId,
-      action: 'team.member_removed',
-      subjectId: teamId,
-      details,
-    })
+    await recordAudit(unit, { action: 'team.member_removed', subjectId: teamId, details: { user_id: userId } })
   })
 
-const joinTeam = (tx: Tx, workspaceId: string, teamId: string, userId: string, now: Date) =>
+const joinTeam = ({ tx, now, caller }: UnitOfWork<Member>, teamId: string, userId: string) =>
   tx.run(sql`
     insert into team_members (workspace_id, team_id, user_id, joined_at)
-    values (${workspaceId}, ${teamId}, ${userId}, ${now})
+    values (${caller.workspaceId}, ${teamId}, ${userId}, ${now})
     on conflict do nothing`)

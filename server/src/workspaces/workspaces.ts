@@ -6,7 +6,8 @@ import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { addMember, confirmRole } from './members.ts'
+import { transact } from '../unit-of-work.ts'
+import { addMember, transactAs } from './members.ts'
 
 const columns = sql`id, name, guidance, created_at, updated_at`
 
@@ -14,21 +15,18 @@ export const readWorkspace = async (db: Queryable, id: string) =>
   found(await db.row<Workspace>(sql`select ${columns} from workspaces where id = ${id}`))
 
 export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
-  ctx.db.tx(async (tx) => {
-    const now = ctx.clock.now()
+  transact(ctx, caller, async (unit) => {
+    const { tx, now } = unit
     const workspaceId = newId('wsp')
     const workspace = await tx.row<Workspace>(sql`
       insert into workspaces (id, name, created_at, updated_at) values (${workspaceId}, ${name}, ${now}, ${now})
       returning ${columns}`)
-    await addMember(tx, workspaceId, caller.id, 'owner', now)
+    await addMember(unit, workspaceId, caller.id, 'owner')
     await createBuiltInAgent(tx, workspaceId, now)
-    await recordAudit(tx, now, {
-      workspaceId,
-      actorId: caller.id,
-      action: 'workspace.created',
-      subjectId: workspaceId,
-      details: { name },
-    })
+    await recordAudit(
+      { ...unit, caller: { id: caller.id, workspaceId } },
+      { action: 'workspace.created', subjectId: workspaceId, details: { name } },
+    )
     return found(workspace)
   })
 
@@ -44,9 +42,9 @@ async function createBuiltInAgent(tx: Tx, workspaceId: string, now: Date) {
 }
 
 export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceChange) =>
-  ctx.db.tx(async (tx) => {
-    const { id: actorId, workspaceId } = await confirmRole(tx, caller, 'manager')
-    const now = ctx.clock.now()
+  transactAs(ctx, caller, 'manager', async (unit) => {
+    const { tx, now } = unit
+    const { workspaceId } = caller
     const workspace = await tx.row<Workspace>(sql`
       update workspaces set
         name = coalesce(${change.name ?? null}, name),
@@ -54,9 +52,7 @@ export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceC
         updated_at = ${now}
       where id = ${workspaceId}
       returning ${columns}`)
-    await recordAudit(tx, now, {
-      workspaceId,
-      actorId,
+    await recordAudit(unit, {
       action: 'workspace.updated',
       subjectId: workspaceId,
       details: { fields: Object.keys(change) },

@@ -2,21 +2,21 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Response } from '../client.ts'
 import type { SessionModel } from './model.ts'
-import { type Answer, isOpen, type Person, type Robot, type Session, type Team } from './things.ts'
-import type { World } from './world.ts'
+import type { ServiceDriver } from './service-driver.ts'
+import { type Answer, isOpen, type Person, type Robot, type Session, type Team } from './types.ts'
 
-/** What one step means to the model, and how it is done in the service; perhaps several times over. */
+/** One step in the model and in the service, repeated `times` times. */
 export interface Step {
-  /** Null where nobody is asked. */
+  /** Null if the step sends no request. */
   model: () => Answer | null
-  real: (world: World) => Promise<Response | undefined>
+  real: (service: ServiceDriver) => Promise<Response | undefined>
   times?: number
 }
 
-export type Command = fc.AsyncCommand<SessionModel, World>
+export type Command = fc.AsyncCommand<SessionModel, ServiceDriver>
 
-/** How many steps were taken. */
-export const taken = { steps: 0 }
+/** Counts the steps of all runs. */
+export const progress = { steps: 0 }
 
 export function command<Picks>(
   name: string,
@@ -26,19 +26,19 @@ export function command<Picks>(
   return picks.map(
     (picked): Command => ({
       check: (model) => plan(model as SessionModel, picked) !== null,
-      async run(model, world) {
+      async run(model, service) {
         const step = plan(model, picked) as Step
-        for (let time = 0; time < (step.times ?? 1); time++) await compare(model, world, step)
-        taken.steps++
+        for (let time = 0; time < (step.times ?? 1); time++) await compare(model, service, step)
+        progress.steps++
       },
       toString: () => `${name} ${JSON.stringify(picked)}`,
     }),
   )
 }
 
-async function compare(model: SessionModel, world: World, step: Step) {
+async function compare(model: SessionModel, service: ServiceDriver, step: Step) {
   const expected = step.model()
-  const answer = await step.real(world)
+  const answer = await step.real(service)
   if (expected && answer) {
     const { status, code, details } = expected
     const refused = answer.status >= 400
@@ -46,8 +46,8 @@ async function compare(model: SessionModel, world: World, step: Step) {
     if (details) expect(answer.body.details).toEqual(details)
     if (status === 429) expect(answer.headers.get('retry-after')).toBe('1')
   }
-  await world.look(model)
-  if (expected && answer) world.check(model, expected, answer)
+  await service.compareState(model)
+  if (expected && answer) service.compareAnswer(model, expected, answer)
 }
 
 export const person = fc.constantFrom<Person>('owner', 'owner', 'outsider')
@@ -58,20 +58,21 @@ export const pick = fc.nat(20)
 export const word = fc.constantFrom('one', 'two')
 export const key = fc.constantFrom(null, null, null, 'k1', 'k2')
 
-/** Mostly one that is there still. */
-export function one<Item>(items: Item[], isThere: (item: Item) => boolean, number: number): number | null {
-  const there = items.flatMap((item, index) => (isThere(item) ? [index] : []))
-  const among = number % 7 === 6 || there.length === 0 ? items.map((_, index) => index) : there
-  // The latest is the likeliest.
+/** Picks the index of one of the last items, usually one that `isCurrent`. */
+export function pickIndex<Item>(items: Item[], isCurrent: (item: Item) => boolean, number: number): number | null {
+  const current = items.flatMap((item, index) => (isCurrent(item) ? [index] : []))
+  const among = number % 7 === 6 || current.length === 0 ? items.map((_, index) => index) : current
   return among.length === 0 ? null : (among[among.length - 1 - (number % Math.min(among.length, 4))] as number)
 }
-export const issueOf = (model: SessionModel, number: number) => one(model.issues, ({ gone }) => !gone, number) as number
-export const commentOf = (model: SessionModel, number: number) => one(model.comments, ({ gone }) => !gone, number)
-export const sessionOf = (model: SessionModel, number: number) => one(model.sessions, isOpen, number)
+export const issueOf = (model: SessionModel, number: number) =>
+  pickIndex(model.issues, ({ deleted }) => !deleted, number) as number
+export const commentOf = (model: SessionModel, number: number) =>
+  pickIndex(model.comments, ({ deleted }) => !deleted, number)
+export const sessionOf = (model: SessionModel, number: number) => pickIndex(model.sessions, isOpen, number)
 
 export const keyed = (header: string | null) => (header ? { headers: { 'idempotency-key': header } } : {})
 
-/** Something that becomes of one session. */
+/** A command on one session. */
 export const inSession = <Picks extends { at: number }>(
   name: string,
   picks: fc.Arbitrary<Picks>,

@@ -3,8 +3,8 @@ import {
   type Answer,
   type Comment,
   denied,
-  type Immediate,
-  type Installed,
+  type ImmediateEndReason,
+  type InstalledApp,
   type Issue,
   invalid,
   isOpen,
@@ -17,11 +17,12 @@ import {
   revoked,
   type Session,
   type Team,
-} from './things.ts'
+} from './types.ts'
 
 /**
- * What agent sessions are by the contract alone (spec 2.6, 2.7, 3.1, 3.2, 3.4, 6.3; decisions 3, 4, 6), for comparison
- * with the service: plain, and without a line of it. Everything is named by its place in a list.
+ * A model of agent sessions by the contract alone (requirements `session.*`, `activity.*`, `delegation.*` and
+ * `mention.*`), for comparison with the service. It shares no code with the service. Items are identified by their
+ * index in a list.
  */
 export class SessionModel extends Sessions {
   readonly comments: Comment[] = []
@@ -29,7 +30,7 @@ export class SessionModel extends Sessions {
   // People and issues
 
   createIssue(team: Team, delegate: Robot | null): Answer {
-    const issue: Issue = { team, personal: false, gone: false, delegate: null, revision: 0, assignee: null }
+    const issue: Issue = { team, personal: false, deleted: false, delegate: null, revision: 0, assignee: null }
     const reason = delegate !== null && this.unavailable(delegate, issue)
     if (reason) return refuse(422, 'DELEGATE_UNAVAILABLE', { reason })
     this.issues.push(issue)
@@ -39,7 +40,7 @@ export class SessionModel extends Sessions {
 
   delegate(who: Person, at: number, robot: Robot | null, assignee?: Person): Answer {
     const issue = this.issues[at] as Issue
-    if (issue.gone || !this.sees(who, issue)) return notFound
+    if (issue.deleted || !this.sees(who, issue)) return notFound
     const isIn = (person: Person) => issue.team === null || person === 'owner'
     if (robot !== null && robot !== issue.delegate) {
       const reason = this.unavailable(robot, issue)
@@ -53,26 +54,26 @@ export class SessionModel extends Sessions {
     const held = this.sessions.find(
       (session) => session.issue === at && session.robot === issue.delegate && session.revision === issue.revision,
     )
-    if (held && isOpen(held) && held.state !== 'stopping') this.halt(held, 'undelegated', who)
-    this.#handOver(issue, robot)
+    if (held && isOpen(held) && held.state !== 'stopping') this.requestStop(held, 'undelegated', who)
+    this.#setDelegate(issue, robot)
     if (robot === null) return ok
     issue.assignee ??= who
-    this.begin(robot, at, who, { revision: issue.revision })
+    this.openSession(robot, at, who, { revision: issue.revision })
     return ok
   }
 
   assign(at: number, assignee: Person | null): Answer {
     const issue = this.issues[at] as Issue
-    if (issue.gone) return notFound
+    if (issue.deleted) return notFound
     if (assignee === null && issue.delegate !== null) return refuse(422, 'DELEGATION_REQUIRES_ASSIGNEE')
     issue.assignee = assignee
     return ok
   }
 
-  /** To another team, to its owner alone, or back to everybody. */
-  place(at: number, to: Pick<Issue, 'team' | 'personal'>): Answer {
+  /** Moves the issue to another team, makes it personal, or shares it again. */
+  moveIssue(at: number, to: Pick<Issue, 'team' | 'personal'>): Answer {
     const issue = this.issues[at] as Issue
-    if (issue.gone) return notFound
+    if (issue.deleted) return notFound
     Object.assign(issue, to)
     if (to.personal && issue.assignee === 'outsider') issue.assignee = null
     this.#endUncovered('team_removed')
@@ -81,8 +82,8 @@ export class SessionModel extends Sessions {
 
   deleteIssue(at: number): Answer {
     const issue = this.issues[at] as Issue
-    if (issue.gone) return notFound
-    issue.gone = true
+    if (issue.deleted) return notFound
+    issue.deleted = true
     this.#removeComments((comment) => comment.issue === at)
     this.end((session) => session.issue === at, 'issue_deleted')
     return { status: 204 }
@@ -94,41 +95,41 @@ export class SessionModel extends Sessions {
     const issue = this.issues[at] as Issue
     const above = parent === null ? null : (this.comments[parent] as Comment)
     if (!isPerson(author) && !this.robots[author].installed) return revoked
-    if (issue.gone || (isPerson(author) && !this.sees(author, issue))) return notFound
+    if (issue.deleted || (isPerson(author) && !this.sees(author, issue))) return notFound
     if (!isPerson(author) && !this.covers(author, issue)) return denied
-    if (above?.gone || (above?.internal && !isPerson(author))) return invalid
+    if (above?.deleted || (above?.internal && !isPerson(author))) return invalid
     const id = this.comments.length
     const root = above?.root ?? id
     const known = mentions.filter((robot) => this.robots[robot].installed)
     const hidden = internal || (above?.internal ?? false)
-    this.comments.push({ issue: at, root, author, mentions: known, internal: hidden, gone: false })
+    this.comments.push({ issue: at, root, author, mentions: known, internal: hidden, deleted: false })
     if (!isPerson(author) || hidden || issue.personal) return { status: 201 }
-    const open = this.openIn(root)
-    for (const session of open) if (session.state !== 'stopping') this.hear(session, author, 'Comment')
+    const open = this.openSessionsIn(root)
+    for (const session of open) if (session.state !== 'stopping') this.addPrompt(session, author, 'Comment')
     this.#mention(author, id, known, open)
     return { status: 201 }
   }
 
-  /** Only a mention that was not there before calls anybody, or is a message to who is there. */
+  /** Only a new mention opens a session, or sends a message to the agent's open one. */
   edit(at: number, mentions: Robot[], word: string): Answer {
     const comment = this.comments[at] as Comment
     const author = comment.author as Person
     const issue = this.issues[comment.issue] as Issue
-    if (comment.gone || !this.sees(author, issue)) return notFound
+    if (comment.deleted || !this.sees(author, issue)) return notFound
     const known = mentions.filter((robot) => this.robots[robot].installed)
     const fresh = known.filter((robot) => !comment.mentions.includes(robot))
     comment.mentions = known
     if (comment.internal || issue.personal) return ok
-    const open = this.openIn(comment.root)
+    const open = this.openSessionsIn(comment.root)
     for (const session of open) {
-      if (fresh.includes(session.robot) && session.state !== 'stopping') this.hear(session, author, word)
+      if (fresh.includes(session.robot) && session.state !== 'stopping') this.addPrompt(session, author, word)
     }
     this.#mention(author, at, fresh, open)
     return ok
   }
 
   deleteComment(at: number): Answer {
-    if ((this.comments[at] as Comment).gone) return notFound
+    if ((this.comments[at] as Comment).deleted) return notFound
     this.#removeComments((comment, id) => id === at || comment.root === at)
     return { status: 204 }
   }
@@ -138,39 +139,39 @@ export class SessionModel extends Sessions {
     for (const robot of mentions) {
       if (open.some((session) => session.robot === robot)) continue
       if (this.unavailable(robot, this.issues[issue] as Issue)) continue
-      this.begin(robot, issue, author, { comment: id, thread: root })
+      this.openSession(robot, issue, author, { comment: id, thread: root })
     }
   }
 
   #removeComments(which: (comment: Comment, id: number) => boolean) {
     this.comments.forEach((comment, id) => {
       if (!which(comment, id)) return
-      comment.gone = true
+      comment.deleted = true
       for (const session of this.sessions) if (session.comment === id) session.comment = null
     })
   }
 
-  // By apps themselves
+  // Apps
 
-  open(robot: Robot, at: { issue: number } | { comment: number }): Answer {
+  openByApp(robot: Robot, at: { issue: number } | { comment: number }): Answer {
     const comment = 'comment' in at ? (this.comments[at.comment] as Comment) : null
     const issue = 'issue' in at ? at.issue : (comment as Comment).issue
     if (!this.robots[robot].installed) return revoked
-    if (comment?.gone || comment?.internal || !this.covers(robot, this.issues[issue] as Issue)) return notFound
-    const there = comment && this.openIn(comment.root).find((session) => session.robot === robot)
-    if (there) return { status: 200, session: there }
+    if (comment?.deleted || comment?.internal || !this.covers(robot, this.issues[issue] as Issue)) return notFound
+    const existing = comment && this.openSessionsIn(comment.root).find((session) => session.robot === robot)
+    if (existing) return { status: 200, session: existing }
     const place = 'comment' in at ? { comment: at.comment, thread: (comment as Comment).root } : {}
-    return { status: 201, session: this.begin(robot, issue, robot, place) }
+    return { status: 201, session: this.openSession(robot, issue, robot, place) }
   }
 
   // Administration
 
-  cover(robot: Robot, teams: Installed['teams']): Answer {
+  setCoverage(robot: Robot, teams: InstalledApp['teams']): Answer {
     const app = this.robots[robot]
     if (!app.installed) return notFound
     if (String(app.teams) === String(teams)) return ok
     app.teams = teams
-    this.tell(robot, `pc_@${robot}_${++app.changes}`)
+    this.recordEvent(robot, `pc_@${robot}_${++app.changes}`)
     this.#endUncovered('team_removed')
     return ok
   }
@@ -179,24 +180,25 @@ export class SessionModel extends Sessions {
     if (!this.robots[robot].installed) return notFound
     this.robots[robot].installed = false
     this.#endUncovered('uninstalled')
-    this.tell(robot, `rv_@${robot}`)
+    this.recordEvent(robot, `rv_@${robot}`)
     return { status: 204 }
   }
 
   setWebhook(robot: Robot, enabled: boolean): Answer {
-    this.robots[robot].hears = enabled
+    this.robots[robot].webhookEnabled = enabled
     return ok
   }
 
-  #handOver(issue: Issue, robot: Robot | null) {
+  #setDelegate(issue: Issue, robot: Robot | null) {
     issue.delegate = robot
     issue.revision++
   }
 
-  /** Delegations to an app and its sessions, where it reaches the issue no more. */
-  #endUncovered(reason: Immediate) {
+  /** Ends delegations and sessions on issues that the app can no longer access. */
+  #endUncovered(reason: ImmediateEndReason) {
     for (const issue of this.issues) {
-      if (!issue.gone && issue.delegate !== null && !this.covers(issue.delegate, issue)) this.#handOver(issue, null)
+      if (!issue.deleted && issue.delegate !== null && !this.covers(issue.delegate, issue))
+        this.#setDelegate(issue, null)
     }
     this.end(({ robot, issue }) => !this.covers(robot, this.issues[issue] as Issue), reason)
   }

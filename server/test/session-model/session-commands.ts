@@ -1,18 +1,18 @@
 import fc from 'fast-check'
-import { command, commentOf, inSession, issueOf, key, keyed, one, person, pick, robot, word } from './command.ts'
-import { type Activity, isOpen, type Robot, type Said, type Session } from './things.ts'
-import type { World } from './world.ts'
+import { command, commentOf, inSession, issueOf, key, keyed, person, pick, pickIndex, robot, word } from './command.ts'
+import type { ServiceDriver } from './service-driver.ts'
+import { type Activity, type ActivityType, isOpen, type Robot, type Session } from './types.ts'
 
-// In a session
+// Messages, Stop, activities, plan and links
 
 export const write = inSession(
   'write',
   fc.record({ at: pick, who: person, word, key }),
   (model, session, index, { who, word, key }) => ({
     model: () => model.write(who, session, word, key),
-    real: (world) =>
-      world.people[who].post(
-        `${world.session(index)}/activities`,
+    real: (service) =>
+      service.people[who].post(
+        `${service.session(index)}/activities`,
         { content: { type: 'prompt', body: word } },
         keyed(key),
       ),
@@ -25,17 +25,17 @@ export const choose = command(
   'choose',
   fc.record({ at: pick, activity: pick, value: fc.constantFrom('main', 'next', 'next', 'other') }),
   (model, { at, activity, value }) => {
-    const index = one(model.sessions, (session) => isOpen(session) && session.activities.some(isQuestion), at)
+    const index = pickIndex(model.sessions, (session) => isOpen(session) && session.activities.some(isQuestion), at)
     const session = model.sessions[index ?? -1]
-    const asked = session ? one(session.activities, isQuestion, activity) : null
+    const asked = session ? pickIndex(session.activities, isQuestion, activity) : null
     if (!session || asked === null) return null
     const valid = isQuestion(session.activities[asked] as Activity) && value !== 'other'
     return {
       model: () => model.write('owner', session, 'one', null, { valid }),
-      real: (world) =>
-        world.people.owner.post(`${world.session(index as number)}/activities`, {
+      real: (service) =>
+        service.people.owner.post(`${service.session(index as number)}/activities`, {
           content: { type: 'prompt', body: 'one' },
-          signal_metadata: { in_reply_to: world.activities.get(`${index} ${asked + 1}`), selected: [value] },
+          signal_metadata: { in_reply_to: service.activities.get(`${index} ${asked + 1}`), selected: [value] },
         }),
     }
   },
@@ -43,7 +43,7 @@ export const choose = command(
 
 export const stop = inSession('stop', fc.record({ at: pick, who: person }), (model, session, index, { who }) => ({
   model: () => model.stop(who, session),
-  real: (world) => world.people[who].post(`${world.session(index)}/stop`),
+  real: (service) => service.people[who].post(`${service.session(index)}/stop`),
 }))
 
 export const stopByApp = inSession('stopByApp', fc.record({ at: pick }), (model, { robot }, index) => ({
@@ -51,59 +51,76 @@ export const stopByApp = inSession('stopByApp', fc.record({ at: pick }), (model,
     model.robots[robot].installed
       ? { status: 403, code: 'SESSION_ONLY_ROUTE' }
       : { status: 401, code: 'INSTALLATION_REVOKED' },
-  real: (world) => world.as(robot).post(`${world.session(index)}/stop`),
+  real: (service) => service.clientOf(robot).post(`${service.session(index)}/stop`),
 }))
 
-const said = fc.constantFrom<Said>(
+const activityType = fc.constantFrom<ActivityType>(
   ...(['thought', 'thought', 'thought', 'action', 'action', 'action'] as const),
   ...(['elicitation', 'elicitation', 'elicitation', 'elicitation', 'response', 'response', 'error', 'prompt'] as const),
 )
 const options = { signal: 'select', signal_metadata: { options: [{ value: 'main' }, { value: 'next' }] } }
 
-/** Mostly by the app whose session it is. */
-const speaker = ({ robot }: Session, own: boolean): Robot => (own ? robot : robot === 0 ? 1 : 0)
+/** Usually the app of the session. */
+const poster = ({ robot }: Session, own: boolean): Robot => (own ? robot : robot === 0 ? 1 : 0)
 const own = fc.constantFrom(...Array(9).fill(true), false)
 
-const sayPicks = fc.record({ at: pick, own, type: said, ephemeral: fc.boolean(), word, key, select: fc.boolean() })
-export const say = inSession('say', sayPicks, (model, session, index, { own, key, type, ephemeral, word, select }) => {
-  const robot = speaker(session, own)
-  const passing = ephemeral && (type === 'thought' || type === 'action' || word === 'two')
-  const asks = select && type === 'elicitation'
-  return {
-    model: () => model.say(robot, session, { type, word, ephemeral: passing, select: asks }, key),
-    real: sends(robot, index, { type, word, passing, asks }, key),
-  }
+const postPicks = fc.record({
+  at: pick,
+  own,
+  type: activityType,
+  ephemeral: fc.boolean(),
+  word,
+  key,
+  select: fc.boolean(),
 })
+export const post = inSession(
+  'post',
+  postPicks,
+  (model, session, index, { own, key, type, ephemeral, word, select }) => {
+    const robot = poster(session, own)
+    const passing = ephemeral && (type === 'thought' || type === 'action' || word === 'two')
+    const asks = select && type === 'elicitation'
+    return {
+      model: () => model.postActivity(robot, session, { type, word, ephemeral: passing, select: asks }, key),
+      real: sends(robot, index, { type, word, passing, asks }, key),
+    }
+  },
+)
 
 const sends =
   (
     robot: Robot,
     index: number,
-    said: { type: Said; word: string; passing: boolean; asks: boolean },
+    activity: { type: ActivityType; word: string; passing: boolean; asks: boolean },
     key: string | null,
   ) =>
-  (world: World) =>
-    world.as(robot).post(
-      `${world.session(index)}/activities`,
+  (service: ServiceDriver) =>
+    service.clientOf(robot).post(
+      `${service.session(index)}/activities`,
       {
         content:
-          said.type === 'action'
-            ? { type: 'action', action: said.word, parameter: '' }
-            : { type: said.type, body: said.word },
-        ...(said.passing && { ephemeral: true }),
-        ...(said.asks && options),
+          activity.type === 'action'
+            ? { type: 'action', action: activity.word, parameter: '' }
+            : { type: activity.type, body: activity.word },
+        ...(activity.passing && { ephemeral: true }),
+        ...(activity.asks && options),
       },
       keyed(key),
     )
 
-/** Around the session's limit. */
+/** Posts about as many activities as the rate limit allows. */
 export const burst = inSession(
   'burst',
   fc.record({ at: pick, times: fc.integer({ min: 9, max: 12 }) }),
   (model, session, index, { times }) => ({
     times,
     model: () =>
-      model.say(session.robot, session, { type: 'thought', word: 'one', ephemeral: false, select: false }, null),
+      model.postActivity(
+        session.robot,
+        session,
+        { type: 'thought', word: 'one', ephemeral: false, select: false },
+        null,
+      ),
     real: sends(session.robot, index, { type: 'thought', word: 'one', passing: false, asks: false }, null),
   }),
 )
@@ -124,14 +141,14 @@ export const update = inSession(
   'update',
   updatePicks,
   (model, session, index, { own, plan, urls, added, removed, both }) => {
-    const robot = speaker(session, own)
+    const robot = poster(session, own)
     const whole = both > 4 || both === 0 ? urls : undefined
     const parts = both <= 4 ? { added, removed } : {}
     const change = { plan, urls: whole, ...parts }
     return {
       model: () => model.update(robot, session, change),
-      real: (world) =>
-        world.as(robot).patch(world.session(index), {
+      real: (service) =>
+        service.clientOf(robot).patch(service.session(index), {
           plan: plan?.map((content) => ({ content, status: 'pending' })),
           external_urls: whole,
           added_external_urls: parts.added,
@@ -144,8 +161,8 @@ export const update = inSession(
 export const openOnIssue = command('openOnIssue', fc.record({ at: pick, robot }), (model, { at, robot }) => {
   const issue = issueOf(model, at)
   return {
-    model: () => model.open(robot, { issue }),
-    real: (world) => world.as(robot).post('/agent-sessions', { issue_id: world.issues[issue] }),
+    model: () => model.openByApp(robot, { issue }),
+    real: (service) => service.clientOf(robot).post('/agent-sessions', { issue_id: service.issues[issue] }),
   }
 })
 
@@ -153,7 +170,7 @@ export const openInThread = command('openInThread', fc.record({ at: pick, robot 
   const comment = commentOf(model, at)
   if (comment === null) return null
   return {
-    model: () => model.open(robot, { comment }),
-    real: (world) => world.as(robot).post('/agent-sessions', { comment_id: world.comments[comment] }),
+    model: () => model.openByApp(robot, { comment }),
+    real: (service) => service.clientOf(robot).post('/agent-sessions', { comment_id: service.comments[comment] }),
   }
 })

@@ -1,61 +1,61 @@
 import {
+  type ActivityType,
   type Answer,
   type Change,
   ended,
-  type Immediate,
-  type Installed,
+  type ImmediateEndReason,
+  type InstalledApp,
   type Issue,
   invalid,
   isOpen,
   isPerson,
+  type NewActivity,
   notFound,
   type Person,
   type Robot,
   refuse,
   revoked,
-  type Said,
   type Session,
-  type Utterance,
-} from './things.ts'
+} from './types.ts'
 
 const second = 1000
 const unresponsiveAfter = 10 * second
 const stoppingFor = 60 * second
 const staleAfter = 30 * 60 * second
-const perSecond = 10
+const activitiesPerSecond = 10
 const mostUrls = 10
 
-/** How sessions go, whoever opened them. */
+/** The part of the model that is the same for all sessions, however they were opened. */
 export class Sessions {
   now: number
-  readonly robots: [Installed, Installed]
+  readonly robots: [InstalledApp, InstalledApp]
   readonly issues: Issue[] = []
   readonly sessions: Session[] = []
-  /** What apps have to be told of what just happened: the event, the session's state in it, its signal, its actor. */
-  told: string[] = []
+  /** Events that apps must receive for the last step: event id, session state, signal, actor. */
+  events: string[] = []
 
   constructor(now: number) {
     this.now = now
-    const robot = (): Installed => ({ installed: true, teams: ['A'], hears: true, changes: 0 })
+    const robot = (): InstalledApp => ({ installed: true, teams: ['A'], webhookEnabled: true, changes: 0 })
     this.robots = [robot(), robot()]
   }
 
   // Time
 
-  pass(ms: number) {
+  advance(ms: number) {
     this.now += ms
     for (const session of this.sessions.filter(isOpen)) {
       if (session.state === 'stopping' && this.now >= session.stoppingSince + stoppingFor) {
         Object.assign(session, { state: 'complete', endedAt: session.stoppingSince + stoppingFor })
       }
       const moves = session.state === 'pending' || session.state === 'active'
-      if (moves && this.now >= session.quietSince + staleAfter) session.state = 'stale'
+      if (moves && this.now >= session.inactiveSince + staleAfter) session.state = 'stale'
     }
   }
 
-  /** The moments at which time changes a session, past ones too. */
-  turns = ({ createdAt, stoppingSince, quietSince }: Session) =>
-    [createdAt + unresponsiveAfter, stoppingSince + stoppingFor, quietSince + staleAfter] as const
+  /** Times at which a timer changes the session, including past ones. */
+  deadlines = ({ createdAt, stoppingSince, inactiveSince }: Session) =>
+    [createdAt + unresponsiveAfter, stoppingSince + stoppingFor, inactiveSince + staleAfter] as const
 
   unresponsiveSince({ createdAt, answered, creator, endedAt }: Session) {
     const at = createdAt + unresponsiveAfter
@@ -63,25 +63,25 @@ export class Sessions {
     return waits && this.now >= at ? at : null
   }
 
-  // Who reaches what
+  // Access
 
-  covers = (robot: Robot, { team, personal, gone }: Issue, { installed, teams } = this.robots[robot]) =>
-    installed && !gone && !personal && (teams === 'all' || teams.includes(team))
+  covers = (robot: Robot, { team, personal, deleted }: Issue, { installed, teams } = this.robots[robot]) =>
+    installed && !deleted && !personal && (teams === 'all' || teams.includes(team))
 
   sees = (who: Person, issue: Issue) => !issue.personal || who === 'owner'
 
   seesSession = (who: Person | Robot, { issue, robot }: Session) =>
     isPerson(who) ? this.sees(who, this.issues[issue] as Issue) : who === robot
 
-  /** Why work on the issue cannot be given to the app. Both ask for every scope. */
+  /** The unavailable_reason of the app for this issue. Both apps have every scope. */
   unavailable(robot: Robot, issue: Issue) {
     if (!this.covers(robot, issue)) return 'app_not_installed_for_team'
-    return this.robots[robot].hears ? null : 'app_webhook_disabled'
+    return this.robots[robot].webhookEnabled ? null : 'app_webhook_disabled'
   }
 
-  openIn = (thread: number) => this.sessions.filter((session) => isOpen(session) && session.thread === thread)
+  openSessionsIn = (thread: number) => this.sessions.filter((session) => isOpen(session) && session.thread === thread)
 
-  // In a session
+  // Messages, Stop, activities, plan and links
 
   write(who: Person, session: Session, word: string, key: string | null, answer?: { valid: boolean }): Answer {
     if (!this.seesSession(who, session)) return notFound
@@ -90,7 +90,7 @@ export class Sessions {
     if (replayed) return replayed
     if (!isOpen(session) || session.state === 'stopping') return ended(session)
     if (answer && !answer.valid) return invalid
-    const seq = this.hear(session, who, word)
+    const seq = this.addPrompt(session, who, word)
     if (key) session.keys.set(key, { sent, seq })
     return { status: 201, stored: { session, seq } }
   }
@@ -98,21 +98,21 @@ export class Sessions {
   stop(who: Person, session: Session): Answer {
     if (!this.seesSession(who, session)) return notFound
     if (!isOpen(session)) return ended(session)
-    if (session.state !== 'stopping') this.halt(session, 'stopped', who)
+    if (session.state !== 'stopping') this.requestStop(session, 'stopped', who)
     return { status: 200, session }
   }
 
-  say(robot: Robot, session: Session, said: Utterance, key: string | null): Answer {
-    const { type, ephemeral, word, select } = said
+  postActivity(robot: Robot, session: Session, activity: NewActivity, key: string | null): Answer {
+    const { type, ephemeral, word, select } = activity
     if (!this.robots[robot].installed) return revoked
     if (type === 'prompt') return refuse(422, 'PROMPT_IS_HUMAN_ONLY')
     if (ephemeral && type !== 'thought' && type !== 'action') return invalid
     if (session.robot !== robot) return notFound
-    const sent = JSON.stringify(said)
+    const sent = JSON.stringify(activity)
     const replayed = replay(session, key, sent)
     if (replayed) return replayed
     if (!isOpen(session)) return ended(session)
-    if (session.spoken.filter((at) => at > this.now - second).length >= perSecond)
+    if (session.postedAt.filter((at) => at > this.now - second).length >= activitiesPerSecond)
       return refuse(429, 'RATE_LIMIT_EXCEEDED')
     const seq = session.activities.length + 1
     for (const earlier of session.activities) {
@@ -121,16 +121,16 @@ export class Sessions {
     const signal = select ? 'select' : null
     const shown = type === 'action' ? null : word
     session.activities.push({ seq, type, word: shown, ephemeral, supersededBy: null, signal, author: robot })
-    session.spoken.push(this.now)
+    session.postedAt.push(this.now)
     if (key) session.keys.set(key, { sent, seq })
-    this.#moveOn(session, type)
+    this.#applyActivity(session, type)
     return { status: 201, stored: { session, seq } }
   }
 
-  #moveOn(session: Session, type: Exclude<Said, 'prompt'>) {
+  #applyActivity(session: Session, type: Exclude<ActivityType, 'prompt'>) {
     const last = type === 'response' || type === 'error'
     session.answered = true
-    session.quietSince = this.now
+    session.inactiveSince = this.now
     if (session.state === 'stopping' && !last) return
     if (session.state === 'stopping') session.endedAt = this.now
     const states = {
@@ -185,13 +185,13 @@ export class Sessions {
     return { status: 200, sessions: sessions.map((session) => this.sessions.indexOf(session)).reverse() }
   }
 
-  protected end(which: (session: Session) => boolean, endReason: Immediate) {
+  protected end(which: (session: Session) => boolean, endReason: ImmediateEndReason) {
     for (const session of this.sessions.filter(isOpen).filter(which)) {
       Object.assign(session, { state: 'complete', endReason, endedAt: this.now })
     }
   }
 
-  protected begin(robot: Robot, issue: number, creator: Person | Robot, begun: Partial<Session>): Session {
+  protected openSession(robot: Robot, issue: number, creator: Person | Robot, begun: Partial<Session>): Session {
     const session: Session = {
       robot,
       issue,
@@ -201,7 +201,7 @@ export class Sessions {
       creator,
       createdAt: this.now,
       state: 'pending',
-      quietSince: this.now,
+      inactiveSince: this.now,
       stoppingSince: Number.NaN,
       answered: false,
       endReason: null,
@@ -210,32 +210,32 @@ export class Sessions {
       urls: [],
       activities: [],
       keys: new Map(),
-      spoken: [],
+      postedAt: [],
       ...begun,
     }
     this.sessions.push(session)
-    if (isPerson(creator)) this.tell(robot, `ase_#${this.sessions.length - 1}_created pending - ${creator}`)
+    if (isPerson(creator)) this.recordEvent(robot, `ase_#${this.sessions.length - 1}_created pending - ${creator}`)
     return session
   }
 
-  protected hear(session: Session, who: Person, word: string, signal: 'stop' | null = null) {
+  protected addPrompt(session: Session, who: Person, word: string, signal: 'stop' | null = null) {
     const seq = session.activities.length + 1
     session.activities.push({ seq, type: 'prompt', word, ephemeral: false, supersededBy: null, signal, author: who })
     if (!signal && session.state !== 'pending' && session.state !== 'active') {
-      Object.assign(session, { state: 'pending', quietSince: this.now })
+      Object.assign(session, { state: 'pending', inactiveSince: this.now })
     }
     const event = `ase_#${this.sessions.indexOf(session)}_act_${seq}`
-    this.tell(session.robot, `${event} ${session.state} ${signal ?? '-'} ${who}`)
+    this.recordEvent(session.robot, `${event} ${session.state} ${signal ?? '-'} ${who}`)
     return seq
   }
 
-  protected halt(session: Session, endReason: 'stopped' | 'undelegated', who: Person) {
+  protected requestStop(session: Session, endReason: 'stopped' | 'undelegated', who: Person) {
     Object.assign(session, { state: 'stopping', stoppingSince: this.now, endReason })
-    this.hear(session, who, 'Stop', 'stop')
+    this.addPrompt(session, who, 'Stop', 'stop')
   }
 
-  protected tell(robot: Robot, event: string) {
-    if (this.robots[robot].hears) this.told.push(event)
+  protected recordEvent(robot: Robot, event: string) {
+    if (this.robots[robot].webhookEnabled) this.events.push(event)
   }
 }
 

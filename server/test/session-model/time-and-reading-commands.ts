@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { settleDue } from '../../src/agent-sessions/timers.ts'
 import { command, inSession, issueOf, pick, type Step } from './command.ts'
 import type { SessionModel } from './model.ts'
-import type { Person, Robot } from './things.ts'
+import type { Person, Robot } from './types.ts'
 
 // Time
 
 const pass = (model: SessionModel, ms: number): Step => ({
   model: () => {
-    model.pass(ms)
+    model.advance(ms)
     return null
   },
   real: async ({ app }) => {
@@ -20,12 +20,12 @@ const pass = (model: SessionModel, ms: number): Step => ({
 const spans = [1, 1, 500, 999, 1000, 1000, 2000, 9999, 10_000, 59_999, 60_000, 1_799_999, 1_800_000]
 export const wait = command('wait', fc.constantFrom(...spans), pass)
 
-/** To just before, at or just after the moment at which time turns a session. */
-export const approach = inSession(
-  'approach',
-  fc.record({ at: pick, turn: fc.constantFrom(0, 1, 2), off: fc.constantFrom(-1, 0, 1) }),
-  (model, session, _, { turn, off }) => {
-    const ms = (model.turns(session)[turn] as number) + off - model.now
+/** Moves the clock to 1 ms before, exactly at or 1 ms after a deadline of a session. */
+export const approachDeadline = inSession(
+  'approachDeadline',
+  fc.record({ at: pick, deadline: fc.constantFrom(0, 1, 2), off: fc.constantFrom(-1, 0, 1) }),
+  (model, session, _, { deadline, off }) => {
+    const ms = (model.deadlines(session)[deadline] as number) + off - model.now
     return ms > 0 ? pass(model, ms) : null
   },
 )
@@ -44,7 +44,7 @@ const reader = fc.constantFrom<Person | Robot>('owner', 'outsider', 0, 1)
 
 export const read = inSession('read', fc.record({ at: pick, who: reader }), (model, session, index, { who }) => ({
   model: () => model.read(who, session),
-  real: (world) => world.as(who).get(world.session(index)),
+  real: (service) => service.clientOf(who).get(service.session(index)),
 }))
 
 const readPicks = fc.record({ at: pick, who: reader, after: fc.nat(6), limit: fc.integer({ min: 1, max: 5 }) })
@@ -53,7 +53,8 @@ export const readActivities = inSession(
   readPicks,
   (model, session, index, { who, after, limit }) => ({
     model: () => model.readActivities(who, session, after, limit),
-    real: (world) => world.as(who).get(`${world.session(index)}/activities?after_seq=${after}&limit=${limit}`),
+    real: (service) =>
+      service.clientOf(who).get(`${service.session(index)}/activities?after_seq=${after}&limit=${limit}`),
   }),
 )
 
@@ -63,9 +64,9 @@ export const list = command('list', listPicks, (model, { who, state, at }) => {
   const issue = at === null ? null : issueOf(model, at)
   return {
     model: () => model.list(who, state, issue),
-    real: (world) => {
-      const filters = { ...(state && { state }), ...(issue !== null && { issue_id: world.issues[issue] as string }) }
-      return world.as(who).get(`/agent-sessions?${new URLSearchParams({ limit: '100', ...filters })}`)
+    real: (service) => {
+      const filters = { ...(state && { state }), ...(issue !== null && { issue_id: service.issues[issue] as string }) }
+      return service.clientOf(who).get(`/agent-sessions?${new URLSearchParams({ limit: '100', ...filters })}`)
     },
   }
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { command, commentOf, issueOf, mentions, person, pick, robot, taken, team } from './command.ts'
+import { command, commentOf, issueOf, mentions, person, pick, progress, robot, team } from './command.ts'
 import type { SessionModel } from './model.ts'
-import type { Comment, Person, Robot, Team } from './things.ts'
-import type { World } from './world.ts'
+import type { ServiceDriver } from './service-driver.ts'
+import type { Comment, Person, Robot, Team } from './types.ts'
 
 // People and issues
 
@@ -11,21 +11,21 @@ export const create = command('create', fc.record({ team, delegate: fc.option(ro
     ? null
     : {
         model: () => model.createIssue(team, delegate),
-        real: async (world) => {
-          const delegate_id = delegate === null ? undefined : world.userId(delegate)
-          const answer = await world.people.owner.post('/issues', {
+        real: async (service) => {
+          const delegate_id = delegate === null ? undefined : service.userId(delegate)
+          const answer = await service.people.owner.post('/issues', {
             title: 'Task',
-            team_id: world.teamId(team),
+            team_id: service.teamId(team),
             delegate_id,
           })
-          if (answer.status === 201) world.issues.push(answer.body.id)
+          if (answer.status === 201) service.issues.push(answer.body.id)
           return answer
         },
       },
 )
 
-const change = (issue: number, who: Person, body: (world: World) => object) => (world: World) =>
-  world.people[who].put(`/issues/${world.issues[issue]}`, body(world))
+const change = (issue: number, who: Person, body: (service: ServiceDriver) => object) => (service: ServiceDriver) =>
+  service.people[who].put(`/issues/${service.issues[issue]}`, body(service))
 
 export const delegate = command(
   'delegate',
@@ -37,13 +37,13 @@ export const delegate = command(
   }),
   (model, { at, who, to, assignee }) => {
     const issue = issueOf(model, at)
-    // Who may be the assignee of a personal issue is another matter.
+    // Rules for the assignee of a personal issue are not part of the model.
     const named = to === null || model.issues[issue]?.personal ? undefined : assignee
     return {
       model: () => model.delegate(who, issue, to, named),
-      real: change(issue, who, (world) => ({
-        delegate_id: to === null ? null : world.userId(to),
-        ...(named && { assignee_id: world.userId(named) }),
+      real: change(issue, who, (service) => ({
+        delegate_id: to === null ? null : service.userId(to),
+        ...(named && { assignee_id: service.userId(named) }),
       })),
     }
   },
@@ -54,26 +54,26 @@ export const assign = command('assign', fc.record({ at: pick, to: fc.option(pers
   if (model.issues[issue]?.personal) return null
   return {
     model: () => model.assign(issue, to),
-    real: change(issue, 'owner', (world) => ({ assignee_id: to && world.userId(to) })),
+    real: change(issue, 'owner', (service) => ({ assignee_id: to && service.userId(to) })),
   }
 })
 
 export const move = command('move', fc.record({ at: pick, team }), (model, { at, team }) => {
   const issue = issueOf(model, at)
   return {
-    model: () => model.place(issue, { team, personal: false }),
-    real: change(issue, 'owner', (world) => ({ team_id: world.teamId(team), personal: false })),
+    model: () => model.moveIssue(issue, { team, personal: false }),
+    real: change(issue, 'owner', (service) => ({ team_id: service.teamId(team), personal: false })),
   }
 })
 
-/** Something is left to go on with. */
-const isSpare = ({ issues }: SessionModel) => issues.filter(({ gone, personal }) => !gone && !personal).length > 1
+/** Another shared issue remains for later commands. */
+const isSpare = ({ issues }: SessionModel) => issues.filter(({ deleted, personal }) => !deleted && !personal).length > 1
 
-export const hide = command('hide', fc.record({ at: pick }), (model, { at }) => {
+export const makePersonal = command('makePersonal', fc.record({ at: pick }), (model, { at }) => {
   const issue = issueOf(model, at)
   if (!isSpare(model)) return null
   return {
-    model: () => model.place(issue, { team: null, personal: true }),
+    model: () => model.moveIssue(issue, { team: null, personal: true }),
     real: change(issue, 'owner', () => ({ personal: true })),
   }
 })
@@ -83,34 +83,34 @@ export const remove = command('remove', fc.record({ at: pick }), (model, { at })
   if (!isSpare(model)) return null
   return {
     model: () => model.deleteIssue(issue),
-    real: (world) => world.people.owner.delete(`/issues/${world.issues[issue]}`),
+    real: (service) => service.people.owner.delete(`/issues/${service.issues[issue]}`),
   }
 })
 
 // Comments
 
-const texts = (world: World, robots: Robot[], first = 'Comment') =>
-  [first, ...robots.map((robot) => `@[Robot](${world.userId(robot)})`)].join(' ')
+const texts = (service: ServiceDriver, robots: Robot[], first = 'Comment') =>
+  [first, ...robots.map((robot) => `@[Robot](${service.userId(robot)})`)].join(' ')
 
 const comment =
   (author: Person | Robot, issue: number, parent: number | null, robots: Robot[], internal: boolean) =>
-  async (world: World) => {
-    const answer = await world.as(author).post('/comments', {
+  async (service: ServiceDriver) => {
+    const answer = await service.clientOf(author).post('/comments', {
       target_type: 'issue',
-      target_id: world.issues[issue],
-      text: texts(world, robots),
-      ...(parent !== null && { parent_comment_id: world.comments[parent] }),
+      target_id: service.issues[issue],
+      text: texts(service, robots),
+      ...(parent !== null && { parent_comment_id: service.comments[parent] }),
       ...(internal && { internal }),
     })
-    if (answer.status === 201) world.comments.push(answer.body.id)
+    if (answer.status === 201) service.comments.push(answer.body.id)
     return answer
   }
 
-const anybody = fc.oneof({ weight: 3, arbitrary: person }, { weight: 1, arbitrary: robot })
+const author = fc.oneof({ weight: 3, arbitrary: person }, { weight: 1, arbitrary: robot })
 
 export const thread = command(
   'thread',
-  fc.record({ at: pick, who: anybody, mentions, internal: fc.constantFrom(...Array(7).fill(false), true) }),
+  fc.record({ at: pick, who: author, mentions, internal: fc.constantFrom(...Array(7).fill(false), true) }),
   (model, { at, who, mentions, internal }) => {
     const issue = issueOf(model, at)
     const hidden = internal && typeof who === 'string'
@@ -123,7 +123,7 @@ export const thread = command(
 
 export const reply = command(
   'reply',
-  fc.record({ at: pick, who: anybody, mentions }),
+  fc.record({ at: pick, who: author, mentions }),
   (model, { at, who, mentions }) => {
     const parent = commentOf(model, at)
     if (parent === null) return null
@@ -139,21 +139,21 @@ export const edit = command('edit', fc.record({ at: pick, mentions }), (model, {
   const id = commentOf(model, at)
   const author = id === null ? 0 : model.comments[id]?.author
   if (id === null || typeof author !== 'string') return null
-  // Each text differs from the one before.
-  const text = `Comment${taken.steps}`
+  // Unique, because an edit that changes nothing is no edit.
+  const text = `Comment${progress.steps}`
   return {
     model: () => model.edit(id, mentions, text),
-    real: (world) =>
-      world.people[author].put(`/comments/${world.comments[id]}`, { text: texts(world, mentions, text) }),
+    real: (service) =>
+      service.people[author].put(`/comments/${service.comments[id]}`, { text: texts(service, mentions, text) }),
   }
 })
 
-export const unsay = command('unsay', fc.record({ at: pick }), (model, { at }) => {
+export const deleteComment = command('deleteComment', fc.record({ at: pick }), (model, { at }) => {
   const id = commentOf(model, at)
   if (id === null) return null
   return {
     model: () => model.deleteComment(id),
-    real: (world) => world.people.owner.delete(`/comments/${world.comments[id]}`),
+    real: (service) => service.people.owner.delete(`/comments/${service.comments[id]}`),
   }
 })
 
@@ -164,22 +164,22 @@ export const cover = command(
   'cover',
   fc.record({ robot, teams: fc.constantFrom(...coverages) }),
   (model, { robot, teams }) => ({
-    model: () => model.cover(robot, teams),
-    real: (world) =>
-      world.people.owner.patch(
-        `/installations/${world.robots[robot]?.installationId}`,
-        teams === 'all' ? { all_teams: true } : { team_ids: teams.map(world.teamId) },
+    model: () => model.setCoverage(robot, teams),
+    real: (service) =>
+      service.people.owner.patch(
+        `/installations/${service.robots[robot]?.installationId}`,
+        teams === 'all' ? { all_teams: true } : { team_ids: teams.map(service.teamId) },
       ),
   }),
 )
 
 export const uninstall = command('uninstall', fc.record({ robot }), (model, { robot }) => ({
   model: () => model.uninstall(robot),
-  real: (world) => world.people.owner.delete(`/installations/${world.robots[robot]?.installationId}`),
+  real: (service) => service.people.owner.delete(`/installations/${service.robots[robot]?.installationId}`),
 }))
 
 export const webhook = command('webhook', fc.record({ robot, enabled: fc.boolean() }), (model, { robot, enabled }) => ({
   model: () => model.setWebhook(robot, enabled),
-  real: (world) =>
-    world.people.owner.post(`/agent-apps/${world.robots[robot]?.app.id}/webhook/${enabled ? 'enable' : 'disable'}`),
+  real: (service) =>
+    service.people.owner.post(`/agent-apps/${service.robots[robot]?.app.id}/webhook/${enabled ? 'enable' : 'disable'}`),
 }))

@@ -1,4 +1,6 @@
-/** JSON with the place of everything in it, so that what is wrong can be shown where it stands. */
+import { limits } from '@baton/protocol/limits'
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 export interface Place {
@@ -6,133 +8,74 @@ export interface Place {
   line: number
   column: number
 }
+interface Problem {
+  message: string
+  offset: number
+}
 export type Read =
   | { ok: true; value: Json /** Where the value of each dotted path begins. */; at: Map<string, number> }
-  | { ok: false; message: string; offset: number }
+  | ({ ok: false } & Problem)
 
-class Wrong extends Error {
-  readonly offset: number
-  constructor(message: string, offset: number) {
-    super(message)
-    this.offset = offset
+const notEscaped = 'This string holds a character that must be escaped'
+const messages: Record<string, string> = {
+  ValueExpected: 'A value is expected here',
+  PropertyNameExpected: 'A name in double quotes is expected here',
+  ColonExpected: 'A colon is missing here',
+  CommaExpected: 'A comma is missing here',
+  CloseBraceExpected: 'A closing brace is missing here',
+  CloseBracketExpected: 'A closing bracket is missing here',
+  EndOfFileExpected: 'Unexpected text after the end',
+  UnexpectedEndOfString: 'This string has no closing quote',
+  InvalidEscapeCharacter: notEscaped,
+  InvalidUnicode: notEscaped,
+  InvalidCharacter: notEscaped,
+  InvalidCommentToken: 'JSON has no comments',
+}
+
+/** Parses JSON and keeps the position of each field, so that errors can be shown beside it. */
+export function readJson(text: string): Read {
+  const errors: ParseError[] = []
+  const tree = parse(text, errors)
+  if (tree === 'too deep') return { ok: false, ...tooDeep(0) }
+  const [first] = errors
+  if (first || !tree) {
+    const code = first ? printParseErrorCode(first.error) : 'ValueExpected'
+    return { ok: false, message: messages[code] ?? 'This is not valid JSON', offset: first?.offset ?? 0 }
+  }
+  const at = new Map<string, number>()
+  const problem = locate(tree, '', 0, at)
+  // JSON.parse, unlike jsonc-parser's getNodeValue, keeps a field called __proto__.
+  return problem ? { ok: false, ...problem } : { ok: true, value: JSON.parse(text), at }
+}
+
+/** The parser is recursive: thousands of brackets exceed its stack. */
+function parse(text: string, errors: ParseError[]): Node | undefined | 'too deep' {
+  try {
+    return parseTree(text, errors, { disallowComments: true })
+  } catch (error) {
+    if (error instanceof RangeError) return 'too deep'
+    throw error
   }
 }
 
-const deepest = 32
+const tooDeep = (offset: number): Problem => ({ message: 'This is nested too deeply', offset })
 
-export function readJson(text: string): Read {
-  const reader = new Reader(text)
-  try {
-    return { ok: true, value: reader.whole(), at: reader.at }
-  } catch (error) {
-    if (error instanceof Wrong) return { ok: false, message: error.message, offset: error.offset }
-    throw error
+/** Fills `at`. Returns what the API would refuse although it is JSON: a field given twice, or too many levels. */
+function locate(node: Node, path: string, depth: number, at: Map<string, number>): Problem | null {
+  if (!at.has(path)) at.set(path, node.offset)
+  if (depth > limits.bodyDepth) return tooDeep(node.offset)
+  for (const [index, child] of (node.children ?? []).entries()) {
+    const [name, value] = child.type === 'property' ? (child.children ?? []) : []
+    const inner = [...(path ? [path] : []), name ? name.value : index].join('.')
+    if (name && at.has(inner)) return { message: `${name.value} is given twice`, offset: child.offset }
+    at.set(inner, child.offset)
+    const problem = locate(value ?? child, inner, depth + 1, at)
+    if (problem) return problem
   }
+  return null
 }
 
 export function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-}
-
-const stringToken = /"(?:[^"\\\r\n]|\\.)*"/y
-const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const wordToken = /true|false|null/y
-
-class Reader {
-  readonly at = new Map<string, number>()
-  readonly #text: string
-  #offset = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  whole(): Json {
-    const value = this.#value('', 0)
-    this.#space()
-    if (this.#offset < this.#text.length) this.#fail('There is something after the end')
-    return value
-  }
-
-  #value(path: string, depth: number): Json {
-    this.#space()
-    this.at.set(path, this.#offset)
-    if (depth > deepest) this.#fail('This is nested too deeply')
-    const next = this.#text[this.#offset]
-    if (next === '{') return this.#object(path, depth)
-    if (next === '[') return this.#array(path, depth)
-    if (next === '"') return this.#string()
-    const token = this.#take(numberToken) ?? this.#take(wordToken)
-    if (token === undefined) this.#fail(next === undefined ? 'The text ends too early' : 'A value is expected here')
-    return JSON.parse(token)
-  }
-
-  #object(path: string, depth: number): Json {
-    const entries: [string, Json][] = []
-    this.#offset++
-    for (this.#space(); !this.#skip('}'); this.#space()) {
-      if (entries.length > 0) {
-        this.#expect(',', 'A comma is missing here')
-        this.#space()
-      }
-      const begin = this.#offset
-      if (this.#text[begin] !== '"') this.#fail('A name in double quotes is expected here')
-      const name = this.#string()
-      const inner = path ? `${path}.${name}` : name
-      if (entries.some(([other]) => other === name)) this.#fail(`${name} stands here twice`, begin)
-      this.#space()
-      this.#expect(':', 'A colon is missing here')
-      entries.push([name, this.#value(inner, depth + 1)])
-      this.at.set(inner, begin)
-    }
-    // Defines its own properties, also one that is called __proto__.
-    return Object.fromEntries(entries)
-  }
-
-  #array(path: string, depth: number): Json {
-    const items: Json[] = []
-    this.#offset++
-    for (this.#space(); !this.#skip(']'); this.#space()) {
-      if (items.length > 0) this.#expect(',', 'A comma is missing here')
-      items.push(this.#value(`${path}.${items.length}`, depth + 1))
-    }
-    return items
-  }
-
-  #string(): string {
-    const begin = this.#offset
-    const token = this.#take(stringToken)
-    if (token === undefined) this.#fail('This text has no quote at its end')
-    try {
-      return JSON.parse(token)
-    } catch {
-      this.#fail('This text holds something that must be escaped', begin)
-    }
-  }
-
-  #space() {
-    while (/[ \t\n\r]/.test(this.#text[this.#offset] ?? '')) this.#offset++
-  }
-
-  #skip(sign: string) {
-    if (this.#text[this.#offset] !== sign) return false
-    this.#offset++
-    return true
-  }
-
-  #expect(sign: string, message: string) {
-    if (!this.#skip(sign)) this.#fail(this.#offset >= this.#text.length ? 'The text ends too early' : message)
-  }
-
-  #take(token: RegExp): string | undefined {
-    token.lastIndex = this.#offset
-    const [found] = token.exec(this.#text) ?? []
-    if (found !== undefined) this.#offset += found.length
-    return found
-  }
-
-  #fail(message: string, offset = this.#offset): never {
-    throw new Wrong(message, offset)
-  }
 }

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import { scopeWords } from '@baton/protocol/scope-words'
 import { Plus, X } from 'lucide-react'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -29,7 +30,11 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
   return (
     <div className="space-y-5">
       <div className="space-y-3">
-        <Field label="Name" hint="What people see and mention: 2 to 80 characters." error={errors.name}>
+        <Field
+          label="Name"
+          hint={`What people see and mention: ${limits.appNameMin} to ${limits.name} characters.`}
+          error={errors.name}
+        >
           <Input {...text('name')} autoComplete="off" />
         </Field>
         <Field label="Description" optional error={errors.description}>

@@ -1,4 +1,5 @@
 import type { NewPersonalAgent, PersonalAgent } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { type KeyboardEvent, useState } from 'react'
 import { api, lookAgain } from '../data/api.ts'
 import { showOverlay } from '../data/overlay.ts'
@@ -66,7 +67,7 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
           <Input
             required
             autoFocus
-            maxLength={80}
+            maxLength={limits.name}
             autoComplete="off"
             placeholder="Release scribe"
             value={draft.name}

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { type Somebody, type Target, useMentionable } from '../data/comments.ts'
@@ -83,7 +84,7 @@ export function Composer(props: Props) {
         {...mention.aria}
         placeholder={props.placeholder}
         value={draft.text}
-        maxLength={20_000}
+        maxLength={limits.comment}
         readOnly={busy}
         onFocus={() => setBegun(true)}
         onChange={(event) => change({ ...draft, text: event.target.value })}

@@ -1,4 +1,5 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { installationsQuery } from './agent-apps.ts'
 import { api, isBatonError, queries, readAll } from './api.ts'
@@ -46,7 +47,7 @@ export const activitiesQuery = (id: string) =>
       const read = [...known]
       for (;;) {
         const after_seq = read.at(-1)?.seq ?? 0
-        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: 200 })
+        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: limits.activitiesPage })
         read.push(...data)
         if (!has_more) return superseded(read)
       }
@@ -87,7 +88,11 @@ export const createdDeliveryQuery = (session: AgentSession) =>
       const installations = await queries.fetchQuery(installationsQuery)
       const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
       if (!appId) return null
-      const { data } = await api.listAppDeliveries({ app_id: appId, agent_session_id: session.id, limit: 100 })
+      const { data } = await api.listAppDeliveries({
+        app_id: appId,
+        agent_session_id: session.id,
+        limit: limits.pageMax,
+      })
       return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
     },
   })

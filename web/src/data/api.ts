@@ -1,7 +1,14 @@
+import { limits } from '@baton/protocol/limits'
 import type { CallName } from '@baton/protocol/routes'
 import { type Answer, BatonClient, type FlatInput } from '@baton/sdk/client'
 import { isBatonError } from '@baton/sdk/errors'
-import { type FetchQueryOptions, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
+import {
+  type FetchQueryOptions,
+  QueryCache,
+  QueryClient,
+  type QueryFilters,
+  type QueryKey,
+} from '@tanstack/react-query'
 
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
@@ -53,15 +60,17 @@ export const queries = new QueryClient({
 export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
   queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
-/** Reads again what is on the screen of it. What is being read for the first time may be too old as well: once more, then. */
-export async function lookAgain(...queryKey: string[]) {
+/** Reads queries on the screen again. One that is read for the first time may already be too old: it is read once more. */
+export async function reread(filters: QueryFilters) {
   const first = queries
     .getQueryCache()
-    .findAll({ queryKey, fetchStatus: 'fetching' })
+    .findAll({ ...filters, fetchStatus: 'fetching' })
     .filter(({ state }) => state.data === undefined)
   await Promise.allSettled(first.map(({ promise }) => promise))
-  await queries.invalidateQueries({ queryKey })
+  await queries.invalidateQueries(filters)
 }
+
+export const lookAgain = (...queryKey: string[]) => reread({ queryKey })
 
 interface Page {
   data: unknown[]
@@ -84,7 +93,7 @@ export async function readAll<Name extends ListName>(
   const items: unknown[] = []
   let cursor: string | null = null
   do {
-    const page: Page = await list({ ...query, limit: 100, ...(cursor && { cursor }) })
+    const page: Page = await list({ ...query, limit: limits.pageMax, ...(cursor && { cursor }) })
     items.push(...page.data)
     cursor = page.next_cursor
   } while (cursor && items.length < most)

@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useEffect, useMemo } from 'react'
 import { createStore, useStore } from '../ui/store.ts'
 import { api, isBatonError } from './api.ts'
@@ -171,7 +172,7 @@ async function load() {
   try {
     do {
       const requestedAt = ++ticks
-      const page = await api.listIssues({ limit: 100, ...(cursor && { cursor }) })
+      const page = await api.listIssues({ limit: limits.pageMax, ...(cursor && { cursor }) })
       for (const issue of page.data) {
         listed.add(issue.id)
         keep(issue, requestedAt)
@@ -195,6 +196,9 @@ function dropUnlisted(listed: ReadonlySet<string>, began: number) {
     if (!listed.has(id) && (receivedAt.get(id) ?? 0) <= began) drop(id)
   }
 }
+
+/** Whether a visible issue that is not known here must be new (or beyond `maxIssues`). */
+export const areIssuesComplete = () => store.get().complete
 
 /** All issues; the first use starts loading them. */
 export function useIssues() {

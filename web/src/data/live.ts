@@ -1,4 +1,5 @@
 import type { LiveChange } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { eventsOf } from '@baton/sdk/event-stream'
 import { createStore, useStore } from '../ui/store.ts'
 
@@ -9,8 +10,8 @@ import { createStore, useStore } from '../ui/store.ts'
 export type News = { kind: 'change'; change: LiveChange } | { kind: 'begun' } | { kind: 'resync' }
 export type Connection = 'connecting' | 'open' | 'lost'
 
-/** The service sends a heartbeat every 15 s; after two missing ones the connection is dead. */
-const silenceMs = 40_000
+/** After two missing heartbeats the connection is dead. */
+const silenceMs = (2 * limits.heartbeatSeconds + 10) * 1000
 const longestPauseMs = 15_000
 
 const watchers = new Set<(news: News) => void>()

@@ -1,48 +1,63 @@
-import type { LiveChange } from '@baton/protocol'
+import type { Issue, LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions.ts'
-import { currentWorkspaceId, lookAgain, queries } from './api.ts'
-import { loadIssues, refreshIssue, removeIssue } from './issues.ts'
+import { currentWorkspaceId, lookAgain, queries, reread } from './api.ts'
+import { areIssuesComplete, knownIssue, loadIssues, onIssueChange, refreshIssue, removeIssue } from './issues.ts'
 import { goLive, watch } from './live.ts'
 import { meQuery } from './me.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { forgetProject } from './projects.ts'
+import { singleFlight } from './single-flight.ts'
 
 const stale = (...queryKey: string[]) => void lookAgain(...queryKey)
 
-/** First what one is here: whoever was removed has nothing more to look at, and the shell shows them out. */
+/** Reads the user's memberships first: a removed member has nothing else to read, and the shell shows that. */
 async function refreshWorkspace() {
   await queries.refetchQueries({ queryKey: meQuery.queryKey })
   const me = queries.getQueryData(meQuery.queryKey)
   if (me?.workspaces.some(({ id }) => id === currentWorkspaceId())) stale('workspace')
 }
 
-/** What is looked at again when something of its kind changed. */
+/** Except projects known to be gone: when one is deleted, its issues change too. */
+const refreshProjects = () =>
+  void singleFlight('projects', () =>
+    Promise.all([
+      lookAgain('projects'),
+      reread({ queryKey: ['project'], predicate: ({ state }) => state.data !== null }),
+    ]),
+  )
+
+/** The fields of an issue that count for its project's progress. */
+const shareOfProgress = (issue: Issue | undefined) =>
+  issue?.project_id ? `${issue.project_id} ${issue.status === 'done'} ${issue.personal}` : ''
+
+function issueChanged({ id, action }: LiveChange) {
+  const isKnown = knownIssue(id) !== undefined
+  // Otherwise onIssueChange compares the issue before and after.
+  if (!areIssuesComplete() || (action === 'remove' && !isKnown)) refreshProjects()
+  if (action === 'remove') removeIssue(id)
+  else {
+    void singleFlight(`issue ${id}`, () => refreshIssue(id))
+    stale('history', id)
+  }
+}
+
+/** What to read again when something of its type changed. */
 const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
-  Issue: ({ id, action }) => {
-    if (action === 'remove') removeIssue(id)
-    else {
-      void oneAtATime(`issue ${id}`, () => refreshIssue(id))
-      stale('history', id)
-    }
-    // How much of theirs is done.
-    stale('projects')
-    stale('project')
-  },
+  Issue: issueChanged,
   Project: ({ id, action }) => {
     stale('projects')
     if (action !== 'remove') return stale('project', id)
     forgetProject(id)
-    // Issues are taken out of what is gone, without a word about each.
+    // The issues of a deleted project lose it without a hint for each.
     void loadIssues()
   },
   Comment: ({ parent_id }) => {
     if (parent_id) stale('comments', parent_id)
   },
   AgentSession: ({ id }) => {
-    void oneAtATime(`session ${id}`, () => refreshSession(id))
+    void singleFlight(`session ${id}`, () => refreshSession(id))
   },
   Inbox: () => stale('inbox'),
-  Workspace: () => void oneAtATime('workspace', refreshWorkspace),
+  Workspace: () => void singleFlight('workspace', refreshWorkspace),
   Agents: () => {
     stale('agents')
     stale('agent-apps')
@@ -51,22 +66,26 @@ const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   },
 }
 
-/** Keeps what the app remembers true while the workspace changes elsewhere. */
-const followChanges = () =>
+/** Keeps cached data up to date while the workspace changes elsewhere. */
+function followChanges() {
+  onIssueChange((before, after) => {
+    if (shareOfProgress(before) !== shareOfProgress(after)) refreshProjects()
+  })
   watch((news) => {
     if (news.kind === 'resync') {
       void queries.invalidateQueries()
       void loadIssues()
     } else if (news.kind === 'begun') {
-      // What was read before somebody listened may have changed since.
+      // Data read before the stream was open may have changed since.
       void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 })
     } else {
       answers[news.change.type]?.(news.change)
     }
   })
+}
 
 let begun = false
-/** Before the first screen reads anything; once for each time the app is loaded. */
+/** Call before the first screen reads anything. Only the first call of a page load has an effect. */
 export function beginFollowing() {
   const workspaceId = currentWorkspaceId()
   if (begun || !workspaceId) return

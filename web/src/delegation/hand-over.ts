@@ -42,7 +42,8 @@ export async function handOver({ issues, agent, assigneeId, me, askAssignee }: H
     ),
   )
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  sayDone(wanted, wanted.length - refused.length, agent?.name)
+  const done = wanted.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+  sayDone(done, agent?.name)
   const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
   const problem = refused.find((reason) => !(reason instanceof NeedsAssignee)) ?? (assigneeId ? unowned : undefined)
   if (problem) sayRefused(wanted.length, refused.length, problem)
@@ -64,8 +65,10 @@ class NeedsAssignee extends Error {
   }
 }
 
-function sayDone([first]: Issue[], count: number, agent: string | undefined) {
-  if (!first || count === 0) return
+function sayDone(done: Issue[], agent: string | undefined) {
+  const [first] = done
+  const count = done.length
+  if (!first) return
   if (count === 1) say(agent ? `${first.code} is with ${agent} now.` : `Took ${first.code} back.`)
   else say(agent ? `${count} issues are with ${agent} now.` : `Took ${count} issues back.`)
 }

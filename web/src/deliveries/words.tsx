@@ -1,4 +1,5 @@
 import type { Attempt, Delivery, DeliveryStatus, EndpointState, FailureReason, PingResult } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { Pill, type Tone } from '../ui/pill.tsx'
 
 const states: Record<EndpointState, { label: string; tone: Tone }> = {
@@ -119,4 +120,4 @@ export function pingInWords({ ok, status, reason, duration_ms }: PingResult): st
 export const took = (ms: number) => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)
 
 export const heldInWords = (held: number) =>
-  held === 1 ? '1 delivery is held' : `${held >= 10_000 ? '10,000 or more' : held} deliveries are held`
+  held === 1 ? '1 delivery is held' : `${held >= limits.heldCounted ? '10,000 or more' : held} deliveries are held`

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, queries, readAll } from '../data/api.ts'
@@ -64,7 +65,11 @@ function Password() {
             onChange={(event) => setCurrent(event.target.value)}
           />
         </Field>
-        <Field label="New password" hint="At least 8 characters." error={form.errors.new_password}>
+        <Field
+          label="New password"
+          hint={`At least ${limits.passwordMin} characters.`}
+          error={form.errors.new_password}
+        >
           <Input
             type="password"
             autoComplete="new-password"

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -64,7 +65,7 @@ export function SignUpScreen() {
             onChange={(event) => setEmail(event.target.value)}
           />
         </Field>
-        <Field label="Password" hint="At least 8 characters." error={form.errors.password}>
+        <Field label="Password" hint={`At least ${limits.passwordMin} characters.`} error={form.errors.password}>
           <Input
             type="password"
             autoComplete="new-password"

@@ -1,4 +1,5 @@
 import type { NewProject } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
 import { api } from '../data/api.ts'
@@ -53,7 +54,7 @@ export function CreateProject() {
           <Input
             required
             autoFocus
-            maxLength={255}
+            maxLength={limits.title}
             value={draft.title}
             onChange={(event) => change({ title: event.target.value })}
           />

@@ -1,3 +1,4 @@
+import { limits } from '@baton/protocol/limits'
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react'
 import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
@@ -41,7 +42,7 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
       ref={ref}
       rows={1}
       aria-label="Title"
-      maxLength={255}
+      maxLength={limits.title}
       value={draft ?? text}
       onFocus={() => setDraft(text)}
       onChange={(event) => setDraft(event.target.value)}
@@ -127,7 +128,7 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
         ref={ref}
         aria-label="Description"
         value={draft.text}
-        maxLength={100_000}
+        maxLength={limits.description}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onKeyDown={pressed}
         className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"

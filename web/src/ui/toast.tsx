@@ -12,7 +12,7 @@ interface Toast {
   undo?: (() => void) | undefined
 }
 
-const toasts = createStore<Toast[]>([])
+export const toasts = createStore<Toast[]>([])
 let count = 0
 const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 

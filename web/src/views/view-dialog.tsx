@@ -1,4 +1,5 @@
 import type { View } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
@@ -42,7 +43,13 @@ export function ViewDialog({ query, view, onClose }: Props) {
     <Dialog open onClose={onClose} title={view ? 'Change view' : 'Save view'} size="sm">
       <form className="space-y-3 pb-3" onSubmit={form.submit}>
         <Field label="Name" error={form.errors.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} maxLength={80} autoFocus required />
+          <Input
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            maxLength={limits.name}
+            autoFocus
+            required
+          />
         </Field>
         {!view && own.length > 0 && (
           <Field label="Save as">

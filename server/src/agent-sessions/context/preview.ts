@@ -1,9 +1,10 @@
 import type { GuidanceDraft, GuidancePreview, Team } from '@baton/protocol'
 import { issueUrl } from '../../addresses.ts'
 import type { Context } from '../../context.ts'
-import type { Queryable, Tx } from '../../db/database.ts'
+import type { Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Member } from '../../http/caller.ts'
+import { transact, type UnitOfWork } from '../../unit-of-work.ts'
 import { readTeam } from '../../workspaces/teams.ts'
 import { readWorkspace } from '../../workspaces/workspaces.ts'
 import { type ContextSource, contextOf } from './prompt-context.ts'
@@ -14,13 +15,14 @@ import { readSource } from './read-context.ts'
  * Made by what makes the real thing, so that it is true. Nothing is written.
  */
 export const previewGuidance = (ctx: Context, caller: Member, teamId: string, draft: GuidanceDraft) =>
-  ctx.db.tx(async (tx): Promise<GuidancePreview> => {
+  transact(ctx, caller, async (unit): Promise<GuidancePreview> => {
+    const { tx, config } = unit
     const { workspaceId } = caller
     const team = await readTeam(tx, caller, teamId)
     const issueId = await newestIssue(tx, teamId)
     const source = issueId
-      ? await readSource(tx, ctx.config, { issueId, projectId: null, installationId: null, workspaceId }, null)
-      : await invented(tx, ctx, caller, team)
+      ? await readSource(tx, config, { issueId, projectId: null, installationId: null, workspaceId }, null)
+      : await invented(unit, team)
     const { guidance, prompt_context } = contextOf({
       ...source,
       workspaceGuidance: draft.workspace_guidance ?? source.workspaceGuidance,
@@ -41,12 +43,7 @@ const newestIssue = async (tx: Tx, teamId: string) =>
   )?.id
 
 /** A team without issues sees its guidance too. */
-async function invented(
-  db: Queryable,
-  { config }: Context,
-  { workspaceId }: Member,
-  team: Team,
-): Promise<ContextSource> {
+async function invented({ tx, config, caller }: UnitOfWork<Member>, team: Team): Promise<ContextSource> {
   const { id, key, name } = team
   return {
     subject: {
@@ -62,7 +59,7 @@ async function invented(
     },
     comments: [],
     triggerId: null,
-    workspaceGuidance: (await readWorkspace(db, workspaceId)).guidance,
+    workspaceGuidance: (await readWorkspace(tx, caller.workspaceId)).guidance,
     teamGuidance: [],
     repositories: [],
   }

@@ -1,7 +1,6 @@
-import type { Match } from './look.ts'
-import { linked, statusWords } from './relations.ts'
+import { issueLink, statusLabel } from './relations.ts'
+import type { Match } from './similar-issues.ts'
 
-/** What a look at an issue brought to light. */
 export interface Findings {
   duplicates: Match[]
   related: Match[]
@@ -12,44 +11,44 @@ export interface Findings {
 const section = (title: string, lines: string[]) =>
   lines.length === 0 ? [] : [`**${title}**`, ...lines.map((line) => `- ${line}`), '']
 
-const matched = (match: Match) =>
-  `${linked(match)} · ${statusWords(match.status)}${match.assignee ? ` · ${match.assignee}` : ''}`
+const matchLine = (match: Match) =>
+  `${issueLink(match)} · ${statusLabel(match.status)}${match.assignee ? ` · ${match.assignee}` : ''}`
 
-const inCommon = ({ shared }: Match) => ` · both say: ${shared.slice(0, 4).join(', ')}`
+const sharedWords = ({ shared }: Match) => ` · shared words: ${shared.slice(0, 4).join(', ')}`
 
-/** While it may be a duplicate nobody needs to be asked for more. */
-const inOneLine = (missing: string[]) => {
+/** Only the names of missing facts: a likely duplicate may not need them. */
+const missingInOneLine = (missing: string[]) => {
   const names = missing.flatMap((fact) => /^\*\*(.+?)\*\*/.exec(fact)?.[1] ?? [])
-  return names.length === 0 ? [] : [`If it is not the same, it lacks: ${names.join(' · ').toLowerCase()}.`, '']
+  return names.length === 0 ? [] : [`If it is not a duplicate, it lacks: ${names.join(', ').toLowerCase()}.`, '']
 }
 
-/** What a triager reads: what to do first comes first, and what there is nothing about is not mentioned. */
-export function answerOf({ duplicates, related, missing, notes }: Findings): string {
+/** The answer in order of urgency. Sections without findings are left out. */
+export function formatFindings({ duplicates, related, missing, notes }: Findings): string {
   const lines = [
     ...section(
       duplicates.length === 1 ? 'Likely duplicate' : 'Likely duplicates',
-      duplicates.map((match) => matched(match) + inCommon(match)),
+      duplicates.map((match) => matchLine(match) + sharedWords(match)),
     ),
-    ...section('How it stands', notes),
-    ...(duplicates.length > 0 ? inOneLine(missing) : section('Missing', missing)),
-    ...section('Related', related.map(matched)),
+    ...section('Status', notes),
+    ...(duplicates.length > 0 ? missingInOneLine(missing) : section('Missing', missing)),
+    ...section('Related', related.map(matchLine)),
   ]
   const [first] = duplicates
-  if (first) lines.push(`Write \`link ${first.code}\` and I note it on both. Closing one is up to you.`)
-  else if (lines.length === 0) lines.push('Ready to be worked on: no duplicate, nothing missing, nothing in the way.')
-  else if (missing.length === 0) lines.push('No duplicate found, and nothing is missing to begin.')
-  else lines.push('No duplicate found.')
+  if (first) lines.push(`Write \`link ${first.code}\` and I'll link both. Closing one is up to you.`)
+  else if (lines.length === 0) lines.push('Ready to start: no duplicates, no missing facts, no blockers.')
+  else if (missing.length === 0) lines.push('No duplicates found, and no facts are missing.')
+  else lines.push('No duplicates found.')
   return lines.join('\n').trim()
 }
 
-export const questionOf = ([first, ...rest]: Match[]) =>
+export const duplicateQuestion = ([first, ...rest]: Match[]) =>
   rest.length === 0 && first
-    ? `Is this the same as ${linked(first)}?`
-    : `Is this the same as one of these?\n${[first as Match, ...rest].map((match) => `- ${linked(match)}`).join('\n')}`
+    ? `Is this a duplicate of ${issueLink(first)}?`
+    : `Is this a duplicate of one of these?\n${[first as Match, ...rest].map((match) => `- ${issueLink(match)}`).join('\n')}`
 
 export const notDuplicate = 'not_a_duplicate'
 
-export const choicesOf = (duplicates: Match[]) => [
+export const duplicateOptions = (duplicates: Match[]) => [
   ...duplicates.map(({ id, code, title }) => ({
     value: id,
     label: `Link as duplicate of ${code}`,

@@ -3,24 +3,24 @@ import { issueUrlSql } from '../../addresses.ts'
 import type { Context } from '../../context.ts'
 import { sql } from '../../db/sql.ts'
 import { issueInReach } from '../../installations/reach.ts'
-import type { Hands } from '../mind.ts'
-import { used } from './look.ts'
-import { counted, linked, type Other, statusWords } from './relations.ts'
+import type { AgentSessionApi } from '../agent-session-api.ts'
+import { useTool } from './read.ts'
+import { countOf, issueLink, type RelatedIssue, statusLabel } from './relations.ts'
 
-/** Of more than these the rest is counted and not named. */
-const named = 5
+/** The rest of a longer list is only counted. */
+const issuesListed = 5
 const issuesRead = 1000
 
-interface Row extends Other {
+interface Row extends RelatedIssue {
   overdue: boolean
   blockers: string[]
   started: boolean
 }
 
-/** How a project stands: its issues by status, and those that somebody should look at. */
-export async function projectSummary({ db, config, clock }: Context, hands: Hands, projectId: string) {
-  const project = await used<Project>(hands, api.getProject, { project_id: projectId })
-  const caller = await hands.caller()
+/** The project's issues by status, and those that are overdue, blocked or unassigned. */
+export async function projectSummary({ db, config, clock }: Context, session: AgentSessionApi, projectId: string) {
+  const project = await useTool<Project>(session, api.getProject, { project_id: projectId })
+  const caller = await session.caller()
   const rows = await db.rows<Row>(sql`
     select i.id, i.code, i.title, i.status, u.display_name as assignee,
       ${issueUrlSql(config)} as url,
@@ -38,32 +38,32 @@ export function summaryOf(project: Pick<Project, 'title' | 'target_date'>, rows:
   const count = (status: IssueStatus) => rows.filter((row) => row.status === status).length
   const counts = issueStatuses
     .filter((status) => count(status) > 0)
-    .map((status) => `${count(status)} ${statusWords(status)}`)
+    .map((status) => `${count(status)} ${statusLabel(status)}`)
   const open = rows.filter(({ status }) => status !== 'done')
   const late = project.target_date && new Date(project.target_date) < now && open.length > 0
   return [
-    `**${project.title}**: ${counted(rows.length, 'issue')} · ${counts.join(' · ')}`,
-    ...(late ? [`Its target date was ${project.target_date?.slice(0, 10)}.`] : []),
+    `**${project.title}**: ${countOf(rows.length, 'issue')} · ${counts.join(' · ')}`,
+    ...(late ? [`The target date, ${project.target_date?.slice(0, 10)}, has passed.`] : []),
     '',
     ...listed(
       'Overdue',
       open.filter(({ overdue }) => overdue),
-      linked,
+      issueLink,
     ),
     ...listed(
       'Blocked',
       open.filter(({ blockers }) => blockers.length > 0),
-      (row) => `${linked(row)} waits for ${row.blockers.join(', ')}`,
+      (row) => `${issueLink(row)}: blocked by ${row.blockers.join(', ')}`,
     ),
     ...listed(
-      'Under way, nobody assigned',
+      'Started, unassigned',
       open.filter(({ started, assignee }) => started && !assignee),
-      linked,
+      issueLink,
     ),
     ...listed(
-      'Waiting for somebody to take it',
+      'Not started, unassigned',
       open.filter(({ started, assignee }) => !started && !assignee),
-      linked,
+      issueLink,
     ),
   ]
     .join('\n')
@@ -72,6 +72,6 @@ export function summaryOf(project: Pick<Project, 'title' | 'target_date'>, rows:
 
 function listed(title: string, rows: Row[], line: (row: Row) => string): string[] {
   if (rows.length === 0) return []
-  const more = rows.length > named ? [`- and ${rows.length - named} more`] : []
-  return [`**${title}** (${rows.length})`, ...rows.slice(0, named).map((row) => `- ${line(row)}`), ...more, '']
+  const more = rows.length > issuesListed ? [`- and ${rows.length - issuesListed} more`] : []
+  return [`**${title}** (${rows.length})`, ...rows.slice(0, issuesListed).map((row) => `- ${line(row)}`), ...more, '']
 }

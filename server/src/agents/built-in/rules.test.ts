@@ -1,11 +1,11 @@
 import type { Issue } from '@baton/protocol'
 import { expect, test } from 'vitest'
-import { answerOf } from './answer.ts'
-import { asWritten, Likeness } from './likeness.ts'
-import { wishOf } from './mind.ts'
-import { missingFacts } from './missing.ts'
+import { formatFindings } from './answer.ts'
+import { missingFacts } from './missing-facts.ts'
 import { summaryOf } from './project.ts'
-import { type Other, relationNotes } from './relations.ts'
+import { type RelatedIssue, relationNotes } from './relations.ts'
+import { readIntent } from './strategy.ts'
+import { TextSimilarity, wordForStem } from './text-similarity.ts'
 
 const issue = (fields: Partial<Issue>) => ({
   type: 'bug' as const,
@@ -18,41 +18,41 @@ const issue = (fields: Partial<Issue>) => ({
   ...fields,
 })
 
-/** The names of what is missing. */
+/** The names of the missing facts. */
 const lacks = (fields: Partial<Issue>, said: string[] = []) =>
   missingFacts(issue(fields), said).map((fact) => /\*\*(.+?)\*\*/.exec(fact)?.[1])
 
-test('a bug needs steps, what was expected, and where it happens', () => {
-  expect(lacks({})).toEqual(['A description', 'Steps', 'Expected and seen', 'Version or environment'])
+test('a bug needs steps, expected and actual result, and environment', () => {
+  expect(lacks({})).toEqual(['Description', 'Steps', 'Expected and actual result', 'Version or environment'])
   expect(lacks({ description: 'Steps: pay.\nExpected: an order. Seen: an error.\nShop 4.12' })).toEqual([])
   expect(lacks({ description: '## Steps to reproduce\n1. Pay' })).toEqual([
-    'Expected and seen',
+    'Expected and actual result',
     'Version or environment',
   ])
   expect(lacks({ description: 'Steps: pay twice.' }, ['It should be one order', 'Chrome on Windows'])).toEqual([])
   expect(lacks({ description: 'Steps: pay. It should work. iOS', priority: 'no_priority' })).toEqual(['Priority'])
 })
 
-test('a feature or story needs somebody it is for, and how to tell that it is finished', () => {
+test('a feature or story needs an audience and acceptance criteria', () => {
   for (const type of ['feature', 'story'] as const) {
-    expect(lacks({ type, description: 'A button.' })).toEqual(['Who for', 'Acceptance'])
-    expect(lacks({ type, description: 'As a customer I want a button.' })).toEqual(['Acceptance'])
+    expect(lacks({ type, description: 'A button.' })).toEqual(['Audience', 'Acceptance criteria'])
+    expect(lacks({ type, description: 'As a customer I want a button.' })).toEqual(['Acceptance criteria'])
     expect(lacks({ type, description: 'Customers ask.\n\n**Acceptance**\n- it is there' })).toEqual([])
     expect(lacks({ type, description: 'For users.\n- [ ] it is there' })).toEqual([])
   }
 })
 
-test('a task needs an outcome, an urgent one a time, and a time in the text belongs into its field', () => {
-  expect(lacks({ type: 'task', priority: 'low' })).toEqual(['A description', 'Outcome'])
-  expect(lacks({ type: 'task', description: 'The old library is no longer mended, so we move on.' })).toEqual([
-    'By when',
+test('a task needs an outcome, an urgent task a deadline, and a date in the text a due date', () => {
+  expect(lacks({ type: 'task', priority: 'low' })).toEqual(['Description', 'Outcome'])
+  expect(lacks({ type: 'task', description: 'The old library is no longer maintained, so we move on.' })).toEqual([
+    'Deadline',
   ])
-  const text = 'The old library is no longer mended after June.'
+  const text = 'The old library is no longer maintained after June.'
   expect(lacks({ type: 'task', priority: 'low', description: text })).toEqual(['Due date'])
   expect(lacks({ type: 'task', description: text, due_date: '2026-06-30T00:00:00.000Z' })).toEqual([])
 })
 
-const other = (code: string, status: Issue['status'], assignee: string | null = null): Other => ({
+const other = (code: string, status: Issue['status'], assignee: string | null = null): RelatedIssue => ({
   id: `iss_${code}`,
   code,
   title: `Title of ${code}`,
@@ -69,7 +69,7 @@ const alone = {
   children: [],
 }
 
-test('it says what is in the way, what no longer is, and what was forgotten', () => {
+test('notes name blockers, relatives, a missed due date, a missing assignee and inactivity', () => {
   expect(relationNotes(alone, now, now)).toEqual([])
   expect(
     relationNotes(
@@ -84,14 +84,14 @@ test('it says what is in the way, what no longer is, and what was forgotten', ()
       now,
     ),
   ).toEqual([
-    'Blocked by [A-1 Title of A-1](http://x/issue/A-1): in progress, Ann.',
-    '[A-2 Title of A-2](http://x/issue/A-2) blocked it and is done: the way is free.',
-    'Holds up [A-3 Title of A-3](http://x/issue/A-3).',
-    'Its parent [A-5 Title of A-5](http://x/issue/A-5) is done: is this still wanted?',
-    '1 of 2 sub-issues are done; open: [A-7 Title of A-7](http://x/issue/A-7).',
-    'Due since 2026-02-01.',
-    'Under way, with nobody assigned.',
-    'Before this, nobody had touched it for 59 days.',
+    'Blocked by [A-1 Title of A-1](http://x/issue/A-1) (in progress, Ann).',
+    'No longer blocked by [A-2 Title of A-2](http://x/issue/A-2), which is done.',
+    'Blocks [A-3 Title of A-3](http://x/issue/A-3).',
+    'Its parent [A-5 Title of A-5](http://x/issue/A-5) is done. Is this issue still needed?',
+    '1 of 2 sub-issues are done. Open: [A-7 Title of A-7](http://x/issue/A-7).',
+    'Overdue: it was due on 2026-02-01.',
+    'Started, but unassigned.',
+    'No activity for 59 days.',
   ])
 })
 
@@ -104,7 +104,7 @@ test('a title cannot break out of its link', () => {
   expect(note).toContain('[A-1 x\\](http://evil) \\[y](http://x/issue/A-1)')
 })
 
-test('issues are alike by the rare words that they share', () => {
+test('issues are similar by the rare words that they share', () => {
   const words = (title: string, description = '') => ({
     title: title.split(' '),
     description: description.split(' ').filter(Boolean),
@@ -112,41 +112,41 @@ test('issues are alike by the rare words that they share', () => {
   const cart = words('app lose cart offlin')
   const same = words('cart empti lost connect', 'app cart bag')
   const search = words('app search accent')
-  const likeness = new Likeness([cart, same, search, words('app start'), words('app icon')])
+  const likeness = new TextSimilarity([cart, same, search, words('app start'), words('app icon')])
   expect(likeness.between(cart, same)).toBeGreaterThan(0.38)
   expect(likeness.between(cart, search)).toBeLessThan(0.22)
   expect(likeness.between(cart, words('price'))).toBe(0)
   expect(likeness.shared(cart, same).sort()).toEqual(['app', 'cart', 'connect', 'lose'])
   expect(likeness.shared(cart, same).at(-1)).toBe('app')
-  expect(asWritten('deliveri', 'Deliveries are late')).toBe('deliveries')
-  expect(asWritten('lose', 'a lost cart')).toBe('lost')
-  expect(asWritten('cart', 'nothing of it')).toBeUndefined()
+  expect(wordForStem('deliveri', 'Deliveries are late')).toBe('deliveries')
+  expect(wordForStem('lose', 'a lost cart')).toBe('lost')
+  expect(wordForStem('cart', 'nothing of it')).toBeUndefined()
 })
 
-test('people choose, or say it in plain words', () => {
-  const said = (body: string) => wishOf({ content: { type: 'prompt', body }, signal_metadata: null } as never)
-  const chose = (value: string) => wishOf({ content: {}, signal_metadata: { selected: [value] } } as never)
+test('reads the intent from a selected option or from the text', () => {
+  const wrote = (body: string) => readIntent({ content: { type: 'prompt', body }, signal_metadata: null } as never)
+  const chose = (value: string) => readIntent({ content: {}, signal_metadata: { selected: [value] } } as never)
   expect(chose('iss_1')).toEqual({ kind: 'link', key: 'iss_1' })
   expect(chose('not_a_duplicate')).toEqual({ kind: 'not a duplicate' })
-  expect(said('link eng-12')).toEqual({ kind: 'link', key: 'ENG-12' })
-  expect(said('Yes, same as ENG-12')).toEqual({ kind: 'link', key: 'ENG-12' })
-  expect(said('It is not a duplicate of ENG-12')).toEqual({ kind: 'not a duplicate' })
-  expect(said('please look again')).toEqual({ kind: 'look' })
-  expect(said('What is the meaning of this?')).toEqual({ kind: 'other' })
+  expect(wrote('link eng-12')).toEqual({ kind: 'link', key: 'ENG-12' })
+  expect(wrote('Yes, same as ENG-12')).toEqual({ kind: 'link', key: 'ENG-12' })
+  expect(wrote('It is not a duplicate of ENG-12')).toEqual({ kind: 'not a duplicate' })
+  expect(wrote('please look again')).toEqual({ kind: 'review' })
+  expect(wrote('What is the meaning of this?')).toEqual({ kind: 'other' })
 })
 
-test('an answer has what was found and no more', () => {
+test('an answer contains only sections with findings', () => {
   const nothing = { duplicates: [], related: [], missing: [], notes: [] }
-  expect(answerOf(nothing)).toBe('Ready to be worked on: no duplicate, nothing missing, nothing in the way.')
-  const duplicate = { ...other('A-1', 'todo', 'Ann'), is: 'duplicate' as const, shared: ['swiss', 'card'] }
-  expect(answerOf({ ...nothing, duplicates: [duplicate], missing: ['**Steps**: how?'] })).toBe(
-    '**Likely duplicate**\n- [A-1 Title of A-1](http://x/issue/A-1) · todo · Ann · both say: swiss, card\n\n' +
-      'If it is not the same, it lacks: steps.\n\n' +
-      'Write `link A-1` and I note it on both. Closing one is up to you.',
+  expect(formatFindings(nothing)).toBe('Ready to start: no duplicates, no missing facts, no blockers.')
+  const duplicate = { ...other('A-1', 'todo', 'Ann'), kind: 'duplicate' as const, shared: ['swiss', 'card'] }
+  expect(formatFindings({ ...nothing, duplicates: [duplicate], missing: ['**Steps**: how?'] })).toBe(
+    '**Likely duplicate**\n- [A-1 Title of A-1](http://x/issue/A-1) · todo · Ann · shared words: swiss, card\n\n' +
+      'If it is not a duplicate, it lacks: steps.\n\n' +
+      "Write `link A-1` and I'll link both. Closing one is up to you.",
   )
 })
 
-test('a project is summed up by status, with what somebody should look at', () => {
+test('a project summary counts issues by status and lists overdue, blocked and unassigned ones', () => {
   const row = (code: string, status: Issue['status'], more = {}) => ({
     ...other(code, status),
     overdue: false,
@@ -164,15 +164,15 @@ test('a project is summed up by status, with what somebody should look at', () =
   expect(summaryOf(project, rows, now)).toBe(
     [
       '**Pause**: 3 issues · 1 todo · 1 in progress · 1 done',
-      'Its target date was 2026-02-01.',
+      'The target date, 2026-02-01, has passed.',
       '',
       '**Overdue** (1)',
       '- [A-3 Title of A-3](http://x/issue/A-3)',
       '',
       '**Blocked** (1)',
-      '- [A-2 Title of A-2](http://x/issue/A-2) waits for A-9',
+      '- [A-2 Title of A-2](http://x/issue/A-2): blocked by A-9',
       '',
-      '**Under way, nobody assigned** (1)',
+      '**Started, unassigned** (1)',
       '- [A-2 Title of A-2](http://x/issue/A-2)',
     ].join('\n'),
   )

@@ -1,8 +1,8 @@
 import { limits } from '@baton/protocol'
 import { parseJson } from '../../http/json.ts'
-import { clean } from './text.ts'
+import { cleanText } from './text.ts'
 
-/** A wish of the model to use a tool. `input` is null where what came is no JSON object. */
+/** A tool call that the model requests. `input` is null if its arguments are no JSON object. */
 export interface Call {
   id: string
   name: string
@@ -17,7 +17,7 @@ export interface Answer {
 type Json = { [key: string]: unknown }
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a chat completion holds; undefined for what is none. Nothing in it is believed to have the right shape. */
+/** Parses a chat completion; undefined if it is invalid. The endpoint is not trusted to send the right shape. */
 export function answerIn(body: Buffer): Answer | undefined {
   let completion: unknown
   try {
@@ -29,23 +29,23 @@ export function answerIn(body: Buffer): Answer | undefined {
   const message = Array.isArray(choices) && isObject(choices[0]) ? choices[0].message : undefined
   if (!isObject(message)) return undefined
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
-  const text = clean(withoutReasoning(textOf(message.content)), limits.activityBody)
-  return { text, calls: calls.map(callOf).map(withOwnId) }
+  const text = cleanText(withoutReasoning(textOf(message.content)), limits.activityBody)
+  return { text, calls: calls.map(callOf).map(withUniqueId) }
 }
 
-/** Text, or parts of it. */
+/** The content is a string or a list of text parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
-/** Models that think aloud begin with it, between tags. */
+/** Some models put their reasoning first, in `<think>` tags. */
 const withoutReasoning = (text: string) => text.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, '')
 
 function callOf(sent: unknown, index: number): Call {
-  const { id, function: wanted } = isObject(sent) ? sent : {}
-  const { name, arguments: input } = isObject(wanted) ? wanted : {}
+  const { id, function: requested } = isObject(sent) ? sent : {}
+  const { name, arguments: input } = isObject(requested) ? requested : {}
   return {
     id: typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) ? id : `call_${index + 1}`,
     name: typeof name === 'string' && /^[\w-]{1,64}$/.test(name) ? name : 'unknown',
@@ -53,11 +53,11 @@ function callOf(sent: unknown, index: number): Call {
   }
 }
 
-/** Answers to calls are told apart by it. */
-const withOwnId = (call: Call, index: number, all: Call[]) =>
+/** Results are matched to calls by id, so two calls must not share one. */
+const withUniqueId = (call: Call, index: number, all: Call[]) =>
   all.findIndex(({ id }) => id === call.id) === index ? call : { ...call, id: `${call.id}_${index + 1}` }
 
-/** The contract has it as JSON in a string; some endpoints send it as it is, and nothing where nothing is needed. */
+/** By the API it is JSON in a string. Some endpoints send an object, or nothing for a tool without input. */
 function inputOf(sent: unknown): Call['input'] {
   if (sent === undefined || sent === null || sent === '') return {}
   try {

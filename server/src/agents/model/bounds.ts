@@ -1,29 +1,29 @@
 const second = 1000
 
-/** How much one piece of work may take of a model. Where one is met, the agent says so (docs/guides/managing-agents.md). */
+/** Limits for one piece of work. The agent reports when it reaches one (docs/guides/managing-agents.md). */
 export const bounds = {
-  /** Answers of the model. */
+  /** Model answers per piece of work. */
   answers: 12,
-  /** From the first question to the last word. */
+  /** From the first request to the final answer. */
   workMs: 300 * second,
-  /** For one answer, all of it. */
+  /** For one complete answer. */
   answerMs: 60 * second,
   answerBytes: 1024 * 1024,
-  /** In one answer. */
+  /** Tool calls per answer. */
   calls: 8,
-  /** Of what one tool answers. */
+  /** Per tool result. */
   resultCharacters: 16_000,
-  /** Of all that is sent with one question, tools apart. */
+  /** Messages of one request, without the tool definitions. */
   conversationBytes: 384 * 1024,
-  /** Of what was said in the session before: the latest. */
+  /** Of the conversation before this work, the latest part. */
   earlierCharacters: 24_000,
   earlierMessages: 200,
-  /** Of what was done before an interruption; two for each call of two attempts are fewer. */
+  /** Actions of interrupted attempts. Two attempts with two activities per call stay below it. */
   earlierActions: 400,
   guidanceCharacters: 24_000,
-  /** Of one question, when the model is busy or away. */
+  /** Attempts per request while the model is busy or unreachable. */
   tries: 3,
   retryMs: [2 * second, 8 * second],
-  /** A model that wants more is not waited for. */
+  /** A longer Retry-After fails the work at once. */
   longestWaitMs: 30 * second,
 }

@@ -15,14 +15,14 @@ import {
 } from '../../../test/model.ts'
 import type { Config } from '../../config.ts'
 import { sql } from '../../db/sql.ts'
-import { Bells } from '../../relay/bells.ts'
+import { Wakeups } from '../../relay/wakeups.ts'
 import { AgentRunner } from '../runner.ts'
 import { completionsAt } from './endpoint.ts'
 import { recordHealth } from './health.ts'
 
 type Script = Parameters<ModelServer['play']>
 
-test('the address is that of the API, or of the call itself', () => {
+test('accepts the URL of the API and the URL of the completions endpoint', () => {
   const asked = 'https://model.example/v1/chat/completions'
   for (const given of ['https://model.example/v1', 'https://model.example/v1//', asked, `${asked}/`]) {
     expect(completionsAt(given)).toBe(asked)
@@ -31,7 +31,7 @@ test('the address is that of the API, or of the call itself', () => {
   expect(completionsAt(`${asked}?version=7`)).toBe(`${asked}?version=7`)
 })
 
-test('managers see which model there is and how it answers, and never the key', async ({ app, model }) => {
+test('managers see the model and its health, and never the key', async ({ app, model }) => {
   const { owner, admin, member } = await app.workspace()
   const known = { configured: true, model: 'large-1', url_host: new URL(model.url).host }
   const nothing = { last_success_at: null, last_failure_at: null, last_failure: null }
@@ -65,18 +65,15 @@ test('managers see which model there is and how it answers, and never the key', 
   expect(await status()).toMatchObject({ last_failure: 'did not answer in time' })
 })
 
-test('what goes wrong with the model is waited for, or said; the built-in agent goes on by rules', async ({
-  app,
-  model,
-}) => {
-  const { owner, scribe, builtIn, issueOf, sessionOn, said } = await insideScene(app)
+test('model failures are retried or reported, and the built-in agent continues by rules', async ({ app, model }) => {
+  const { owner, scribe, builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
   const late: Script[number] = () => app.clock.advance({ seconds: 60 })
   const page = raw('<html>502</html>', 200, { 'content-type': 'text/html' })
   const three = (turn: Script[number]): Script => [turn, turn, turn]
   const ok = says('Here I am.')
   const scripts: [what: string, script: Script, ends: string, after?: number][] = [
     ['busy for a moment', [refuses(429, { 'retry-after': '7' }), refuses(500), ok], 'response', 15],
-    ['a date to wait for', [refuses(503, { 'retry-after': 'Fri, 01 Jan 2021 00:00:00 GMT' }), ok], 'response', 0],
+    ['a Retry-After date', [refuses(503, { 'retry-after': 'Fri, 01 Jan 2021 00:00:00 GMT' }), ok], 'response', 0],
     ['away for a moment', [hangsUp, ok], 'response', 2],
     ['slow once', [late, ok], 'response', 62],
     ['answered with status 500', three(refuses(500)), 'model_unavailable', 10],
@@ -85,19 +82,19 @@ test('what goes wrong with the model is waited for, or said; the built-in agent 
     ['answered with status 302', [refuses(302, { location: `${app.rootUrl}/healthz` })], 'model_unavailable', 0],
     ['could not be reached', three(hangsUp), 'model_unavailable', 10],
     ['did not answer in time', three(late), 'model_unavailable', 190],
-    ['something that is no answer', [page], 'model_bad_answer', 0],
-    ['something that is no answer', [raw('{"choices":[]}')], 'model_bad_answer', 0],
-    ['something that is no answer', [raw('{"choices":[{"message":"hi"}]}')], 'model_bad_answer', 0],
-    ['more than can be read', [raw(' '.repeat(1024 * 1024 + 1))], 'model_bad_answer', 0],
+    ['sent an invalid response', [page], 'model_bad_answer', 0],
+    ['sent an invalid response', [raw('{"choices":[]}')], 'model_bad_answer', 0],
+    ['sent an invalid response', [raw('{"choices":[{"message":"hi"}]}')], 'model_bad_answer', 0],
+    ['a response that is too large', [raw(' '.repeat(1024 * 1024 + 1))], 'model_bad_answer', 0],
   ]
   for (const [what, script, ends, after] of scripts) {
-    const issue = await issueOf({ delegate_id: scribe.id })
+    const issue = await createIssue({ delegate_id: scribe.id })
     const began = app.clock.now().getTime()
     model.play(calls(['get_workspace', {}]), ...script)
     await workThrough(app)
     expect((app.clock.now().getTime() - began) / 1000, what).toBe(after)
     expect(model.asked.length, what).toBe(script.length + 1)
-    const last = (await said(await sessionOn(issue))).at(-1)
+    const last = (await readActivities(await sessionOn(issue))).at(-1)
     if (ends === 'response') {
       expect(last, what).toMatchObject({ type: 'response', content: { body: 'Here I am.' } })
       continue
@@ -111,23 +108,25 @@ test('what goes wrong with the model is waited for, or said; the built-in agent 
     ['Invoices show the wrong tax', [refuses(401)]],
     ['Printer jams', [page]],
   ] as [string, Script][]) {
-    const issue = await issueOf({ delegate_id: builtIn, type: 'bug', title })
+    const issue = await createIssue({ delegate_id: builtIn, type: 'bug', title })
     model.play(calls(['get_issue', { issue_id: issue.id }]), ...script)
     await workThrough(app)
     const session = await sessionOn(issue)
     expect(session.state).toBe('complete')
-    const activities = (await said(session)).filter(({ ephemeral }) => !ephemeral)
+    const activities = (await readActivities(session)).filter(({ ephemeral }) => !ephemeral)
     expect(typesOf(activities)).toEqual(['action', 'thought', ...Array(4).fill('action'), 'response'])
-    expect(lastBody(activities.slice(1, 2))).toMatch(/^The language model answered with .*, so this time I work by my/)
+    expect(lastBody(activities.slice(1, 2))).toMatch(
+      /^The language model (answered with|sent) .*, so this time I'll work by rules/,
+    )
     expect(lastBody(activities)).toContain('**Missing**')
   }
   expect(await app.everything()).not.toContain(modelKey)
 })
 
-test('Stop ends a question to the model that is under way, and nothing is left behind', async ({ app, model }) => {
-  const { member, scribe, issueOf, sessionOn, said } = await insideScene(app)
-  const runner = new AgentRunner(app.ctx, app.door, new Bells(app.ctx.db, app.ctx.log, 'work'))
-  const issue = await issueOf({ delegate_id: scribe.id })
+test('Stop aborts a pending request to the model and clears its timers', async ({ app, model }) => {
+  const { member, scribe, createIssue, sessionOn, readActivities } = await insideScene(app)
+  const runner = new AgentRunner(app.ctx, app.door, new Wakeups(app.ctx.db, app.ctx.log, 'work'))
+  const issue = await createIssue({ delegate_id: scribe.id })
   const { turn, asked, gone } = silence()
   model.play(turn)
   const drained = runner.drain()
@@ -139,6 +138,6 @@ test('Stop ends a question to the model that is under way, and nothing is left b
   await gone
   await drained
   expect(await sessionOn(issue)).toMatchObject({ state: 'complete', end_reason: 'stopped' })
-  expect(typesOf(await said(session))).toEqual(['thought', 'prompt', 'response'])
+  expect(typesOf(await readActivities(session))).toEqual(['thought', 'prompt', 'response'])
   expect(app.clock.waiting).toBe(0)
 })

@@ -2,7 +2,7 @@ import { plus } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Context } from '../../context.ts'
 import { sendTrusted, type TrustedOutcome } from '../../outbound/trusted.ts'
-import type { Hands } from '../mind.ts'
+import type { AgentSessionApi } from '../agent-session-api.ts'
 import { type Answer, answerIn } from './answer.ts'
 import { bounds } from './bounds.ts'
 import { ModelFailure } from './failure.ts'
@@ -13,15 +13,15 @@ import type { ToolDefinition } from './tools.ts'
 export interface Question {
   messages: Message[]
   tools: ToolDefinition[]
-  /** Names the question within its piece of work. */
+  /** Identifies the request within its piece of work. */
   step: string
-  /** All of the work is to be over by then. */
+  /** Deadline for the whole piece of work. */
   until: Date
 }
 
 type Tried = { answer: Answer } | { failed: string; wait: number | 'default' | 'never' }
 
-/** The one place that knows how a model is spoken to: chat completions, as OpenAI has them. */
+/** Client for OpenAI-compatible chat completions. No other file knows that protocol. */
 export class ModelEndpoint {
   readonly #ctx: Context
   readonly #model: NonNullable<Config['model']>
@@ -33,10 +33,10 @@ export class ModelEndpoint {
     this.#url = completionsAt(model.url)
   }
 
-  /** Asks again if the model is busy or away, for a while. */
-  async ask(hands: Hands, question: Question): Promise<Answer> {
+  /** Retries while the model is busy or unreachable, within the bounds. */
+  async ask(session: AgentSessionApi, question: Question): Promise<Answer> {
     for (let tries = 1; ; tries++) {
-      const tried = await this.#try(question, hands.aborted)
+      const tried = await this.#try(question, session.aborted)
       if ('answer' in tried) return tried.answer
       const { failed, wait } = tried
       const waitMs = wait === 'default' ? (bounds.retryMs[tries - 1] ?? 0) : wait
@@ -44,8 +44,8 @@ export class ModelEndpoint {
         throw new ModelFailure('model_unavailable', failed)
       }
       if (plus(this.#ctx.clock.now(), waitMs) >= question.until) throw outOfTime()
-      await hands.thought(`${question.step} again ${tries}`, `The language model ${failed}. I ask it again.`, 'passing')
-      await hands.pause(waitMs)
+      await session.thought(`${question.step} again ${tries}`, `The language model ${failed}. Retrying.`, 'ephemeral')
+      await session.pause(waitMs)
     }
   }
 
@@ -73,17 +73,17 @@ export class ModelEndpoint {
     return { failed, wait }
   }
 
-  /** That it cannot be written down is no reason to stop. */
+  /** A failure to store the health does not fail the work. */
   async #record(failure?: string) {
     const { log } = this.#ctx
-    if (failure) log.warn({ failure }, 'the model gave no answer')
+    if (failure) log.warn({ failure }, 'the request to the model failed')
     await recordHealth(this.#ctx, this.#model, failure).catch((error: Error) =>
-      log.warn({ message: error.message }, 'how the model answers could not be written down'),
+      log.warn({ message: error.message }, 'could not store the health of the model'),
     )
   }
 }
 
-/** Some give the address of the API and some that of the call. */
+/** The configured URL is that of the API or of the completions endpoint itself. */
 export function completionsAt(address: string): string {
   const url = new URL(address)
   url.pathname = `${url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')}/chat/completions`
@@ -98,24 +98,23 @@ interface Judged {
   bad?: true
 }
 
-const words = { timeout: 'did not answer in time', network_error: 'could not be reached' }
-const passing = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
+const failures = { timeout: 'did not answer in time', network_error: 'could not be reached' }
+const temporary = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529])
 
-/** Never a word of what it answered: that may hold anything, the key included. */
+/** The text never quotes the response: that can contain anything, including the key. */
 function judge(outcome: TrustedOutcome, now: Date): Judged {
   if (!outcome.ok) {
-    if (outcome.reason === 'too_large')
-      return { failed: 'answered with more than can be read', wait: 'never', bad: true }
-    return { failed: words[outcome.reason], wait: 'default' }
+    if (outcome.reason === 'too_large') return { failed: 'sent a response that is too large', wait: 'never', bad: true }
+    return { failed: failures[outcome.reason], wait: 'default' }
   }
   const { status, headers } = outcome
-  if (status === 200) return { failed: 'answered with something that is no answer', wait: 'never', bad: true }
+  if (status === 200) return { failed: 'sent an invalid response', wait: 'never', bad: true }
   const failed = `answered with status ${status}`
-  return { failed, wait: passing.has(status) ? waitIn(headers.get('retry-after'), now) : 'never' }
+  return { failed, wait: temporary.has(status) ? retryAfterMs(headers.get('retry-after'), now) : 'never' }
 }
 
-/** Seconds, or a date. */
-function waitIn(retryAfter: string | null, now: Date): number | 'default' {
+/** Retry-After is a number of seconds or a date. */
+function retryAfterMs(retryAfter: string | null, now: Date): number | 'default' {
   if (!retryAfter) return 'default'
   const ms = /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now.getTime()
   return Number.isNaN(ms) ? 'default' : Math.max(0, ms)

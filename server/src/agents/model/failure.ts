@@ -1,7 +1,7 @@
-/** Why an agent cannot go on with the model, as the session says it. */
+/** The `reason_code` of the error activity. */
 export type FailureReason = 'model_unavailable' | 'model_bad_answer' | 'model_limit_reached'
 
-/** An expected end. The message completes "The language model …" or, for a limit, stands for itself. */
+/** An expected failure. The message completes "The language model …"; for a limit it is a sentence of its own. */
 export class ModelFailure extends Error {
   readonly reason: FailureReason
 

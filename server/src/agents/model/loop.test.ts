@@ -5,14 +5,14 @@ import { insideScene, lastBody } from '../../../test/inside-agents.ts'
 import { calls, callsRaw, modelKey, says, modelTest as test } from '../../../test/model.ts'
 import { sql } from '../../db/sql.ts'
 import { toolsFor } from '../../tools/catalogue.ts'
-import { Marks, type Message, openingOf } from './prompt.ts'
+import { type Message, openingMessages, PromptTags } from './prompt.ts'
 
 test(
-  'the built-in agent works with the model and the tools of MCP, and its session shows what it did',
+  'the built-in agent works with the model and the MCP tools, and its session shows its actions',
   verifies('agent.deployment-uses-model'),
   async ({ app, model }) => {
-    const { member, builtIn, issueOf, sessionOn, said } = await insideScene(app)
-    const issue = await issueOf({ description: 'Since Tuesday.', delegate_id: builtIn })
+    const { member, builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
+    const issue = await createIssue({ description: 'Since Tuesday.', delegate_id: builtIn })
     await say(member, issue, 'Only on Fridays.')
     const link = { label: 'Graph', url: 'https://graphs.example/1' }
     const plan = (status: string) => ({ plan: [{ content: 'Read the issue', status }] })
@@ -43,7 +43,7 @@ test(
     expect(system).toMatch(/^You are Baton, the built-in agent/)
     expect(user).toContain('<description>Since Tuesday.</description>')
     const offered = first?.body.tools.map((tool) => tool.function.name) ?? []
-    // It is no app, has a session, and says what it says in it.
+    // Useless to an agent that is no app and has its session.
     const asApp = ['get_me', 'open_agent_session', 'post_activity']
     const ofMcp = toolsFor('app').flatMap(({ name }) => (asApp.includes(name) ? [] : [name]))
     expect(offered.toSorted()).toEqual([...ofMcp, 'ask_person'].sort())
@@ -53,13 +53,13 @@ test(
     expect(second?.body.messages.at(2)).toMatchObject({ role: 'assistant', content: 'I read it first.' })
     expect(second?.body.messages.slice(3).map(({ tool_call_id }) => tool_call_id)).toEqual(['a', 'b', 'c'])
     const [shown, read, comments] = model.results(1)
-    expect(shown).toBe('The plan is shown.')
+    expect(shown).toBe('Plan updated.')
     expect(read).toMatch(/^<data-([0-9a-f]{16})>\n.*"title":"Login is slow".*\n<\/data-\1>$/s)
     expect(comments).toContain('Only on Fridays.')
 
     const session = await sessionOn(issue)
     expect(session).toMatchObject({ state: 'complete', ...plan('inProgress'), external_urls: [link] })
-    const activities = await said(session)
+    const activities = await readActivities(session)
     expect(activities.map(({ content }) => content)).toEqual([
       { type: 'thought', body: 'Thinking about it.' },
       { type: 'thought', body: 'I read it first.' },
@@ -93,14 +93,14 @@ test(
 )
 
 test(
-  'a personal agent has its instructions and the guidance, and writes as far as an app may',
+  'a personal agent receives its instructions and the guidance, and can write what an app can',
   verifies('agent.personal-uses-instructions'),
   async ({ app, model }) => {
-    const { owner, member, team, scribe, issueOf, sessionOn, said } = await insideScene(app)
+    const { owner, member, team, scribe, createIssue, sessionOn, readActivities } = await insideScene(app)
     await done(member.patch(`/agents/personal/${scribe.id}`, { instructions: 'Write like a pirate.' }))
     await done(owner.patch('/workspaces/me', { guidance: 'Ask before you rename.' }))
     await done(owner.patch(`/teams/${team.id}`, { guidance: 'We rename freely.' }))
-    const issue = await issueOf({ delegate_id: scribe.id })
+    const issue = await createIssue({ delegate_id: scribe.id })
     model.play(
       calls(
         ['update_issue', { issue_id: issue.id, title: 'Login be slow' }],
@@ -121,7 +121,7 @@ test(
     expect(await done(member.get(`/issues/${issue.id}`))).toMatchObject({ title: 'Login be slow', status: 'backlog' })
     const [newest] = (await done(member.get('/issues?limit=1'))).data
     expect(newest).toMatchObject({ title: 'Measure the login', reporter_id: scribe.id })
-    const activities = await said(await sessionOn(issue))
+    const activities = await readActivities(await sessionOn(issue))
     expect(lastBody(activities)).toBe('Arr.')
     const results = activities.flatMap(({ content }) => ('result' in content ? [content.result] : []))
     expect(results).toEqual([
@@ -132,9 +132,9 @@ test(
   },
 )
 
-test('it asks, is answered, and knows what was said before; a mention is its request', async ({ app, model }) => {
-  const { owner, member, team, builtIn, issueOf, sessionOn, said, write } = await insideScene(app)
-  const issue = await issueOf({})
+test('the model can ask a person, and receives the answer with the earlier conversation', async ({ app, model }) => {
+  const { owner, member, team, builtIn, createIssue, sessionOn, readActivities, write } = await insideScene(app)
+  const issue = await createIssue({})
   const comment = await say(owner, issue, `@[Baton](${builtIn}) which one?`)
   const options = [{ value: 'a', label: 'The first' }, { value: 'b' }]
   model.play(
@@ -146,15 +146,15 @@ test('it asks, is answered, and knows what was said before; a mention is its req
   expect(model.results(1)[0]).toContain('VALIDATION_ERROR')
   const session = await sessionOn(issue)
   expect(session.state).toBe('awaitingInput')
-  const question = (await said(session)).at(-1)
+  const question = (await readActivities(session)).at(-1)
   expect(question).toMatchObject({ type: 'elicitation', signal: 'select', signal_metadata: { options } })
 
   const answer = { signal_metadata: { in_reply_to: question?.id, selected: ['b'] } }
   await done(write(session, 'The second', answer))
   model.play(says('Then the second.'))
   await app.work()
-  const heard = model.asked[0]?.body.messages.slice(1).map(({ role, content }) => [role, content])
-  expect(heard).toEqual([
+  const sent = model.asked[0]?.body.messages.slice(1).map(({ role, content }) => [role, content])
+  expect(sent).toEqual([
     ['user', expect.stringContaining('which one?')],
     ['assistant', 'Which?'],
     ['user', expect.stringMatching(/^<request-[0-9a-f]{16}>\nThe second\n\(chosen: b\)\n/)],
@@ -180,12 +180,12 @@ test('it asks, is answered, and knows what was said before; a mention is its req
   const [, user] = model.asked[0]?.body.messages ?? []
   expect(user?.content).toContain(`You were mentioned in a comment on the project ${project.id}.`)
   expect(user?.content).toContain('<title>Speed</title>')
-  expect(lastBody(await said(await sessionOn(project)))).toBe('Well.')
+  expect(lastBody(await readActivities(await sessionOn(project)))).toBe('Well.')
 })
 
-test('of a long history it reads the latest, and no more than it needs', async ({ app, model }) => {
-  const { member, scribe, issueOf, sessionOn, write } = await insideScene(app)
-  const issue = await issueOf({ delegate_id: scribe.id })
+test('reads only the latest part of a long conversation', async ({ app, model }) => {
+  const { member, scribe, createIssue, sessionOn, write } = await insideScene(app)
+  const issue = await createIssue({ delegate_id: scribe.id })
   model.play(says('Here I am.'))
   await app.work()
   const session = await sessionOn(issue)
@@ -209,28 +209,28 @@ test('of a long history it reads the latest, and no more than it needs', async (
   let read = 0
   let opening: Message[] = []
   await app.work({
-    async work(work, hands) {
-      const { saidBefore } = hands
-      hands.saidBefore = async function* () {
-        for await (const activity of saidBefore.call(hands)) {
+    async work(work, session) {
+      const { earlierMessages } = session
+      session.earlierMessages = async function* () {
+        for await (const activity of earlierMessages.call(session)) {
           read++
           yield activity
         }
       }
-      opening = await openingOf(work, hands, new Marks(), '2030-01-01')
-      await hands.respond('Fine.')
+      opening = await openingMessages(work, session, new PromptTags(), '2030-01-01')
+      await session.respond('Fine.')
     },
   })
-  const told = opening.map(({ content }) => content).join('\n')
-  const kept = [...told.matchAll(/(\d+) x{395}/g)].map(([, seq]) => Number(seq))
+  const text = opening.map(({ content }) => content).join('\n')
+  const kept = [...text.matchAll(/(\d+) x{395}/g)].map(([, seq]) => Number(seq))
   expect(kept).toEqual(words.slice(-60))
   expect(read).toBe(kept.length + 1)
   expect(opening.at(-1)?.content).toContain('And now?')
 })
 
-test('calls that make no sense are answered to the model, and it can mend them', async ({ app, model }) => {
-  const { builtIn, issueOf, sessionOn, said } = await insideScene(app)
-  const issue = await issueOf({ delegate_id: builtIn, description: 'x'.repeat(90_000) })
+test('invalid tool calls are reported to the model, which can correct them', async ({ app, model }) => {
+  const { builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
+  const issue = await createIssue({ delegate_id: builtIn, description: 'x'.repeat(90_000) })
   const many = Array.from({ length: 10 }, () => ['get_workspace', ''] as [string, unknown])
   model.play(
     calls(
@@ -258,7 +258,7 @@ test('calls that make no sense are answered to the model, and it can mend them',
     says('At last. \0\ud800'),
   )
   await app.work()
-  const noObject = 'Not done: the arguments are no JSON object.'
+  const noObject = 'Not done: the arguments must be a JSON object.'
   expect(model.results(1)).toEqual([
     noObject,
     noObject,
@@ -276,7 +276,7 @@ test('calls that make no sense are answered to the model, and it can mend them',
     'There is no tool update_workspace.',
     expect.stringContaining('VALIDATION_ERROR'),
     expect.stringContaining('VALIDATION_ERROR'),
-    expect.stringContaining('[cut here: these are the first 16000 of'),
+    expect.stringContaining('[truncated to the first 16000 of'),
   ])
   expect(model.results(3)).toEqual([
     'There is no tool unknown.',
@@ -286,35 +286,35 @@ test('calls that make no sense are answered to the model, and it can mend them',
   ])
   const ids = model.asked[3]?.body.messages.flatMap(({ tool_call_id }) => tool_call_id ?? []).slice(-4)
   expect(ids).toEqual(['call_1', 'call_2', 'x', 'x_4'])
-  expect(model.results(4).filter((result) => result === 'Not done: at most 8 calls at once.')).toHaveLength(2)
+  expect(model.results(4).filter((result) => result === 'Not done: at most 8 calls per answer.')).toHaveLength(2)
   expect(model.asked[5]?.body.messages.at(-1)).toEqual({
     role: 'user',
-    content: 'That was empty. Use a tool, or give your last word.',
+    content: 'Your answer was empty. Call a tool or give your final answer.',
   })
-  expect(lastBody(await said(await sessionOn(issue)))).toBe('At last. \ufffd')
+  expect(lastBody(await readActivities(await sessionOn(issue)))).toBe('At last. \ufffd')
 })
 
-test('it comes to an end: by answers, by time, and by what there is to read', async ({ app, model }) => {
-  const { scribe, builtIn, issueOf, sessionOn, said } = await insideScene(app)
+test('fails at the limits for answers, time and conversation size', async ({ app, model }) => {
+  const { scribe, builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
   const endless = Array.from({ length: 20 }, () => calls(['get_workspace', {}]))
   const slow = endless.map((turn): typeof turn => (...asked) => {
     app.clock.advance({ seconds: 50 })
     turn(...asked)
   })
-  const big = await issueOf({ description: 'x'.repeat(90_000) })
+  const big = await createIssue({ description: 'x'.repeat(90_000) })
   const greedy = endless.map(() => calls(...Array(8).fill(['get_issue', { issue_id: big.id }])))
   for (const [agent, script, answers, words] of [
-    [scribe.id, endless, 12, 'I came to no end within 12 answers'],
+    [scribe.id, endless, 12, 'I did not finish within 12 answers'],
     [builtIn, slow, 6, 'I ran out of time'],
     [builtIn, greedy, 3, 'I had more to read'],
   ] as const) {
-    const issue = await issueOf({ delegate_id: agent })
+    const issue = await createIssue({ delegate_id: agent })
     model.play(...script)
     await app.work()
     expect(model.asked.length).toBe(answers)
     const session = await sessionOn(issue)
     expect(session.state).toBe('error')
-    const last = (await said(session)).at(-1)
+    const last = (await readActivities(session)).at(-1)
     expect(last).toMatchObject({ type: 'error', content: { reason_code: 'model_limit_reached' } })
     expect(lastBody([last as never])).toMatch(new RegExp(`^${words}`))
   }

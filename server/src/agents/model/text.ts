@@ -1,20 +1,20 @@
-/** What a model or a stranger wrote, as the database holds it and within a limit. */
-export function clean(text: string, maxCharacters: number): string {
-  const held = text
+/** Removes characters that the database cannot store, and cuts the text to the limit. */
+export function cleanText(text: string, maxCharacters: number): string {
+  const storable = text
     .replace(/\p{Surrogate}/gu, '\ufffd')
     .replaceAll('\0', '')
     .trim()
-  // No text has more characters than units; only one that is long is counted.
-  if (held.length <= maxCharacters) return held
-  const characters = [...held]
-  return characters.length <= maxCharacters ? held : `${characters.slice(0, maxCharacters - 1).join('')}…`
+  // `length` counts UTF-16 units, never fewer than characters, so long texts alone are split.
+  if (storable.length <= maxCharacters) return storable
+  const characters = [...storable]
+  return characters.length <= maxCharacters ? storable : `${characters.slice(0, maxCharacters - 1).join('')}…`
 }
 
-/** On one line, for the list of what an agent did. */
-export const inBrief = (text: string) => clean(text.replace(/\s+/g, ' '), 200)
+/** For the list of actions. */
+export const oneLine = (text: string) => cleanText(text.replace(/\s+/g, ' '), 200)
 
-/** Cut with a word about it, so that nobody takes a part for the whole. */
-export function cutOff(text: string, maxCharacters: number): string {
+/** Cuts the text and appends a notice, so that the model knows that it is incomplete. */
+export function truncate(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text
-  return `${text.slice(0, maxCharacters)}\n[cut here: these are the first ${maxCharacters} of ${text.length} characters; ask for less]`
+  return `${text.slice(0, maxCharacters)}\n[truncated to the first ${maxCharacters} of ${text.length} characters; request less]`
 }

@@ -4,7 +4,7 @@ import { annotations } from '../../tools/annotations.ts'
 import type { Outcome } from '../../tools/call.ts'
 import { type InputSchema, inputSchema, type Json } from '../../tools/schema.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { inBrief } from './text.ts'
+import { oneLine } from './text.ts'
 
 export interface ToolDefinition {
   type: 'function'
@@ -24,14 +24,14 @@ const object = (properties: Record<string, object>, required: string[]) => ({
   additionalProperties: false,
 })
 
-/** Names of what the agent does in its own session, which no session has to be named for. */
+/** Tools for the agent's own session, without a session id. */
 export const planTool = 'update_session_plan'
 export const askTool = 'ask_person'
 
 const ownTools = [
   define(
     planTool,
-    'Show what you are about to do as a checklist, and tick it off. Send the whole plan every time. Only for work of several steps.',
+    'Show your plan as a checklist and update the status of its steps. Send the whole plan every time. Only for work of several steps.',
     object(
       {
         plan: {
@@ -47,15 +47,16 @@ const ownTools = [
   ),
   define(
     askTool,
-    'Ask the person a question that you cannot go on without, and end here; you are called again when they answer. Offer options where there are few answers.',
+    'Ask the person a question that you need answered to continue. This ends your work; you are called again when they answer. Offer options if there are only a few possible answers.',
     object(
       {
         question: text('Markdown'),
         options: {
           type: 'array',
-          items: object({ value: text('Short, unique'), label: text('As shown'), description: text('One line') }, [
-            'value',
-          ]),
+          items: object(
+            { value: text('Short, unique'), label: text('Shown to the person'), description: text('One line') },
+            ['value'],
+          ),
         },
       },
       ['question'],
@@ -63,8 +64,8 @@ const ownTools = [
   ),
 ]
 
-/** Keywords that some endpoints make grammars of, which fail or take forever. The door asks for all of them anyway. */
-const askedByTheDoor = [
+/** Some endpoints compile these keywords to grammars, which fails or is very slow. The door validates them anyway. */
+const droppedKeywords = [
   'pattern',
   'format',
   'minLength',
@@ -77,28 +78,28 @@ const askedByTheDoor = [
   'uniqueItems',
 ]
 
-function plain(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(plain)
+function simplify(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(simplify)
   if (schema === null || typeof schema !== 'object') return schema
   const { properties, ...keywords } = schema
-  const kept = Object.entries(keywords).filter(([name]) => !askedByTheDoor.includes(name))
+  const kept = Object.entries(keywords).filter(([name]) => !droppedKeywords.includes(name))
   return {
     ...(keywords.enum && !keywords.type ? { type: 'string' } : {}),
-    ...Object.fromEntries(kept.map(([name, value]) => [name, plain(value)])),
-    // Fields may be called as keywords are.
+    ...Object.fromEntries(kept.map(([name, value]) => [name, simplify(value)])),
+    // Not filtered: a field can have the name of a keyword.
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, plain(field)])),
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, simplify(field)])),
     }),
   }
 }
 
-/** What the model is told that it can do. */
+/** The tool definitions in the request to the model. */
 export const definitionsOf = (tools: readonly Tool[]): ToolDefinition[] => [
-  ...tools.map((tool) => define(tool.name, tool.description, plain(fieldsOf(tool)) as object)),
+  ...tools.map((tool) => define(tool.name, tool.description, simplify(fieldsOf(tool)) as object)),
   ...ownTools,
 ]
 
-/** It changes no other session than its own, so that none has to be named. */
+/** An agent updates only its own session, so `session_id` is left out. */
 function fieldsOf(tool: Tool): InputSchema {
   const { properties, required, ...schema } = inputSchema(tool)
   if (tool.operation !== api.updateAgentSession) return { ...schema, properties, required }
@@ -107,36 +108,36 @@ function fieldsOf(tool: Tool): InputSchema {
 }
 
 /** "Get issue" for `get_issue`. */
-export const inWords = (tool: Tool) => annotations(tool).title
+export const toolTitle = (tool: Tool) => annotations(tool).title
 
-/** What a call is about: what says most comes first, and what only pages is left out. */
-export function aboutCall(input: Record<string, unknown>): string {
-  const told = Object.entries(input).filter(([name]) => name !== 'cursor' && name !== 'limit')
-  const [only] = told
+/** The input on one line, without the paging fields. */
+export function describeInput(input: Record<string, unknown>): string {
+  const fields = Object.entries(input).filter(([name]) => name !== 'cursor' && name !== 'limit')
+  const [only] = fields
   const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-  if (told.length === 1 && only) return inBrief(shown(only[1]))
-  return inBrief(told.map(([name, value]) => `${name}: ${shown(value)}`).join(', '))
+  if (fields.length === 1 && only) return oneLine(shown(only[1]))
+  return oneLine(fields.map(([name, value]) => `${name}: ${shown(value)}`).join(', '))
 }
 
-/** What came of it, in a few words. */
-export function inShort(outcome: Outcome): string {
-  if (!outcome.ok) return inBrief(`${outcome.refusal.code}: ${outcome.refusal.message}`)
+/** The result on one line. */
+export function summarizeOutcome(outcome: Outcome): string {
+  if (!outcome.ok) return oneLine(`${outcome.refusal.code}: ${outcome.refusal.message}`)
   const body = (outcome.body ?? {}) as Record<string, unknown>
   if (Array.isArray(body.data))
     return `${body.data.length} found${body.next_cursor || body.has_more ? ', and more' : ''}`
   const named = [body.code, body.title ?? body.name ?? body.text].filter((part) => typeof part === 'string')
-  return inBrief(named.join(' ')) || 'Done'
+  return oneLine(named.join(' ')) || 'Done'
 }
 
-/** The same tool with the same input has the same mark. */
-export const markOf = ({ name }: Tool, input: Record<string, unknown>) =>
+/** The same for the same tool with the same input. */
+export const callHash = ({ name }: Tool, input: Record<string, unknown>) =>
   createHash('sha256')
     .update(JSON.stringify([name, Object.entries(input).sort(([a], [b]) => (a < b ? -1 : 1))]))
     .digest('hex')
     .slice(0, 24)
 
-export const writes = ({ operation }: Tool) => operation.route.method !== 'GET'
+export const isWrite = ({ operation }: Tool) => operation.route.method !== 'GET'
 
-/** Made twice, there would be two. A comment is looked for by its words before it is made (hands.ts). */
-export const makesAnother = ({ operation }: Tool) =>
+/** Repeating the call would create a second item. Comments are excluded: AgentSessionApi finds existing ones by text. */
+export const createsNewItem = ({ operation }: Tool) =>
   operation.route.method === 'POST' && operation !== api.createComment

@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { api, isBatonError } from '../../data/api.ts'
@@ -99,7 +100,7 @@ export function CreateForm({ preset, onClose }: Props) {
         aria-invalid={problems.title ? true : undefined}
         aria-describedby={problems.title ? 'create-title-error' : undefined}
         placeholder="What is to be done?"
-        maxLength={255}
+        maxLength={limits.title}
         value={draft.title}
         onChange={(event) => change({ title: event.target.value })}
         className="w-full bg-transparent text-xl font-semibold outline-none placeholder:text-ink-3"

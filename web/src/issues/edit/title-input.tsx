@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useState } from 'react'
 import { editIssues } from './edit.ts'
 
@@ -19,7 +20,7 @@ export function TitleInput({ issue, onDone }: { issue: Issue; onDone: () => void
       // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to type in it
       autoFocus
       aria-label={`Title of ${issue.code}`}
-      maxLength={255}
+      maxLength={limits.title}
       value={title}
       onFocus={(event) => event.currentTarget.select()}
       onChange={(event) => setTitle(event.target.value)}

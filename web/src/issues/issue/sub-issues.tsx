@@ -1,4 +1,5 @@
 import type { Issue } from '@baton/protocol'
+import { limits } from '@baton/protocol/limits'
 import { useEffect, useState } from 'react'
 import { api, readAll } from '../../data/api.ts'
 import { putIssue, useIssuesWhere } from '../../data/issues.ts'
@@ -69,7 +70,7 @@ function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promi
       aria-label="Title of the sub-issue"
       placeholder="Title, then Enter"
       value={title}
-      maxLength={255}
+      maxLength={limits.title}
       onChange={(event) => setTitle(event.target.value)}
       onBlur={() => !title.trim() && onClose()}
       onKeyDown={async (event) => {

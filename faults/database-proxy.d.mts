@@ -1,0 +1,9 @@
+export class DatabaseProxy {
+  static start(target: string): Promise<DatabaseProxy>
+  urlOf(target: string): string
+  cut(): void
+  refuse(refusing: boolean): void
+  silence(options?: { includingNew?: boolean }): void
+  resume(): void
+  stop(): void
+}

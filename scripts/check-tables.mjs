@@ -1,0 +1,109 @@
+// Checks "read across, write home": only the room that owns a table has statements that write it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from './setup.mjs'
+import { roomOf, runIfMain, sourceFiles } from './sources.mjs'
+
+/** Room of server/src → the tables it owns. Each table has exactly one owner. */
+const ownedTables = {
+  db: ['migrations', 'settings'],
+  relay: ['relayed_attempts'],
+  http: ['rate_limits', 'rate_windows', 'rate_window_calls'],
+  login: ['users', 'logins', 'grants', 'access_tokens'],
+  audit: ['audit_entries'],
+  views: ['views'],
+  workspaces: ['workspaces', 'memberships', 'invitations', 'teams', 'team_members'],
+  inbox: ['inbox_entries'],
+  delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days'],
+  events: ['events'],
+  'agent-sessions': ['agent_sessions', 'agent_activities'],
+  planning: ['labels', 'milestones', 'cycles', 'initiatives'],
+  issues: ['issues', 'issue_codes', 'issue_labels', 'issue_blocks', 'issue_changes'],
+  projects: ['projects', 'project_members', 'project_teams', 'project_labels'],
+  comments: ['comments'],
+  'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],
+  agents: ['inside_agents', 'agent_work', 'model_health'],
+  oauth: ['oauth_clients', 'oauth_requests', 'oauth_codes', 'refresh_tokens'],
+}
+
+/** Room → tables of other rooms that it still writes. The list only shrinks: an entry that no longer applies fails. */
+const knownViolations = {
+  'agent-apps': ['grants', 'users'],
+  'agent-sessions': ['agent_work', 'inbox_entries'],
+  agents: ['users'],
+  demo: ['settings', 'users', 'workspaces'],
+  issues: ['teams', 'workspaces'],
+  'key-check': ['settings'],
+  oauth: ['access_tokens', 'grants'],
+  projects: ['issues'],
+  workspaces: ['inside_agents', 'users'],
+}
+
+/** Rooms with a helper whose table is a parameter; its callers name the table in a form that `writesOf` finds. */
+const roomsWithTableParameter = ['db', 'planning']
+
+const written = [
+  /\binsert\s+into\s+(\w+|\$\{)/gi,
+  /\bmerge\s+into\s+(?:only\s+)?(\w+|\$\{)/gi,
+  /\bdelete\s+from\s+(?:only\s+)?(\w+|\$\{)/gi,
+  /\btruncate\s+(?:table\s+)?(\w+|\$\{)/gi,
+  // Not `for update`, nor `on conflict do update set`. An alias may stand before `set`.
+  /(?<!\b(?:for|key|do)\s+)\bupdate\s+(?:only\s+)?(\w+|\$\{\w+\})\s+(?:(?:as\s+)?\w+\s+)?set\b/gi,
+  // insertRows(sql`issues`, …), and the table of one of planning's resources.
+  /\binsertRows\(\s*sql`(\w+)`/g,
+  /\btable:\s*sql`(\w+)`/g,
+]
+
+export const tableProblems = () =>
+  problemsOfTables({
+    sources: sourceFiles(join(root, 'server/src')),
+    migrations: readdirSync(join(root, 'server/migrations'))
+      .filter((name) => name.endsWith('.sql'))
+      .map((name) => readFileSync(join(root, 'server/migrations', name), 'utf8')),
+    ownedTables,
+    knownViolations,
+    roomsWithTableParameter,
+  })
+
+export function problemsOfTables({ sources, migrations, ownedTables, knownViolations, roomsWithTableParameter }) {
+  const owners = new Map(Object.entries(ownedTables).flatMap(([room, tables]) => tables.map((table) => [table, room])))
+  const problems = []
+  const tables = new Set([...migrations, ...sources.map(({ text }) => text)].flatMap(createdIn))
+  for (const table of tables)
+    if (!owners.has(table)) problems.push(`table ${table} has no owner in scripts/check-tables.mjs`)
+  for (const table of owners.keys())
+    if (!tables.has(table)) problems.push(`table ${table} has an owner in scripts/check-tables.mjs but does not exist`)
+
+  const unused = new Set(
+    Object.entries(knownViolations).flatMap(([room, names]) => names.map((name) => `${room} ${name}`)),
+  )
+  for (const { path, text } of sources) {
+    const room = roomOf(path)
+    for (const { table, line } of writesOf(text)) {
+      const place = `server/src/${path}:${line}`
+      if (table === null) {
+        if (!roomsWithTableParameter.includes(room)) problems.push(`${place} writes a table whose name is a parameter`)
+      } else if (owners.has(table) && owners.get(table) !== room) {
+        if (knownViolations[room]?.includes(table)) unused.delete(`${room} ${table}`)
+        else problems.push(`${place} writes ${table}, which ${owners.get(table)} owns`)
+      }
+    }
+  }
+  for (const entry of unused)
+    problems.push(`knownViolations of scripts/check-tables.mjs has ${entry}, which no longer applies`)
+  return problems
+}
+
+/** Statements that write, each with its table, or null when the name is a parameter. */
+export const writesOf = (text) =>
+  written.flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(({ 1: name, index }) => ({
+      table: name.startsWith('${') ? null : name.toLowerCase(),
+      line: text.slice(0, index).split('\n').length,
+    })),
+  )
+
+const createdIn = (text) =>
+  [...text.matchAll(/\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi)].map(([, table]) => table)
+
+runIfMain(import.meta.url, tableProblems)

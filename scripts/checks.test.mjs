@@ -1,0 +1,176 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { problemsOfTree } from './check-imports.mjs'
+import { problemsOfTables, writesOf } from './check-tables.mjs'
+import { problemsOfText } from './check-words.mjs'
+
+describe('imports', () => {
+  let base
+  beforeEach(() => {
+    base = mkdtempSync(join(tmpdir(), 'baton-imports-'))
+  })
+  afterEach(() => rmSync(base, { recursive: true }))
+
+  /** The problems of a tree with these files, which have the given lines. */
+  function problems(files, description = {}) {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(base, 'src', path)), { recursive: true })
+      writeFileSync(join(base, 'src', path), text)
+    }
+    return problemsOfTree(base, { folder: 'src', ...description })
+  }
+  const order = [['ids'], ['http'], ['app']]
+
+  test('accepts imports of lower rooms, and within a room', () => {
+    const files = {
+      'ids.ts': '',
+      'http/route.ts': "import { id } from '../ids.ts'\nimport './errors.ts'",
+      'http/errors.ts': '',
+      'app.tsx': "const route = await import('./http/route.ts')",
+    }
+    expect(problems(files, { order })).toEqual([])
+  })
+
+  test('refuses an import of a higher room, of types too', () => {
+    const files = { 'ids.ts': "import type { Route } from './http/route.ts'", 'http/route.ts': '' }
+    expect(problems(files, { order })).toEqual(['src/ids.ts imports http, which is not below ids'])
+  })
+
+  test('refuses a room that is missing in the order', () => {
+    expect(problems({ 'lost/a.ts': '' }, { order })).toEqual([
+      'src/lost/a.ts is in lost, which is missing in the order of scripts/check-imports.mjs',
+    ])
+  })
+
+  test('prints a circle of files whole, of type imports too', () => {
+    const files = {
+      'a.ts': "export { b } from './sub/b.ts'",
+      'sub/b.ts': "import type { C } from './c.ts'",
+      'sub/c.ts': "import {\n  a,\n} from '../a.ts'",
+      'd.ts': "import { a } from './a.ts'",
+    }
+    expect(problems(files)).toEqual(['src has a circle of imports: a.ts → sub/b.ts → sub/c.ts → a.ts'])
+  })
+
+  test('accepts a file that is imported on two ways', () => {
+    const files = { 'a.ts': "import './b.ts'\nimport './c.ts'", 'b.ts': "import './c.ts'", 'c.ts': '' }
+    expect(problems(files)).toEqual([])
+  })
+
+  test('finds every group of files with a circle, and ignores tests', () => {
+    const files = {
+      'a.ts': "import './b.ts'",
+      'b.ts': "import './a.ts'",
+      'c.ts': "import './d.ts'",
+      'd.ts': "import './c.ts'",
+      'e.test.ts': "import './e.ts'",
+      'e.ts': "import './e.test.ts'",
+    }
+    expect(problems(files)).toEqual([
+      'src has a circle of imports: a.ts → b.ts → a.ts',
+      'src has a circle of imports: c.ts → d.ts → c.ts',
+    ])
+  })
+
+  test('refuses importers that a room does not name, its own files among them', () => {
+    const files = {
+      'main.ts': "import './commands/a.ts'",
+      'commands/a.ts': "import './b.ts'",
+      'commands/b.ts': '',
+      'files.ts': "import './commands/b.ts'",
+    }
+    expect(problems(files, { importers: { commands: ['main'] } })).toEqual([
+      'src/commands/a.ts imports commands/b.ts, which only main may import',
+      'src/files.ts imports commands/b.ts, which only main may import',
+    ])
+  })
+
+  test('refuses process.env outside the rooms that may read it', () => {
+    const files = { 'config.ts': 'process.env', 'log.ts': 'process.env' }
+    expect(problems(files, { environmentIn: ['config'] })).toEqual(['src/log.ts reads process.env; only config may'])
+  })
+})
+
+describe('tables', () => {
+  const tables = (text) => writesOf(text).map(({ table }) => table)
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a source file
+  const withParameter = 'sql`update ${table} t set a = 1`'
+
+  test.each([
+    ['insert into issues (id) values (1)', 'issues'],
+    ['delete from only teams t using gone', 'teams'],
+    ['merge into users u using x on true', 'users'],
+    ['truncate table words', 'words'],
+    ['update issues set a = 1', 'issues'],
+    ['UPDATE issues e\n  SET a = 1', 'issues'],
+    ['update issues as e set a = 1', 'issues'],
+    ['insertRows(sql`issues`, columns, rows)', 'issues'],
+    ['{ table: sql`labels` }', 'labels'],
+    [withParameter, null],
+  ])('finds the write in %s', (text, table) => expect(tables(text)).toEqual([table]))
+
+  test.each([
+    'select 1 from issues for update of issues',
+    'select 1 from issues for no key update skip locked',
+    'on conflict (id) do update set a = 1',
+    'select 1 from issues',
+    '// Cannot update its issues',
+  ])('finds no write in %s', (text) => expect(tables(text)).toEqual([]))
+
+  const check = (path, text, changes = {}) =>
+    problemsOfTables({
+      sources: [{ path, text }],
+      migrations: ['create table issues (id text);\ncreate unlogged table if not exists windows (id text);'],
+      ownedTables: { issues: ['issues'], http: ['windows'] },
+      knownViolations: {},
+      roomsWithTableParameter: ['db'],
+      ...changes,
+    })
+
+  test('accepts writes of the owner', () => {
+    expect(check('issues/update.ts', 'delete from issues')).toEqual([])
+  })
+
+  test('refuses writes of another room, with file and line', () => {
+    expect(check('projects/delete.ts', '\ndelete from issues')).toEqual([
+      'server/src/projects/delete.ts:2 writes issues, which issues owns',
+    ])
+  })
+
+  test('refuses a table name in a parameter outside the rooms that may have it', () => {
+    expect(check('db/sql.ts', withParameter)).toEqual([])
+    expect(check('projects/a.ts', withParameter)).toEqual([
+      'server/src/projects/a.ts:1 writes a table whose name is a parameter',
+    ])
+  })
+
+  test('refuses a table without an owner, and an owner without a table', () => {
+    expect(check('a.ts', '', { ownedTables: { issues: ['issues', 'gone'] } })).toEqual([
+      'table windows has no owner in scripts/check-tables.mjs',
+      'table gone has an owner in scripts/check-tables.mjs but does not exist',
+    ])
+  })
+
+  test('accepts a known violation, and refuses one that no longer applies', () => {
+    const knownViolations = { projects: ['issues'] }
+    expect(check('projects/delete.ts', 'delete from issues', { knownViolations })).toEqual([])
+    expect(check('projects/delete.ts', '', { knownViolations })).toEqual([
+      'knownViolations of scripts/check-tables.mjs has projects issues, which no longer applies',
+    ])
+  })
+})
+
+describe('words', () => {
+  test('refuses forbidden words in any case, with file and line', () => {
+    expect(problemsOfText('a.ts', 'fine\n// Nobody knows, by and by')).toEqual([
+      'a.ts:2 has "Nobody"; name the user, member or caller',
+      'a.ts:2 has "by and by"; name the user, member or caller',
+    ])
+  })
+
+  test('accepts them inside other words', () => {
+    expect(problemsOfText('a.ts', 'const nobodyElse = 1')).toEqual([])
+  })
+})
