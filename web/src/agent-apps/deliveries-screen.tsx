@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { ShieldAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { appQuery, useMayLookAfter } from '../data/agent-apps.ts'
+import { appQuery, useCanManageApp } from '../data/agent-apps.ts'
 import { appEndpoint } from '../data/endpoints.ts'
 import { DeliveryDetail } from '../deliveries/delivery-detail.tsx'
 import { DeliveryFilters, DeliveryList } from '../deliveries/delivery-list.tsx'
@@ -45,7 +45,7 @@ export function AppDeliveriesScreen() {
 
 /** For those who look after the app; others are told who does. */
 const Caretaken = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
-  useMayLookAfter(app) ? (
+  useCanManageApp(app) ? (
     children
   ) : (
     <Empty icon={ShieldAlert} title="You cannot see these deliveries">

@@ -1,6 +1,6 @@
 import type { Project, ProjectChange } from '@baton/protocol'
 import { Plus, Target } from 'lucide-react'
-import { api, atHand, queries } from '../data/api.ts'
+import { api, cachedOrRead, queries } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { initiativesQuery } from '../data/planning.ts'
 import { membersQuery, teamsQuery } from '../data/workspaces.ts'
@@ -21,7 +21,7 @@ export function useChooseProject() {
   const ask = usePicker()
   const { user } = useMe()
   const people = async (query: string, nobody?: string) => {
-    const members = await atHand(membersQuery)
+    const members = await cachedOrRead(membersQuery)
     const options = [...members]
       .sort((a, b) => Number(b.id === user.id) - Number(a.id === user.id) || byName(a.display_name, b.display_name))
       .map(({ id, display_name }) => ({
@@ -129,7 +129,7 @@ function several(
 }
 
 async function teamOptions(query: string): Promise<Option[]> {
-  const teams = await atHand(teamsQuery)
+  const teams = await cachedOrRead(teamsQuery)
   return matching(
     teams.map(({ id, name, key }) => ({ value: id, label: name, hint: key })),
     query,
@@ -156,7 +156,7 @@ const initiativeQuestion = (project: Project): Question => ({
 })
 
 async function initiativeOptions(query: string): Promise<Option[]> {
-  const initiatives = await atHand(initiativesQuery)
+  const initiatives = await cachedOrRead(initiativesQuery)
   const icon = <Target size={14} aria-hidden className="text-ink-3" />
   const options = [...initiatives]
     .sort((a, b) => byName(a.name, b.name))

@@ -1,6 +1,6 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import type { ReactNode } from 'react'
-import { atHand } from '../../data/api.ts'
+import { cachedOrRead } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
 import { cyclesQuery, milestonesQuery } from '../../data/planning.ts'
 import { projectsQuery } from '../../data/projects.ts'
@@ -73,7 +73,7 @@ export function useChoices(issue: Issue) {
           'Assignee',
           issue.assignee_id,
           async (query) => {
-            const members = await atHand(membersQuery)
+            const members = await cachedOrRead(membersQuery)
             const people = [...members].sort(
               (a, b) =>
                 Number(b.id === user.id) - Number(a.id === user.id) || a.display_name.localeCompare(b.display_name),
@@ -112,7 +112,7 @@ export function useChoices(issue: Issue) {
           'Project',
           issue.project_id,
           async (query) => {
-            const projects = await atHand(projectsQuery)
+            const projects = await cachedOrRead(projectsQuery)
             const options = projects.map(({ id, title }) => ({ value: id, label: title }))
             return matching([{ value: none, label: 'No project' }, ...options], query)
           },
@@ -127,7 +127,7 @@ export function useChoices(issue: Issue) {
           'Milestone',
           issue.milestone_id,
           async (query) => {
-            const milestones = await atHand(milestonesQuery)
+            const milestones = await cachedOrRead(milestonesQuery)
             const options = milestones
               .filter(({ project_id }) => project_id === issue.project_id)
               .map(({ id, name }) => ({ value: id, label: name }))
@@ -144,7 +144,7 @@ export function useChoices(issue: Issue) {
           'Cycle',
           issue.cycle_id,
           async (query) => {
-            const cycles = await atHand(cyclesQuery)
+            const cycles = await cachedOrRead(cyclesQuery)
             const options = cycles
               .filter(({ team_id }) => team_id === issue.team_id)
               .map(({ id, name, starts_at, ends_at }) => ({
@@ -186,7 +186,7 @@ export function useChoices(issue: Issue) {
         title: 'Move to team',
         selected: issue.team_id ? [issue.team_id] : [],
         options: async (query) => {
-          const teams = await atHand(teamsQuery)
+          const teams = await cachedOrRead(teamsQuery)
           return matching(
             teams.map(({ id, name, key }) => ({ value: id, label: name, hint: key })),
             query,

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { api, atHand, queries } from '../../data/api.ts'
+import { api, cachedOrRead, queries } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { labelsQuery } from '../../data/planning.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
@@ -13,7 +13,7 @@ export const matching = (options: Option[], query: string) => {
 }
 
 export async function labelOptions(query: string): Promise<Option[]> {
-  const labels = await atHand(labelsQuery)
+  const labels = await cachedOrRead(labelsQuery)
   const options = [...labels]
     .sort((a, b) => a.name.localeCompare(b.name))
     .map(({ id, name, color }) => ({ value: id, label: name, icon: <LabelDot color={color} /> }))
@@ -42,7 +42,7 @@ export async function toggleLabel(issueId: string, value: string) {
 /** The label that was picked, made first if it is new. */
 export async function labelId(picked: string): Promise<string> {
   if (!picked.startsWith('new ')) return picked
-  const known = await atHand(labelsQuery)
+  const known = await cachedOrRead(labelsQuery)
   const label = await api.createLabel({ name: picked.slice(4), color: colors[known.length % colors.length] ?? null })
   queries.setQueryData(labelsQuery.queryKey, [...known, label])
   return label.id

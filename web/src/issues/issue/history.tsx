@@ -1,6 +1,6 @@
 import type { IssueChangeRecord, Project } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Happening } from '../../comments/comments.tsx'
+import type { FeedItem } from '../../comments/comments.tsx'
 import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { cyclesQuery, labelsQuery, milestonesQuery } from '../../data/planning.ts'
@@ -102,7 +102,7 @@ function useNames(): Names {
 }
 
 /** What was changed, as quiet lines for the feed. */
-export function useHistory(issueId: string): Happening[] {
+export function useHistory(issueId: string): FeedItem[] {
   const { data = [] } = useQuery(historyQuery(issueId))
   const name = useNames()
   return data.flatMap(({ id, actor, changes, created_at }) => {
