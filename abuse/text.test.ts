@@ -14,7 +14,7 @@ test('pages escape request input or leave it out', async ({ app }) => {
   for (const text of hostileTexts) {
     const escaped = encodeURIComponent(text)
     for (const path of [`/docs/${escaped}`, `/docs?x=${escaped}`, `/${escaped}`, `/api/v1/${escaped}`]) {
-      const { headers, body } = await app.nobody.getRoot(path)
+      const { headers, body } = await app.anonymous.getRoot(path)
       expect(headers.get('content-security-policy')).toContain("default-src 'self'")
       if (headers.get('content-type')?.startsWith('text/html')) expect(String(body)).not.toMatch(marks)
     }
@@ -81,7 +81,7 @@ test('every response that is not a page has a content type', async ({ app }) => 
       oauth: { redirect_uris: ['https://a.example.com/'], scopes: [] },
     }
     const { body } = await owner.post('/agent-apps', manifest)
-    const icon = await app.nobody.get(`/agent-apps/${body.app.id}/icon`)
+    const icon = await app.anonymous.get(`/agent-apps/${body.app.id}/icon`)
     expect(icon.headers.get('content-type')).toMatch(/^image\//)
     expect(icon.headers.get('x-content-type-options')).toBe('nosniff')
     expect(String(icon.body)).not.toMatch(/<script|onload|onerror/i)

@@ -44,7 +44,7 @@ test('register, list, show, rotate and install', async ({ app }) => {
   expect(installed.stdout).not.toMatch(/svc_at_|prt_/)
   expect((await stat(tokens)).mode & 0o777).toBe(0o600)
   const { access_token } = JSON.parse(await readFile(tokens, 'utf8'))
-  const asApp = app.nobody.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
+  const asApp = app.anonymous.with({ authorization: `Bearer ${access_token}`, 'x-workspace-id': owner.workspaceId })
   expect((await asApp.get('/auth/me')).body).toMatchObject({ installation_id, app: { id } })
   expect((await owner.get('/installations')).body.data).toMatchObject([{ all_teams: false, app_id: id }])
   // Without a terminal it installs without confirmation.
@@ -124,11 +124,11 @@ test('refuses invalid input with a message and changes nothing', async ({ app })
     [['apps', 'register', 'worse.json'], 1, /not valid JSON/],
     [['apps', 'register', 'none.json'], 1, /cannot be read/],
     [['apps', 'register'], 2, /MANIFEST is missing/],
-    [['apps', 'paint'], 2, /no `apps paint`/],
-    [['apps', 'rotate', 'both', 'Robot'], 2, /neither/],
+    [['apps', 'paint'], 2, /no command `apps paint`/],
+    [['apps', 'rotate', 'both', 'Robot'], 2, /must be client or webhook/],
     [['apps', 'show', 'Nobody'], 1, /no app Nobody\. In Acme: Robot/],
     [['apps', 'show', 'app_00000000-0000-7000-8000-000000000000'], 1, /Not found: app app_0.* in Acme/],
-    [['apps', '--workspace', 'Elsewhere'], 1, /no workspace Elsewhere/],
+    [['apps', '--workspace', 'Elsewhere'], 1, /not a member of a workspace Elsewhere/],
   ]
   for (const [args, code, words] of refusals) {
     expect(await app.unchanged(() => shell.run(args)), args.join(' ')).toMatchObject({

@@ -79,7 +79,7 @@ const bad: [string, RequestListener, Record<string, RegExp>, string[]?][] = [
     {
       bad_signature: /does not check/,
       no_signature: /unsigned deliveries/,
-      changed_body: /does not verify the body/,
+      changed_body: /does not verify the whole body/,
       old_timestamp: /accepts old/,
       timestamp_header: /Svc-Timestamp/,
     },

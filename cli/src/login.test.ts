@@ -51,7 +51,7 @@ test('stores a login readable by its owner only, never prints it, and signs out'
 
   // A second login replaces the first and signs it out.
   expect((await shell.run(args, { input: owner.password })).stdout).not.toMatch(/psn_/)
-  const mine = (one: string) => app.nobody.with({ authorization: `Bearer ${one}` }).get('/auth/me')
+  const mine = (one: string) => app.anonymous.with({ authorization: `Bearer ${one}` }).get('/auth/me')
   expect((await mine(token)).status).toBe(401)
 
   const second = JSON.parse(await readFile(path, 'utf8')).logins[app.rootUrl].token

@@ -68,11 +68,11 @@ test('refuses an invalid trigger and changes nothing', async ({ app, receiver })
     [
       ['trigger', 'created', '--issue', issue.code, '--app', 'Reader'],
       1,
-      /\n {2}reason: it has.*\(app_missing_scope\)/,
+      /\n {2}reason: it lacks.*\(app_missing_scope\)/,
     ],
-    [['trigger', 'created', '--issue', 'ENG-999', '--app', 'Reader'], 1, /There is no issue ENG-999 in Acme/],
-    [['trigger', 'prompt', '--issue', 'ENG-999'], 1, /There is no issue ENG-999 in Acme/],
-    [['trigger', 'stop', '--session', 'ses_1'], 1, /There is no session ses_1 in Acme/],
+    [['trigger', 'created', '--issue', 'ENG-999', '--app', 'Reader'], 1, /Not found: issue ENG-999 in Acme/],
+    [['trigger', 'prompt', '--issue', 'ENG-999'], 1, /Not found: issue ENG-999 in Acme/],
+    [['trigger', 'stop', '--session', 'ses_1'], 1, /Not found: session ses_1 in Acme/],
   ]
   for (const [args, code, words] of refusals) {
     const ended = await app.unchanged(() => shell.run(args))

@@ -4,7 +4,7 @@ import { Keyring, newSecret, UnknownKeyError } from './crypto.ts'
 
 const [one, two] = [randomBytes(32), randomBytes(32)]
 
-test('what is sealed opens with its key and its owner, and nothing else', () => {
+test('a sealed value opens only with its key and its owner', () => {
   const sealed = new Keyring(one).seal('secret', 'whk_1')
   expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/)
   expect(sealed).not.toContain('secret')
@@ -21,7 +21,7 @@ test('a previous key still opens, the current one seals', () => {
   expect(new Keyring(two).open(rotated.seal('secret', 'whk_1'), 'whk_1')).toBe('secret')
 })
 
-test('no two secrets, nor two seals of one, are alike', () => {
+test('two secrets differ, and so do two seals of one secret', () => {
   expect(newSecret('psn_')).not.toBe(newSecret('psn_'))
   const keys = new Keyring(one)
   expect(keys.seal('secret', 'whk_1')).not.toBe(keys.seal('secret', 'whk_1'))

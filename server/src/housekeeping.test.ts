@@ -4,7 +4,7 @@ import { test } from '../test/harness.ts'
 import { sql } from './db/sql.ts'
 import { sweep } from './housekeeping.ts'
 
-test('what fails is named, and the rest is done', async ({ startApp }) => {
+test('logs a failed chore and runs the others', async ({ startApp }) => {
   const app = await startApp()
   await app.workspace()
   const { db } = app.ctx
@@ -18,10 +18,10 @@ test('what fails is named, and the rest is done', async ({ startApp }) => {
   expect(await db.rows(sql`select 1 from logins`)).toEqual([])
 })
 
-test('what has expired is removed, and nothing else', async ({ startApp }) => {
+test('deletes expired rows and nothing else', async ({ startApp }) => {
   const app = await startApp()
   const { owner } = await app.workspace()
-  const signInWrongly = () => app.nobody.post('/auth/sign-in', { email: 'a@b.example', password: 'wrong' })
+  const signInWrongly = () => app.anonymous.post('/auth/sign-in', { email: 'a@b.example', password: 'wrong' })
   const count = async () => {
     const tables = await app.ctx.db.row<Record<string, number>>(sql`
       select (select count(*) from logins) as logins, (select count(*) from rate_limits) as limits,

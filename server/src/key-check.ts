@@ -1,7 +1,7 @@
 import { ConfigError } from './config.ts'
 import { type Keyring, UnknownKeyError } from './crypto.ts'
 import type { Db } from './db/database.ts'
-import { sql } from './db/sql.ts'
+import { insertSetting, readSetting, updateSetting } from './db/settings.ts'
 
 const name = 'secret_key_proof'
 
@@ -10,14 +10,12 @@ const name = 'secret_key_proof'
  * instead of failing later, when the first webhook cannot be signed.
  */
 export async function checkSecretKey(db: Db, keys: Keyring): Promise<void> {
-  await db.run(
-    sql`insert into settings (name, value) values (${name}, ${keys.seal('baton', name)}) on conflict do nothing`,
-  )
-  const proof = await db.row<{ value: string }>(sql`select value from settings where name = ${name}`)
+  await insertSetting(db, name, keys.seal('baton', name))
+  const proof = await readSetting(db, name)
   try {
-    keys.open(proof?.value ?? '', name)
+    keys.open(proof ?? '', name)
     // A previous key may have opened it; seal it again with the current one.
-    await db.run(sql`update settings set value = ${keys.seal('baton', name)} where name = ${name}`)
+    await updateSetting(db, name, keys.seal('baton', name))
   } catch (error) {
     if (!(error instanceof UnknownKeyError)) throw error
     throw new ConfigError(

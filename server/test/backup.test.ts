@@ -20,7 +20,7 @@ const settings = {
   BATON_UNRESPONSIVE_AFTER: '3600',
 }
 
-test('a backup has everything, goes on where it was, and opens with its key alone', { timeout: 240_000 }, async () => {
+test('a backup is complete, continues where it was, and opens only with its key', { timeout: 240_000 }, async () => {
   const receiver = await Receiver.start()
   await (process.env.DATABASE_URL ? onPostgres : onEmbedded)((original, backUp) => trial(original, backUp, receiver))
   await receiver.stop()

@@ -128,17 +128,17 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   postActivity: { content: { type: 'prompt', body: 'Hello' } },
   approveConsent: { all_teams: true },
   denyConsent: null,
-  // As RFC 6749 and 7591 have it: parameters nobody knows are ignored. They have tests of their own.
+  // RFC 6749 and 7591: unknown parameters are ignored. These have separate tests.
   issueToken: null,
   revokeToken: null,
   registerClient: null,
-  // JSON-RPC: refused in its own words.
+  // JSON-RPC: errors have its own format.
   callMcp: null,
   updateInboxEntry: { read: true },
   readInbox: null,
 }
 
-/** One of everything, and a call to each of it. */
+/** Creates one item of each kind; returns their ids for calls. */
 export async function makeScene(app: TestApp) {
   const workspace = await app.workspace()
   const { owner, admin, member } = workspace

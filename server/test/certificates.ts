@@ -8,7 +8,7 @@ export interface Certificate {
   cert: string
 }
 
-/** A certificate authority of the test's own, for `names` such as DNS:localhost or IP:127.0.0.1. */
+/** A test certificate authority, for `names` such as DNS:localhost or IP:127.0.0.1. */
 export class TestAuthority {
   readonly #dir = mkdtempSync(join(tmpdir(), 'baton-certificates-'))
   readonly #authority: Certificate
@@ -31,7 +31,7 @@ export class TestAuthority {
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   }
 
-  /** A negative number of days makes one that has expired. */
+  /** A negative number of days creates an expired one. */
   issue(names: string, days = 30): Certificate {
     const { key, cert, request, extensions } = this.#files()
     writeFileSync(extensions, `subjectAltName=${names}`)

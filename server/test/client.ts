@@ -3,14 +3,14 @@ import type { Contract } from './contract.ts'
 export interface Response {
   status: number
   headers: Headers
-  // Tests reach into answers freely; the contract has checked their shape already.
+  // Tests access any field; the contract has already checked the shape.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   body: any
 }
 
 export interface RequestOptions {
   headers?: Record<string, string>
-  /** Sent as it is, where JSON.stringify would not do. */
+  /** Sent instead of JSON. */
   raw?: string | Uint8Array
 }
 
@@ -70,7 +70,7 @@ export class Client {
 async function bodyOf(response: globalThis.Response) {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream') && response.body) {
-    // It has no end; who wants to read it uses test/watch.ts.
+    // A stream has no end; test/watch.ts reads it.
     await response.body.cancel()
     return ''
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../src/clock.ts'
 
 const unitMs = { milliseconds: 1, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 }
 
-/** Stands still until it is told to go on; then what was waiting for that moment happens. */
+/** Moves only by `advance`, which runs the callbacks that are then due. */
 export class TestClock implements Clock {
   #now = Date.parse('2026-03-02T09:00:00.000Z')
   readonly #waiting = new Set<{ at: number; then: () => void }>()
@@ -17,12 +17,12 @@ export class TestClock implements Clock {
     return () => void this.#waiting.delete(alarm)
   }
 
-  /** How long until the next alarm; Infinity without one. */
+  /** Time until the next callback; Infinity without one. */
   get nextInMs() {
     return Math.min(...[...this.#waiting].map(({ at }) => at - this.#now))
   }
 
-  /** How many alarms are set. */
+  /** Number of pending callbacks. */
   get waiting() {
     return this.#waiting.size
   }

@@ -18,7 +18,7 @@ export interface Exchange {
   body: unknown
 }
 
-/** Holds every answer of every test against the description that the server itself gives out. */
+/** Validates every response in every test against the server's OpenAPI document. */
 export class Contract {
   readonly #paths: { pattern: RegExp; path: string; methods: Document['paths'][string] }[]
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true })
@@ -28,7 +28,7 @@ export class Contract {
     addFormats.default(this.#ajv)
     this.#ajv.addSchema(document, 'openapi')
     this.#paths = Object.entries(document.paths)
-      // Fixed words before parameters, as the router does.
+      // Fixed segments before parameters, as in the router.
       .sort(([a], [b]) => a.split('{').length - b.split('{').length)
       .map(([path, methods]) => {
         const base = methods.servers ? '' : '/api/v1'

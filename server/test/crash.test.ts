@@ -168,7 +168,7 @@ async function settledDeliveries(cluster: Cluster, webhookIds: string[]) {
   return deliveries
 }
 
-test('processes are killed in the midst of their work, and nothing is lost', {
+test('nothing is lost when processes are killed during their work', {
   timeout: 150_000, // a lease outlives its process by half a minute
   ...verifies('delivery.at-least-once', 'delivery.svc-delivery-stable'),
 }, async ({ cluster, receiver }) => {

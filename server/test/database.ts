@@ -8,7 +8,7 @@ import { connectPostgres } from '../src/db/postgres.ts'
 import { Sql, sql } from '../src/db/sql.ts'
 import { withDatabase } from './template.ts'
 
-/** An empty, migrated database of one's own. */
+/** An empty, migrated database for one test file. */
 export async function openTestDatabase(): Promise<Db> {
   const template = inject('template')
   const url = process.env.DATABASE_URL
@@ -21,7 +21,7 @@ export async function openTestDatabase(): Promise<Db> {
   return new Db(connectPostgres(withDatabase(url, name), () => {}))
 }
 
-/** More connections to a database that somebody else uses, as a second process has. The embedded one has only its own. */
+/** Further connections to a database, as a second process has. The embedded one is shared instead. */
 export async function openSameDatabase(db: Db): Promise<Db> {
   const url = process.env.DATABASE_URL
   if (!url) throw new Error('only PostgreSQL serves several processes')
@@ -29,7 +29,7 @@ export async function openSameDatabase(db: Db): Promise<Db> {
   return new Db(connectPostgres(withDatabase(url, used?.name ?? ''), () => {}))
 }
 
-// To copy the template takes a second of CPU, to empty a database that was used a tenth of it.
+// Copying the template takes a second of CPU, emptying a used database a tenth of that.
 const mostKept = 3
 const kept: Driver[] = []
 let dump: Blob | undefined
@@ -42,12 +42,12 @@ async function copied(template: string): Promise<Driver> {
   return driver
 }
 
-/** One that was given back, as good as new; none of those in which a test changed more than rows. */
+/** A returned database, emptied; not one in which a test changed definitions. */
 async function emptied(): Promise<Driver | undefined> {
   for (let driver = kept.pop(); driver; driver = kept.pop()) {
     if ((await shapeOf(driver)) === templateShape) {
       await driver.query(emptyTables)
-      // Not all: statements stay prepared.
+      // Not `discard all`: statements stay prepared.
       for (const rest of [sql`reset all`, sql`discard temp`, sql`discard sequences`]) await driver.query(rest)
       return driver
     }
@@ -56,7 +56,7 @@ async function emptied(): Promise<Driver | undefined> {
   return undefined
 }
 
-/** Until it is closed. What a test left running finds it closed; if something still runs in it, that is its last. */
+/** Returns the database to the pool when it is closed, unless statements are still running in it. */
 function lend(driver: Driver): Driver {
   let running = 0
   let closed = false
@@ -84,7 +84,7 @@ function lend(driver: Driver): Driver {
   }
 }
 
-/** Changes with every definition; truncating a table defines nothing. */
+/** Changes when any definition changes; truncating a table does not change it. */
 async function shapeOf(driver: Driver): Promise<string> {
   const written = ['attribute', 'attrdef', 'constraint', 'index', 'namespace', 'proc', 'trigger', 'type'].map(
     (name) => `select '${name}', concat(count(*), ' up to ', max(xmin::text::bigint)) from pg_${name}`,

@@ -6,14 +6,14 @@ import { inject } from 'vitest'
 import { newDataDir } from './service-process.ts'
 import { dataOf, withDatabase } from './template.ts'
 
-/** With an empty, migrated database in it, which a process opens sooner than it makes one. */
+/** A data directory with an empty, migrated database, which opens faster than a new one is created. */
 export async function filledDataDir() {
   const dir = newDataDir()
   if (!process.env.DATABASE_URL) cpSync(dataOf(inject('template')), join(dir, 'db'), { recursive: true })
   return dir
 }
 
-/** On the server that DATABASE_URL leads to. */
+/** On the server of DATABASE_URL. */
 export async function withEmptyDatabase(work: (url: string) => Promise<void>) {
   const url = process.env.DATABASE_URL as string
   const name = `baton_process_${randomBytes(6).toString('hex')}`

@@ -6,7 +6,7 @@ import { install, type Json, newcomer } from './outside.ts'
 import { isSigned, Receiver } from './receiver.ts'
 import { ServiceProcess } from './service-process.ts'
 
-test('a person hands an issue to an agent, and both know where it stands until it is stopped', async () => {
+test('a person delegates an issue to an agent, and both see its state until it is stopped', async () => {
   const dir = await filledDataDir()
   const receiver = await Receiver.start()
   const run = async (env: Record<string, string>) => {

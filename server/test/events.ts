@@ -10,7 +10,7 @@ export interface RecordedEvent {
   body: any
 }
 
-/** What a call recorded, in order; an empty list is an answer too. */
+/** The events that a call recorded, in order; possibly none. */
 export async function eventsOf(
   app: TestApp,
   workspaceId: string,
@@ -25,5 +25,5 @@ export async function eventsOf(
     where workspace_id = ${workspaceId} and id > ${seen?.last ?? ''} order by id`)
 }
 
-/** `Issue update`, `Comment create`: for tests that care which, not what. */
+/** `Issue update`, `Comment create`: for tests that ignore the data. */
 export const names = (events: RecordedEvent[]) => events.map(({ type, action }) => `${type} ${action}`)

@@ -24,7 +24,7 @@ for (const file of readdirSync(new URL('docs/guides/', root))) {
 }
 
 test.skipIf(!hasCurl)(
-  'what README and guides tell to run does what they say',
+  'the commands in README and guides work as described',
   async () => {
     const blocks = pages.flatMap(runnable)
     expect(blocks.length).toBeGreaterThan(5)

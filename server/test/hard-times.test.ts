@@ -26,7 +26,7 @@ async function webhooksOf(app: TestApp, receivers: Receiver[]) {
 }
 
 describe('a clock that is set back by an hour', () => {
-  test('holds up no first attempt', async ({ startApp, receiver }) => {
+  test('delays no first attempt', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { create } = await webhooksOf(app, [receiver])
     await create('Before')
@@ -41,7 +41,7 @@ describe('a clock that is set back by an hour', () => {
     ).toEqual(['After', 'Before'])
   })
 
-  test('keeps nothing in the hands of a worker that died', async ({ startApp, receiver }) => {
+  test('releases the claims of a worker that died', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { create } = await webhooksOf(app, [receiver])
     await create('Claimed')
@@ -54,7 +54,7 @@ describe('a clock that is set back by an hour', () => {
     expect(receiver.take()).toHaveLength(1)
   })
 
-  test('refuses nobody for longer than the limit says', async ({ app }) => {
+  test('refuses no caller for longer than the limit', async ({ app }) => {
     const allowance = { limit: 2, periodMs: 60_000 }
     const take = () => takeOne(app.ctx.db, 'hard-times', allowance, app.clock.now())
     await take()
@@ -71,7 +71,7 @@ describe('a clock that is set back by an hour', () => {
 })
 
 describe.skipIf(onPostgres)('a disk without room', () => {
-  test('is written to no more while there is room for what the database has to finish', async () => {
+  test('stops writes while the database still has space to finish', async () => {
     const dir = await filledDataDir()
     const said: string[] = []
     const disk = new Disk(dir, (line) => said.push(line))
@@ -97,7 +97,7 @@ describe.skipIf(onPostgres)('a disk without room', () => {
     rmSync(dir, { recursive: true })
   })
 
-  test('is told of, and what is there can be read', async ({ startApp }) => {
+  test('is reported, and reading still works', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     const { body: issue } = await owner.post('/issues', { title: 'Here' })
@@ -113,7 +113,7 @@ describe.skipIf(onPostgres)('a disk without room', () => {
 })
 
 describe.skipIf(!onPostgres)('somebody who holds an endpoint', () => {
-  test('holds up its deliveries and no others', async ({ startApp, receiver }) => {
+  test('delays its own deliveries and no others', async ({ startApp, receiver }) => {
     const app = await startApp()
     const anotherReceiver = await Receiver.start()
     const { create, ids } = await webhooksOf(app, [receiver, anotherReceiver])

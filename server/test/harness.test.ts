@@ -8,7 +8,7 @@ const keep = (db: Db, key: string) => db.run(sql`insert into rate_limits (key, c
 const keys = async (db: Db) => (await db.rows<{ key: string }>(sql`select key from rate_limits`)).map(({ key }) => key)
 
 describe('a test database', () => {
-  test('comes empty, whoever had it before', async () => {
+  test('is empty, whatever its previous user did', async () => {
     const first = await openTestDatabase()
     await keep(first, 'a')
     await first.close()
@@ -21,7 +21,7 @@ describe('a test database', () => {
     await second.close()
   })
 
-  test('is nobody else’s while somebody is at work in it', async () => {
+  test('is not reused while it is in use', async () => {
     const first = await openTestDatabase()
     let finish = () => {}
     const working = first.tx(async (tx) => {
@@ -52,7 +52,7 @@ describe('a test database', () => {
   })
 })
 
-test('what changed is noticed, whoever changed it', async ({ app }) => {
+test('every change is noticed, whoever made it', async ({ app }) => {
   const person = await app.person()
   await app.unchanged(() => person.get('/auth/me'))
   await expect(app.unchanged(() => app.person())).rejects.toThrow()

@@ -5,6 +5,7 @@ import { test as base, expect } from 'vitest'
 import { settleDue } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
 import { chooseStrategy } from '../src/agents/choose-strategy.ts'
+import { createBuiltInAgent } from '../src/agents/inside-agents.ts'
 import { AgentRunner } from '../src/agents/runner.ts'
 import { createApp } from '../src/app.ts'
 import { type Config, readConfig } from '../src/config.ts'
@@ -47,17 +48,17 @@ export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
 let people = 0
 const password = 'correct horse'
 let passwordHash: Promise<string> | undefined
-/** One for all: they differ in their address alone, which is no part of what is checked, and compiling takes long. */
+/** Shared: the documents differ only in their address, which is not checked, and compiling is slow. */
 let contract: Contract | undefined
 
-/** A whole service on a database of its own, listening on a real port, with a clock that the test moves. */
+/** A whole service with its own database, on a real port, with a clock that the test moves. */
 export class TestApp {
   readonly ctx: Context
   readonly clock: TestClock
   readonly door: Door
   readonly rootUrl: string
-  /** Nobody in particular. */
-  readonly nobody: Client
+  /** Calls without credentials. */
+  readonly anonymous: Client
   readonly stop: () => Promise<void>
   readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
@@ -80,11 +81,11 @@ export class TestApp {
     this.#worker = new DeliveryWorker(ctx, this.#waker)
     this.clock = clock
     this.rootUrl = rootUrl
-    this.nobody = new Client(rootUrl, contract)
+    this.anonymous = new Client(rootUrl, contract)
     this.stop = stop
   }
 
-  /** `beside` another on the same database, as a second process is; with the web app that is built in `webDir`. */
+  /** With `beside`, on the same database as that app, like a second process; with the web app built in `webDir`. */
   static async start(env: Record<string, string> = {}, beside?: TestApp, webDir?: string): Promise<TestApp> {
     const clock = beside?.clock ?? new TestClock()
     // Receivers of tests listen on localhost.
@@ -106,7 +107,7 @@ export class TestApp {
     })
   }
 
-  /** Sends every delivery that is due by the test's clock, and waits for what comes of it. */
+  /** Sends every delivery that is due by the test's clock, and waits for the results. */
   deliver() {
     return waitedFor(this.#worker.recover().then(() => this.#worker.drain()))
   }
@@ -116,7 +117,7 @@ export class TestApp {
     return waitedFor(new AgentRunner(this.ctx, this.door, this.#wakeups, strategy).drain())
   }
 
-  /** Writes down what time has made of agent sessions, as a worker does every second. */
+  /** Stores the session transitions that are due, as a worker does every second. */
   async tick() {
     await settleDue(this.ctx)
   }
@@ -126,12 +127,12 @@ export class TestApp {
     await this.#waker.idle()
   }
 
-  /** Somebody who has just signed up. All have one password, because hashing it takes longer than all the rest. */
+  /** A new account. All share one password, because hashing is the slowest part. */
   async person(name = `Person ${++people}`): Promise<TestPerson> {
     passwordHash ??= hashPassword(password)
     const email = `person-${++people}@example.com`
     const { user, token } = await createAccount(this.ctx, { email, name, passwordHash: await passwordHash })
-    return Object.assign(this.nobody.with({ authorization: `Bearer ${token}` }), {
+    return Object.assign(this.anonymous.with({ authorization: `Bearer ${token}` }), {
       user,
       token,
       password,
@@ -142,7 +143,7 @@ export class TestApp {
   /** A workspace with an owner, an admin and a member, each a client that calls within it. Most tests begin with one. */
   async workspace(name = 'Acme') {
     const founder = await this.person()
-    const { id } = await createWorkspace(this.ctx, callerOf(founder), name)
+    const { id } = await createWorkspace(this.ctx, callerOf(founder), name, createBuiltInAgent)
     const owner = within(founder, id)
     const join = async (role: Role) => {
       const person = await this.person()
@@ -161,7 +162,7 @@ export class TestApp {
       scopes = ['read', 'write'],
       teamIds = null as string[] | null,
       name = `Robot ${++people}`,
-      /** Where events go, if it hears of any; with what it asks for. */
+      /** The app's webhook, if it has one. */
       webhook = null as { url: string; resource_types?: string[]; enabled?: boolean } | string | null,
     } = {},
   ) {
@@ -189,11 +190,11 @@ export class TestApp {
       values (${ids.grant}, ${owner.workspaceId}, ${body.client_id}, ${ids.installation}, ${scopes}, ${now}, ${later})`)
     await db.run(sql`
       insert into access_tokens (hash, grant_id, expires_at) values (${sha256(token)}, ${ids.grant}, ${later})`)
-    const client = this.nobody.with({ authorization: `Bearer ${token}`, 'x-workspace-id': owner.workspaceId })
+    const client = this.anonymous.with({ authorization: `Bearer ${token}`, 'x-workspace-id': owner.workspaceId })
     return Object.assign(client, { token, userId: ids.user, installationId: ids.installation, app: body.app })
   }
 
-  /** The id of an agent, which is a user but no person. */
+  /** The id of an agent: a user that is not a person. */
   async agent(workspaceId: string): Promise<string> {
     const id = newId('usr')
     await this.ctx.db.run(sql`
@@ -202,7 +203,7 @@ export class TestApp {
     return id
   }
 
-  /** Runs what ought to be refused and shows that it changed nothing. */
+  /** Runs calls that must be refused, and expects that they changed nothing. */
   async unchanged<T>(work: () => Promise<T>): Promise<T> {
     const before = await this.everything()
     const result = await work()
@@ -210,7 +211,7 @@ export class TestApp {
     return result
   }
 
-  /** Everything that is stored, to show that a refusal changed nothing. Being used changes nothing, and logins and limits count attempts. */
+  /** All stored rows, without logins, rate limits and last_used_at, which also change at a refusal. */
   async everything(): Promise<string> {
     if (!this.#dump) {
       const tables = await this.ctx.db.rows<{ name: string }>(sql`
@@ -220,10 +221,10 @@ export class TestApp {
       const selects = tables.map(
         ({ name }) => `select '${name}' as name, (to_jsonb(t) - 'last_used_at')::text as row from ${name} t`,
       )
-      // The names come from the catalogue, so they can stand in the text.
+      // The names come from the catalogue, so they are safe in the text.
       this.#dump = new Sql(`${selects.join(' union all ')} order by 1, 2`, [])
     }
-    // Two equal snapshots see the same rows: nothing was committed between them, so nothing has to be read again.
+    // Equal snapshots see the same rows, so nothing has to be read again.
     const { snapshot } = (await this.ctx.db.row<{ snapshot: string }>(
       sql`select pg_current_snapshot()::text as snapshot`,
     )) as { snapshot: string }
@@ -234,13 +235,13 @@ export class TestApp {
   }
 }
 
-/** By a test that may fail before it does; what then fails too is no failure of the whole run. */
+/** If the test fails before it awaits `work`, a rejection of `work` must not fail the whole run. */
 function waitedFor(work: Promise<void>): Promise<void> {
   work.catch(() => {})
   return work
 }
 
-/** What their login says of them, outside any workspace. */
+/** The caller of a person's login, outside any workspace. */
 function callerOf({ user, token }: TestPerson): Person {
   const { id, display_name: name, email } = user
   return { kind: 'person', id, name, email, tokenHash: sha256(token), scopes: null, workspaceId: null, role: null }
@@ -252,8 +253,8 @@ export function within(person: TestPerson, workspaceId: string): TestPerson {
 }
 
 /**
- * `app` is shared by the tests of a file; each makes its own people and workspaces in it. `startApp` gives a test one
- * of its own, with its own settings.
+ * `app` is shared by the tests of a file; each test creates its own people and workspaces. `startApp` starts a separate
+ * one with its own settings.
  */
 export const test = base.extend<{
   app: TestApp

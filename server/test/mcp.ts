@@ -93,7 +93,7 @@ export async function mcpScene(app: TestApp, scopes = ['read', 'write']) {
   const issue = (await owner.post('/issues', { title: 'A bug', team_id: team.id })).body
   const outside = (await owner.post('/issues', { title: 'A colour', team_id: other.id })).body
   const robot = await app.installed(owner, { scopes, teamIds: [team.id] })
-  const bare = app.nobody.with({ authorization: `Bearer ${robot.token}` })
+  const bare = app.anonymous.with({ authorization: `Bearer ${robot.token}` })
   return { ...workspace, team, other, issue, outside, robot, bare }
 }
 

@@ -36,7 +36,7 @@ export const modelTest = test.extend<{ model: ModelServer; app: TestApp }>({
         BATON_MODEL_URL: `${model.url}/`,
         BATON_MODEL: 'large-1',
         BATON_MODEL_KEY: modelKey,
-        // Time stands still, so nobody would be let through again.
+        // The clock does not advance by itself, so rate limits would never be restored.
         BATON_SESSION_RATE: '1000',
       })
       await use(app)

@@ -40,7 +40,7 @@ const test = base.extend<{ nodes: Nodes; company: Company; receiver: Receiver }>
   },
 })
 
-describe('two nodes that answer and two that work', { timeout: 120_000 }, () => {
+describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
   test('start at once on an empty database', verifiesOnPostgres('config.postgres'), async ({ nodes }) => {
     const { rows } = await nodes.db.query<{ name: string }>('select name from migrations order by name')
     const applied = nodes.all.flatMap(({ output }) =>
@@ -101,7 +101,7 @@ describe('two nodes that answer and two that work', { timeout: 120_000 }, () => 
     expect(statuses.filter((status) => status === 429).length).toBe(20)
   })
 
-  test('write down once what time has made of sessions', verifiesOnPostgres(), async ({ nodes, company, receiver }) => {
+  test('store each due session transition once', verifiesOnPostgres(), async ({ nodes, company, receiver }) => {
     const { app } = await install(nodes.proxy.url, company.person, receiver.url)
     const { id: issue_id } = (await company.person('POST', '/issues', { title: 'Slow', team_id: company.teamId })).body
     const opened = await Promise.all(Array.from({ length: 40 }, () => app('POST', '/agent-sessions', { issue_id })))
@@ -124,7 +124,7 @@ describe('two nodes that answer and two that work', { timeout: 120_000 }, () => 
   })
 
   test(
-    'deliver everything once, and never too much at a time',
+    'deliver everything once, within the limit of attempts in flight',
     verifiesOnPostgres(),
     async ({ nodes, company, receiver }) => {
       const most = new Map<unknown, number>()
@@ -166,7 +166,7 @@ describe('two nodes that answer and two that work', { timeout: 120_000 }, () => 
     },
   )
 
-  test('have the built-in agent work where work is done', verifiesOnPostgres(), async ({ company }) => {
+  test('run the built-in agent on a worker node', verifiesOnPostgres(), async ({ company }) => {
     const [one, two] = company.at
     const [agent] = (await one('GET', '/agents?include_deployment=true')).body.data
     await one('POST', '/issues', { title: 'It breaks', type: 'bug', delegate_id: agent.id })
@@ -178,7 +178,7 @@ describe('two nodes that answer and two that work', { timeout: 120_000 }, () => 
     expect(new Set(data.map(({ content }: Json) => JSON.stringify(content))).size).toBe(data.length)
   })
 
-  test('go on while a newer version changes the database and each of them is restarted', {
+  test('keep working while a newer version migrates the database and each is restarted', {
     timeout: 300_000, // eight starts, on whatever machine
     ...verifiesOnPostgres(),
   }, async ({ nodes, company, receiver }) => {

@@ -64,7 +64,7 @@ export async function consent(
 }
 
 export const token = (app: TestApp, form: Record<string, string>, headers: Record<string, string> = {}) =>
-  app.nobody.post('/oauth/token', undefined, {
+  app.anonymous.post('/oauth/token', undefined, {
     raw: new URLSearchParams(form).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
@@ -87,7 +87,7 @@ export const exchange = (
   })
 
 export const asApp = (app: TestApp, workspaceId: string, accessToken: string) =>
-  app.nobody.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
+  app.anonymous.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
 
 /** A token that a person got for a program of theirs. */
 export const programOf = async (app: TestApp, member: TestPerson, workspaceId: string) =>
@@ -96,7 +96,7 @@ export const programOf = async (app: TestApp, member: TestPerson, workspaceId: s
 /** What a program has when a person connected it. */
 export async function connected(app: TestApp, member: TestPerson, workspaceId: string, client_name = 'Editor') {
   const uri = 'http://127.0.0.1:4000/callback'
-  const { body } = await app.nobody.post('/oauth/register', { client_name, redirect_uris: [uri] })
+  const { body } = await app.anonymous.post('/oauth/register', { client_name, redirect_uris: [uri] })
   const { verifier, challenge } = pkce()
   const change = { redirect_uri: uri, code_challenge: challenge }
   const query = {

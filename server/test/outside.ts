@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers freely
 export type Json = any
 
-/** Calls the service as anybody outside would: with what it was given, and nothing else. */
+/** Calls the service over HTTP only, like an external program. */
 export const callerAt =
   (url: string, headers: Record<string, string>) =>
   async (method: string, path: string, body?: object): Promise<{ status: number; body: Json; location: string }> => {
@@ -24,7 +24,7 @@ export const callerAt =
 
 export type Outsider = ReturnType<typeof callerAt>
 
-/** Somebody who has just signed up, with a workspace and a team in it. */
+/** A new account with a workspace and a team. */
 export async function newcomer(url: string, email = 'ada@example.com') {
   const account = await callerAt(url, {})('POST', '/auth/sign-up', { email, password: 'a password', name: 'Ada' })
   const login = { authorization: `Bearer ${account.body.token}` }
@@ -37,7 +37,7 @@ export async function newcomer(url: string, email = 'ada@example.com') {
 
 const redirectUri = 'https://robots.example.com/callback'
 
-/** Registers an app, has it installed through OAuth, and answers with what its developer then holds. */
+/** Registers an app, installs it through OAuth, and returns its credentials. */
 export async function install(url: string, person: Outsider, hook: string, name = 'Robot') {
   const registered = await person('POST', '/agent-apps', {
     schemaVersion: '1.0.0',

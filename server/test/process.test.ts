@@ -90,7 +90,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   )
 
   test(
-    'a first start brings the demo, unless it is told not to',
+    'a first start creates the demo unless BATON_DEMO=0',
     verifies('config.demo-on-empty-database', 'config.demo-not-on-used-database'),
     async ({ dir, start }) => {
       const demo = { email: 'ada@demo.example', password: 'baton-demo' }
@@ -112,7 +112,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     },
   )
 
-  test('listens where it is told', verifies('config.listen-address-default'), async ({ dir }) => {
+  test('listens on HOST and PORT', verifies('config.listen-address-default'), async ({ dir }) => {
     const service = new ServiceProcess(await freePort(), { BATON_DATA_DIR: dir, HOST: '127.0.0.9' })
     const elsewhere = service.url.replace('127.0.0.1', '127.0.0.9')
     const answers = async (url: string) => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200
@@ -122,7 +122,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   })
 
   test(
-    'a second process is refused, and names the first',
+    'a second process is refused with the id of the first',
     verifies('config.second-process-refused'),
     async ({ dir, start }) => {
       const first = await start()
@@ -132,7 +132,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     },
   )
 
-  test('a process that is gone holds no lock, whoever has its number now', async ({ dir, start }) => {
+  test('the lock of a dead process does not count, even if its id was reused', async ({ dir, start }) => {
     const namespace = readlinkSync('/proc/self/ns/pid')
     writeFileSync(join(dir, 'lock'), `999999999 1 ${namespace}\n`)
     await (await start()).kill('SIGKILL')
@@ -144,7 +144,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   })
 
   test(
-    'a half-made database is made anew',
+    'an incomplete database is created again',
     verifies('config.half-initialised-directory-rebuilt'),
     async ({ emptyDir: dir, start }) => {
       const killed = new ServiceProcess(await freePort(), { BATON_DATA_DIR: dir })
@@ -160,7 +160,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     },
   )
 
-  test('what is no database is kept, not deleted', async ({ emptyDir: dir, start }) => {
+  test('other files in place of the database are kept, not deleted', async ({ emptyDir: dir, start }) => {
     mkdirSync(join(dir, 'db', 'models'), { recursive: true })
     writeFileSync(join(dir, 'db', 'models', 'user.sql'), 'precious')
     await start({ BATON_DATA_DIR: dir })
@@ -168,7 +168,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     expect(readFileSync(join(dir, kept, 'models', 'user.sql'), 'utf8')).toBe('precious')
   })
 
-  test('a holder in another container is believed while it touches its lock', async ({ dir, start }) => {
+  test('a holder in another container counts as alive while it touches its lock', async ({ dir, start }) => {
     const lock = join(dir, 'lock')
     writeFileSync(lock, '1 100 pid:[0]\n')
     const beat = setInterval(() => utimesSync(lock, new Date(), new Date()), 500)
@@ -188,7 +188,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   })
 
   test(
-    'a wrong key stops the start, and the previous one mends it: webhooks still sign',
+    'a wrong key stops the start; with the previous key webhooks are still signed',
     verifies('config.wrong-key-stops-start'),
     async ({ dir, start }) => {
       const receiver = await Receiver.start()
@@ -214,7 +214,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     },
   )
 
-  test('what happens is delivered at once, and stopping waits for what is under way', async ({ start }) => {
+  test('events are delivered at once, and a stop waits for attempts in progress', async ({ start }) => {
     const receiver = await Receiver.start()
     const service = await start({ BATON_WEBHOOK_ALLOW: 'localhost' })
     const { headers } = await signUp(service)
@@ -352,7 +352,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
   })
 
-  test('finishes the requests under way before it stops, and waits for nothing else', async ({ start }) => {
+  test('finishes requests in progress before it stops, and waits for nothing else', async ({ start }) => {
     const service = await start()
     // A browser keeps some connections that it does not use.
     const unused = connect(Number(new URL(service.url).port), '127.0.0.1')
@@ -394,7 +394,7 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
   )
 
   test(
-    'without a worker nothing is delivered; one on the same database does it at once',
+    'nothing is delivered without a worker; one on the same database delivers at once',
     verifiesOnPostgres('config.roles'),
     async ({ start }) => {
       await withEmptyDatabase(async (url) => {
@@ -431,7 +431,7 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
     },
   )
 
-  test('needs the secret key', verifies('config.secret-key-required-with-database-url'), async () => {
+  test('requires the secret key', verifies('config.secret-key-required-with-database-url'), async () => {
     const output = await refusedStart({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
     expect(output).toMatch(/^BATON_SECRET_KEY is required with DATABASE_URL.*\n$/)
   })

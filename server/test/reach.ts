@@ -24,7 +24,7 @@ export const id = async (call: Promise<Response>): Promise<string> => {
   return body.id
 }
 
-/** Two teams, of which `robot` covers the first and `everywhere` all; what stands in each, in none, and in private. */
+/** Two teams: `robot` covers the first, `everywhere` all; items in each team, in none, and private ones. */
 export async function reachScene(app: TestApp) {
   const workspace = await app.workspace()
   const { owner, member } = workspace

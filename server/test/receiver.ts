@@ -14,7 +14,7 @@ export interface Received {
 
 type Answer = number | ((response: ServerResponse, received: Received) => void)
 
-/** A receiver of webhooks on a real port: it answers as it is told to and remembers everything. */
+/** A receiver of webhooks on a real port: responds as configured and keeps all requests. */
 export class Receiver {
   readonly received: Received[] = []
   answer: Answer = 200
@@ -47,7 +47,7 @@ export class Receiver {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}/hook`
   }
 
-  /** The next request, once it has arrived whole. */
+  /** The next request, once it has arrived completely. */
   async next(): Promise<Received> {
     const already = this.received.length
     while (this.received.length === already) {
@@ -58,7 +58,7 @@ export class Receiver {
     return this.received[already] as Received
   }
 
-  /** What arrived since the last time this was asked. */
+  /** Requests that arrived since the last call. */
   take(): Received[] {
     return this.received.splice(0)
   }
@@ -70,6 +70,6 @@ export class Receiver {
   }
 }
 
-/** 5.8, as a receiver would do it. */
+/** Verifies the signature as a receiver does. */
 export const isSigned = ({ raw, headers }: Received, secret: string) =>
   headers['svc-signature'] === createHmac('sha256', secret).update(raw).digest('hex')

@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-/** Makes the template once per run; every test file copies it, which takes half a second and not five. */
+/** Creates the template once per run; every test file copies it, which takes half a second instead of five. */
 export default async function setup(project: TestProject) {
   const url = process.env.DATABASE_URL
   return url ? postgresTemplate(project, url) : embeddedTemplate(project)
@@ -36,7 +36,7 @@ async function embeddedTemplate(project: TestProject) {
   return () => rmSync(dir, { recursive: true, force: true })
 }
 
-/** The directory that a template of PGlite was made from. */
+/** The directory that a PGlite template was created from. */
 export const dataOf = (template: string) => join(dirname(template), 'data')
 
 async function postgresTemplate(project: TestProject, url: string) {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { expect, onTestFinished } from 'vitest'
 import type { TestPerson } from './harness.ts'
 
-/** An event as a browser would see it, or a comment, which it would not. */
+/** An event, or a comment line, which browsers ignore. */
 export type Heard = { event: string; data: unknown; id?: string } | { comment: string }
 
 export interface WatchOptions {
@@ -18,7 +18,7 @@ export class Watch {
   readonly #heard: Heard[] = []
   #text = ''
   #wake = () => {}
-  /** How it ended: with the last byte of an answer, or without. */
+  /** How the stream ended: complete or cut off. */
   end: 'whole' | 'cut' | undefined
 
   private constructor(response: IncomingMessage) {
@@ -37,7 +37,7 @@ export class Watch {
     return Watch.open({ rootUrl: person.rootUrl, ...options, headers: { ...headers, ...options.headers } })
   }
 
-  /** Until the test is over. The first event has come when it resolves, if there is any. */
+  /** Open until the test ends. Resolves after the first event, if there is any. */
   static async open({ rootUrl, path = '/live', headers = {} }: WatchOptions): Promise<Watch> {
     const asked = request(`${rootUrl}/api/v1${path}`, { headers, agent: false }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
@@ -59,17 +59,17 @@ export class Watch {
     this.#response.on('data', (text: string) => this.#parse(text))
   }
 
-  /** Takes nothing from its socket any more. */
+  /** Stops reading from the socket. */
   stopReading() {
     this.#response.pause()
   }
 
-  /** Reads again. */
+  /** Resumes reading. */
   goOn() {
     this.#response.resume()
   }
 
-  /** What comes next; undefined when nothing more will. */
+  /** The next event; undefined at the end. */
   async next(): Promise<Heard | undefined> {
     while (this.#heard.length === 0 && !this.end) {
       await new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ export class Watch {
     return this.#heard.shift()
   }
 
-  /** The next so many. */
+  /** The next `count` events. */
   async take(count: number) {
     const heard: (Heard | undefined)[] = []
     while (heard.length < count) heard.push(await this.next())
@@ -126,7 +126,7 @@ export async function watching(person: TestPerson, options = {}) {
   return watch
 }
 
-/** Something that everybody in the workspace hears of: if it comes next, nothing came before it. */
+/** Causes a hint that every member gets: if it is the next event, there was none before it. */
 export async function mark(person: TestPerson) {
   const issue = (await person.post('/issues', { title: 'Mark' })).body
   return change('Issue', issue.id, 'create')

@@ -4,72 +4,73 @@ import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, tes
 
 const settings = '/settings/agent-apps'
 
-/** The text of the secret that is shown under this name. */
-const shown = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('xpath=../dd').innerText()
+/** The displayed secret with this label. */
+const displayedSecret = (page: Page, label: string) =>
+  page.locator('dt', { hasText: label }).locator('xpath=../dd').innerText()
 
-/** What the token endpoint says to this secret: 401 to a wrong one, 400 to a made-up code. */
-const tokenEndpoint = (page: Page, clientId: string, secret: string) =>
+/** The token endpoint answers 401 to a wrong secret, and 400 to a right one because the refresh token is invalid. */
+const tryClientSecret = (page: Page, clientId: string, secret: string) =>
   page.request.post('/api/v1/oauth/token', {
     form: { grant_type: 'refresh_token', refresh_token: 'prt_none', client_id: clientId, client_secret: secret },
   })
 
 test(
-  'a member registers with the form: a bad field is shown in place, the secrets this once, and as .env',
+  'a member registers an app: errors appear at their fields, secrets once and as a .env file',
   verifies('app.register-by-any-member', 'manifest.one-message-per-bad-field', 'app.secrets-shown-once'),
   async ({ page, company, faults, service }) => {
     await signedIn(page, company.member)
     await page.goto(settings)
-    await page.getByRole('button', { name: 'Register an app' }).first().click()
+    await page.getByRole('button', { name: 'Register app' }).first().click()
 
     await page.getByLabel('Name', { exact: true }).fill('My Baton bot')
     await page.getByLabel('Redirect URI 1').fill('http://robots.example.com/callback')
     await expect(page.getByLabel('Manifest (JSON)')).toHaveValue(/"name": "My Baton bot"/)
     faults.expect(/status of 422/)
-    await page.getByRole('button', { name: 'Register the app' }).click()
-    await expect(page.getByText('Must not contain the name of this service.').first()).toBeVisible()
+    await page.getByRole('button', { name: 'Register app' }).click()
+    await expect(page.getByText('Must not contain the name of this service, Baton.').first()).toBeVisible()
     await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
-    await expect(page.getByLabel('Redirect URI 1')).toHaveAccessibleDescription('Must be an https address.')
+    await expect(page.getByLabel('Redirect URI 1')).toHaveAccessibleDescription('Must be an https URL.')
     expect((await company.owner.api.listAgentApps({})).data).toEqual([])
 
     await page.getByLabel('Name', { exact: true }).fill('Doorman')
     await page.getByLabel('Redirect URI 1').fill('https://robots.example.com/callback')
-    await expect(page.getByText('Must be an https address.')).toHaveCount(0)
-    await page.getByRole('button', { name: 'Register the app' }).click()
+    await expect(page.getByText('Must be an https URL.')).toHaveCount(0)
+    await page.getByRole('button', { name: 'Register app' }).click()
 
-    await expect(page.getByText('Doorman is registered')).toBeVisible()
+    await expect(page.getByText('Doorman registered')).toBeVisible()
     const [app] = (await company.owner.api.listAgentApps({})).data
     expect(app).toMatchObject({ name: 'Doorman', owner_user_id: company.member.id })
-    const clientSecret = await shown(page, 'Client secret')
+    const clientSecret = await displayedSecret(page, 'Client secret')
     expect(clientSecret).toMatch(/^svc_sk_/)
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download .env' }).click()
     expect(await readFile(await (await download).path(), 'utf8')).toBe(
-      `BATON_URL=${service.url}\nAPP_ID=${app?.id}\nCLIENT_ID=${app?.client_id}\nCLIENT_SECRET=${clientSecret}\nWEBHOOK_SECRET=${await shown(page, 'Webhook secret')}\n`,
+      `BATON_URL=${service.url}\nAPP_ID=${app?.id}\nCLIENT_ID=${app?.client_id}\nCLIENT_SECRET=${clientSecret}\nWEBHOOK_SECRET=${await displayedSecret(page, 'Webhook secret')}\n`,
     )
 
-    // Leaving asks first.
+    // Leaving needs a confirmation.
     await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Members' }).click()
     const leaving = page.getByRole('dialog', { name: 'Leave without the secrets?' })
     await leaving.getByRole('button', { name: 'Cancel' }).click()
     await expect(page.getByText(clientSecret)).toBeVisible()
-    await page.getByRole('button', { name: /I have saved them/ }).click()
+    await page.getByRole('button', { name: /I've saved them/ }).click()
     await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
     await expect(page.getByText('svc_sk_')).toHaveCount(0)
-    // Only the page within moves to where it goes on.
+    // Only the inner page scrolls, not the body.
     expect(await page.evaluate(() => document.body.getBoundingClientRect().top)).toBe(0)
   },
 )
 
-test('the JSON says where it is wrong, and the form follows it', async ({ page, company, faults }) => {
+test('the JSON editor shows the line of each error, and the form shows the JSON', async ({ page, company, faults }) => {
   await signedIn(page, company.owner)
   await page.goto(`${settings}/new`)
-  await page.getByRole('button', { name: 'Fill in an example' }).click()
+  await page.getByRole('button', { name: 'Fill in example' }).click()
   const json = page.getByLabel('Manifest (JSON)')
   const good = await json.inputValue()
   await json.fill(good.replace('"name": "Release notes",', '"name": "Release notes"'))
   await expect(page.getByRole('button', { name: 'Line 4, column 3' })).toBeVisible()
-  await expect(page.getByText('The JSON cannot be read')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Register the app' })).toBeDisabled()
+  await expect(page.getByText('Invalid JSON')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Register app' })).toBeDisabled()
 
   await json.fill(
     good
@@ -79,11 +80,11 @@ test('the JSON says where it is wrong, and the form follows it', async ({ page, 
   )
   await expect(page.getByLabel('Name', { exact: true })).toHaveValue('Night watch')
   faults.expect(/status of 422/)
-  await page.getByRole('button', { name: 'Register the app' }).click()
-  const wrong = page.getByRole('list', { name: 'What is wrong in the JSON' })
-  await expect(wrong.getByRole('listitem')).toHaveCount(2)
-  await expect(wrong).toContainText('oauth.scopes: Item 1 must be one of')
-  await expect(wrong).toContainText('webhook.url: Must be a public address')
+  await page.getByRole('button', { name: 'Register app' }).click()
+  const jsonErrors = page.getByRole('list', { name: 'JSON errors' })
+  await expect(jsonErrors.getByRole('listitem')).toHaveCount(2)
+  await expect(jsonErrors).toContainText('oauth.scopes: Item 1 must be one of')
+  await expect(jsonErrors).toContainText('webhook.url: Must be a public address')
   await expect(page.getByLabel('Webhook URL')).toHaveAccessibleDescription(
     /^Must be a public address; .*BATON_WEBHOOK_ALLOW\.$/,
   )
@@ -93,12 +94,12 @@ test('the JSON says where it is wrong, and the form follows it', async ({ page, 
   await page.getByLabel('Webhook URL').fill('https://agents.example.com/hook')
   await expect(json).toHaveValue(/"url": "https:\/\/agents.example.com\/hook"/)
   await json.fill((await json.inputValue()).replace('"admin"', '"read"'))
-  await page.getByRole('button', { name: 'Register the app' }).click()
-  await expect(page.getByText('Night watch is registered')).toBeVisible()
+  await page.getByRole('button', { name: 'Register app' }).click()
+  await expect(page.getByText('Night watch registered')).toBeVisible()
 })
 
 test(
-  'a secret is rotated when the name was typed; the old one stops at once',
+  'rotates a secret after the name is typed; the old secret stops at once',
   verifies('app.rotated-client-secret-stops', 'app.rotate-client-secret'),
   async ({ page, company, registeredAgent }) => {
     const { registered } = await registeredAgent()
@@ -109,21 +110,21 @@ test(
     const rotate = dialog.getByRole('button', { name: 'Rotate the client secret' })
     await dialog.getByLabel('Type Robot to confirm').fill('robot')
     await expect(rotate).toBeDisabled()
-    expect((await tokenEndpoint(page, registered.clientId, registered.clientSecret)).status()).toBe(400)
+    expect((await tryClientSecret(page, registered.clientId, registered.clientSecret)).status()).toBe(400)
     await dialog.getByLabel('Type Robot to confirm').fill('Robot')
     await rotate.click()
 
-    await expect(page.getByText('The new secret')).toBeVisible()
-    const fresh = await shown(page, 'Client secret')
-    expect(fresh).toMatch(/^svc_sk_/)
-    expect((await tokenEndpoint(page, registered.clientId, registered.clientSecret)).status()).toBe(401)
-    expect((await tokenEndpoint(page, registered.clientId, fresh)).status()).toBe(400)
-    await page.getByRole('button', { name: 'I have saved it' }).click()
-    await expect(page.getByText(fresh)).toHaveCount(0)
+    await expect(page.getByText('New secret')).toBeVisible()
+    const newSecret = await displayedSecret(page, 'Client secret')
+    expect(newSecret).toMatch(/^svc_sk_/)
+    expect((await tryClientSecret(page, registered.clientId, registered.clientSecret)).status()).toBe(401)
+    expect((await tryClientSecret(page, registered.clientId, newSecret)).status()).toBe(400)
+    await page.getByRole('button', { name: "I've saved it" }).click()
+    await expect(page.getByText(newSecret)).toHaveCount(0)
   },
 )
 
-test('the set-up ticks itself, and teams are changed', async ({ page, company, registeredAgent }) => {
+test('the setup checklist updates, and a manager changes the teams', async ({ page, company, registeredAgent }) => {
   const robot = await registeredAgent()
   await signedIn(page, company.owner)
   await page.goto(`${settings}/${robot.registered.app.id}`)
@@ -146,7 +147,7 @@ test('the set-up ticks itself, and teams are changed', async ({ page, company, r
   await checkAxe(page)
 })
 
-test('an app is uninstalled and deleted when its name was typed', async ({ page, company, agent }) => {
+test('uninstalls and deletes an app after its name is typed', async ({ page, company, agent }) => {
   const robot = await agent()
   await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
   await robot.session()
@@ -163,11 +164,11 @@ test('an app is uninstalled and deleted when its name was typed', async ({ page,
 
   await page.getByRole('button', { name: 'Delete Robot' }).click()
   await page.getByLabel('Type Robot to confirm').fill('Robot')
-  await page.getByRole('button', { name: 'Delete for good' }).click()
+  await page.getByRole('button', { name: 'Delete permanently' }).click()
   await expect(page.getByText('No agent apps yet')).toBeVisible()
 })
 
-test('an install link leads a manager to consent; a member asks for it', async ({
+test('an install link opens consent for a manager; a member can request the installation', async ({
   page,
   company,
   registeredAgent,
@@ -177,7 +178,7 @@ test('an install link leads a manager to consent; a member asks for it', async (
   const member = await secondBrowser(company.member)
   await member.goto(`${settings}/${registered.app.id}`)
   await member.getByRole('button', { name: 'Request install' }).click()
-  await expect(member.getByText('Asked. You need not ask again.')).toBeVisible()
+  await expect(member.getByText('Request sent.')).toBeVisible()
   const { data } = await company.admin.api.listInbox({})
   expect(data).toMatchObject([{ kind: 'install_request', subject_id: registered.app.id }])
   expect((await company.owner.api.listInstallations({})).data).toEqual([])
@@ -201,7 +202,7 @@ test('an install link leads a manager to consent; a member asks for it', async (
 })
 
 test(
-  'a test says what came of it, and a delivery can be sent again',
+  'shows the result of a test, and redelivers a delivery',
   verifies('app.webhook-test-sends-ping'),
   async ({ page, company, receiver }) => {
     const hook = await receiver()
@@ -215,19 +216,19 @@ test(
     await signedIn(page, company.owner)
     await page.goto(`${settings}/${app.id}`)
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await expect(page.getByText('The test arrived')).toBeVisible()
-    await expect(page.getByText(/^The receiver answered 200 after \d+ ms\.$/)).toBeVisible()
+    await expect(page.getByText('Test delivered')).toBeVisible()
+    await expect(page.getByText(/^The receiver responded 200 after \d+ ms\.$/)).toBeVisible()
     hook.answer = 500
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await expect(page.getByText('The test failed')).toBeVisible()
-    await expect(page.getByText(/it answered with an error \(500\)/)).toBeVisible()
+    await expect(page.getByText('Test failed')).toBeVisible()
+    await expect(page.getByText(/the receiver responded with an error \(500\)/)).toBeVisible()
     expect(hook.received.map(({ headers }) => headers['svc-event'])).toEqual(['Ping', 'Ping'])
 
     await page.getByRole('button', { name: 'Disable' }).click()
-    await expect(page.getByText('Disabled: nothing is sent')).toBeVisible()
+    await expect(page.getByText('Only test pings and redeliveries are sent.')).toBeVisible()
     expect(await company.owner.api.getAgentApp({ app_id: app.id })).toMatchObject({ webhook: { state: 'disabled' } })
     await page.getByRole('button', { name: 'Enable' }).click()
-    await expect(page.getByText('Disabled: nothing is sent')).toHaveCount(0)
+    await expect(page.getByText('Only test pings and redeliveries are sent.')).toHaveCount(0)
 
     await page.getByRole('button', { name: 'Deliveries' }).click()
     await expect(page.getByRole('list', { name: 'Deliveries' }).getByRole('link')).toHaveCount(2)
@@ -238,17 +239,17 @@ test(
       .getByRole('link', { name: /Test ping/ })
       .click()
     const attempts = page.getByRole('list', { name: 'Attempts' })
-    await expect(attempts.getByText('1. Answered 500')).toBeVisible()
+    await expect(attempts.getByText('1. Responded 500')).toBeVisible()
     hook.answer = 204
     await page.getByRole('button', { name: 'Redeliver' }).click()
-    await expect(attempts.getByText('2. Answered 204')).toBeVisible()
+    await expect(attempts.getByText('2. Responded 204')).toBeVisible()
     expect(hook.received.at(-1)?.headers['svc-delivery']).toBe(hook.received.at(-2)?.headers['svc-delivery'])
     await checkAxe(page)
   },
 )
 
 test(
-  'a member who did not register it sees what it is, and nothing to change it with',
+  'a member who did not register an app can see it, but not change it',
   verifies('app.change-by-other-member-forbidden'),
   async ({ page, company, agent }) => {
     const robot = await agent()
@@ -256,7 +257,7 @@ test(
     await signedIn(page, company.member)
     await page.goto(`${settings}/${id}`)
     await expect(page.getByText(`${company.owner.name}, who registered the app`)).toBeVisible()
-    await expect(page.getByText('Owners and admins change its teams and uninstall it.')).toBeVisible()
+    await expect(page.getByText('Only owners and admins can change its teams or uninstall it.')).toBeVisible()
     for (const name of [/Rotate/, /Edit manifest/, /Delete/, /Uninstall/, /Send a test/, /Disable/]) {
       await expect(page.getByRole('button', { name })).toHaveCount(0)
     }
@@ -268,7 +269,7 @@ test(
   },
 )
 
-test('without a mouse: an app is registered and its webhook tested', async ({ page, company }) => {
+test('registers an app and tests its webhook with the keyboard', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
@@ -290,33 +291,33 @@ test('without a mouse: an app is registered and its webhook tested', async ({ pa
   await expect(page.getByLabel('Redirect URI 1')).toBeFocused()
   await page.keyboard.type('https://robots.example.com/callback')
   await page.keyboard.press('Control+Enter')
-  await expect(page.getByRole('button', { name: /I have saved them/ })).toBeFocused()
+  await expect(page.getByRole('button', { name: /I've saved them/ })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Install', exact: true })).toBeVisible()
   await page.keyboard.press('t')
-  await expect(page.getByText('The test failed')).toBeVisible()
+  await expect(page.getByText('Test failed')).toBeVisible()
 })
 
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
 
-  test('every screen of apps fits', async ({ page, company, agent }) => {
+  test('no app screen scrolls sideways', async ({ page, company, agent }) => {
     const { app } = (await agent()).registered
     await company.owner.api.testAppWebhook({ app_id: app.id })
     const [delivery] = (await company.owner.api.listAppDeliveries({ app_id: app.id })).data
     await signedIn(page, company.owner)
-    const screens: [path: string, seen: string | RegExp][] = [
+    const screens: [path: string, text: string | RegExp][] = [
       [settings, 'Robot'],
       [`${settings}/new`, 'Redirect URI 1'],
       [`${settings}/${app.id}`, 'All teams'],
       [`${settings}/${app.id}/deliveries`, 'Test ping'],
-      [`${settings}/${app.id}/deliveries/${delivery?.id}`, /^1\. Answered/],
+      [`${settings}/${app.id}/deliveries/${delivery?.id}`, /^1\. Responded/],
     ]
-    for (const [path, seen] of screens) {
+    for (const [path, text] of screens) {
       await page.goto(path)
-      await expect(page.getByText(seen, { exact: true }).first()).toBeVisible()
+      await expect(page.getByText(text, { exact: true }).first()).toBeVisible()
       expect(await scrolledSideways(page), path).toEqual([])
-      // The others are looked at in the tests above.
+      // The tests above check the other screens.
       if (path === settings || path.endsWith('/deliveries')) await checkAxe(page)
     }
     await page.goto(`${settings}/${app.id}`)
@@ -325,6 +326,6 @@ test.describe('on a phone', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate the webhook secret' }).click()
     await expect(page.getByText(/^pwhsec_/)).toBeVisible()
     expect(await scrolledSideways(page), 'the new secret').toEqual([])
-    await page.getByRole('button', { name: 'I have saved it' }).click()
+    await page.getByRole('button', { name: "I've saved it" }).click()
   })
 })

@@ -69,7 +69,7 @@ test('lists agents with their teams and availability; a manager gets a link to f
   await page.goto('/agents')
   const rows = page.getByRole('region', { name: 'Workspace agents' }).getByRole('listitem')
   await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsAvailable')
-  await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to take issues')
+  await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to accept issues')
   await expect(rows.getByRole('link')).toHaveAttribute('href', `/settings/agent-apps/${mute.registered.app.id}`)
   await checkAxe(page)
 
@@ -77,7 +77,7 @@ test('lists agents with their teams and availability; a manager gets a link to f
   await member.setViewportSize(narrow)
   await member.goto(page.url())
   const theirs = member.getByRole('region', { name: 'Workspace agents' })
-  await expect(theirs).toContainText('Not allowed to take issues')
+  await expect(theirs).toContainText('Not allowed to accept issues')
   await expect(theirs.getByRole('link')).toHaveCount(0)
   expect(await scrolledSideways(member)).toEqual([])
 })

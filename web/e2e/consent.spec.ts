@@ -1,15 +1,15 @@
 import type { Page } from '@playwright/test'
 import { checkAxe, expect, installAddress, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
 
-/** The app's own address is not served here: whoever gets there, got what the browser was sent with. */
+/** Serves the app's redirect URI and returns the query of the request. */
 async function callback(page: Page) {
-  const arrived = page.waitForRequest('https://robots.example.com/**')
+  const request = page.waitForRequest('https://robots.example.com/**')
   await page.route('https://robots.example.com/**', (route) => route.fulfill({ body: 'Back at the robots' }))
-  return async () => new URL((await arrived).url()).searchParams
+  return async () => new URL((await request).url()).searchParams
 }
 
 test(
-  'consent says who asks, what it can and cannot do, and where it will be told',
+  'consent shows the app, what it can and cannot do, and where it receives events',
   verifies('oauth.consent-page-content'),
   async ({ page, company, registeredAgent }) => {
     const robot = await registeredAgent({ scopes: ['read', 'write', 'app:assignable'], resourceTypes: ['Issue'] })
@@ -22,13 +22,13 @@ test(
     await expect(page.getByText('robots.example.com')).toBeVisible()
     await expect(page.getByText('It acts as Robot, not as you.')).toBeVisible()
     await expect(page.getByText('Create, change and delete issues, projects and comments in its teams')).toBeVisible()
-    await expect(page.getByText('it may move issues only to In progress or QA')).toBeVisible()
-    // What writing implies is not denied.
+    await expect(page.getByText('it can move issues only to In progress or QA')).toBeVisible()
+    // Permissions implied by write are not listed under "It cannot".
     await expect(page.getByText('Create issues', { exact: true })).toHaveCount(0)
     await expect(page.getByText('Write comments', { exact: true })).toHaveCount(0)
-    await expect(page.getByText('Act as an admin')).toBeVisible()
+    await expect(page.getByText('Change settings, members, teams, webhooks or apps')).toBeVisible()
     await expect(page.getByText('Be @mentioned')).toBeVisible()
-    await expect(page.getByText('every change of issues')).toBeVisible()
+    await expect(page.getByText('all issue changes')).toBeVisible()
     await checkAxe(page)
 
     await page.getByLabel('Selected teams').check()
@@ -41,7 +41,7 @@ test(
   },
 )
 
-test('consent by the keyboard alone', async ({ page, company, registeredAgent }) => {
+test('installs an app with the keyboard', async ({ page, company, registeredAgent }) => {
   const robot = await registeredAgent()
   const back = await callback(page)
   await signedIn(page, company.admin)
@@ -56,10 +56,10 @@ test('consent by the keyboard alone', async ({ page, company, registeredAgent })
   expect((await company.owner.api.listInstallations()).data).toMatchObject([{ all_teams: true }])
 })
 
-test.describe('on a telephone', () => {
+test.describe('on a phone', () => {
   test.use({ viewport: narrow })
   test(
-    'a member sees the refusal and can ask for it',
+    'a member cannot install, but can request it',
     verifies('oauth.consent-page-refuses-member'),
     async ({ page, company, registeredAgent }) => {
       const robot = await registeredAgent()
@@ -67,12 +67,14 @@ test.describe('on a telephone', () => {
       await signedIn(page, company.member)
       await page.goto(await installAddress(company.member, robot.registered))
       await expect(page.getByText('You cannot install Robot')).toBeVisible()
-      await expect(page.getByText('Only owners and admins of Acme can do that. Nothing was installed.')).toBeVisible()
+      await expect(
+        page.getByText('Only owners and admins of Acme can install apps. Nothing was installed.'),
+      ).toBeVisible()
       await expect(page.getByRole('button', { name: 'Install Robot' })).toHaveCount(0)
       await checkAxe(page)
 
       await page.getByRole('button', { name: 'Request install' }).click()
-      await expect(page.getByText('find your request in their inbox')).toBeVisible()
+      await expect(page.getByText('Request sent to the owners and admins of Acme.')).toBeVisible()
       const { data: asked } = await company.admin.api.listInbox()
       expect(asked).toMatchObject([{ kind: 'install_request', title: 'Robot', actor: { id: company.member.id } }])
 
@@ -83,7 +85,7 @@ test.describe('on a telephone', () => {
   )
 })
 
-test('Cancel goes back with the refusal and installs nothing', async ({ page, company, registeredAgent }) => {
+test('Cancel returns access_denied and installs nothing', async ({ page, company, registeredAgent }) => {
   const robot = await registeredAgent()
   const { app, manifest } = robot.registered
   const webhook = { url: 'https://listen.invalid/', resource_types: [] }
@@ -91,15 +93,15 @@ test('Cancel goes back with the refusal and installs nothing', async ({ page, co
   const back = await callback(page)
   await signedIn(page, company.owner)
   await page.goto(await installAddress(company.owner, robot.registered))
-  await expect(page.getByText('Goes to whoever runs npx baton listen, not to an address')).toBeVisible()
+  await expect(page.getByText('On the machine that runs npx baton listen, not at a URL')).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await back()).get('error')).toBe('access_denied')
   expect((await company.owner.api.listInstallations()).data).toEqual([])
 })
 
-test('a request that is not the person’s, or over, is said so', async ({ page, company, faults }) => {
+test('shows that a request is unknown or expired', async ({ page, company, faults }) => {
   await signedIn(page, company.owner)
   faults.expect(/status of 404/)
   await page.goto('/oauth/consent?request=nothing')
-  await expect(page.getByRole('heading', { name: 'This request is over' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Request expired' })).toBeVisible()
 })

@@ -66,7 +66,7 @@ test(
     await page.keyboard.type('rob')
     await expect(menu(page).getByRole('option')).toHaveText(['Robot'])
     await page.keyboard.press('Enter')
-    await expect(page.getByRole('combobox', { name: 'Who stays accountable' })).toBeFocused()
+    await expect(page.getByRole('combobox', { name: 'Choose an assignee' })).toBeFocused()
     await expect(menu(page).getByRole('option', { name: 'Olive Owner' })).toBeVisible()
     await expect(menu(page).getByRole('option', { name: 'Robot' })).toHaveCount(0)
     expect((await company.owner.api.getIssue({ issue_id: colour.id })).delegate_id).toBeNull()

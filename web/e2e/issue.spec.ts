@@ -21,7 +21,7 @@ test('everything about an issue is changed in place, and a change can be undone'
 
   await pick(page, 'Status', 'QA')
   await expect(property(page, 'Status')).toHaveText('QA')
-  await toast(page, 'Moved to QA.').getByRole('button', { name: 'Undo' }).click()
+  await toast(page, 'ENG-1 moved to QA').getByRole('button', { name: 'Undo' }).click()
   await expect(property(page, 'Status')).toHaveText('Todo')
 
   await property(page, 'Labels').click()
@@ -46,7 +46,7 @@ test('everything about an issue is changed in place, and a change can be undone'
     })
 })
 
-test('an issue has a parent, parts, and others that it waits for, and is deleted', async ({ page, company }) => {
+test('an issue has a parent, sub-issues and blockers, and is deleted', async ({ page, company }) => {
   const { api } = company.owner
   const [door, hinges, frame] = company.issues
   await signedIn(page, company.owner)
@@ -144,11 +144,7 @@ test('by keyboard alone: properties, text, a comment, and back', async ({ page, 
   await expect(page).toHaveURL(/\/issues/)
 })
 
-test('what others do appears, and nothing that is being typed is lost or moves', async ({
-  page,
-  company,
-  secondBrowser,
-}) => {
+test('shows changes by others without losing or moving typed text', async ({ page, company, secondBrowser }) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
@@ -183,10 +179,7 @@ test('what others do appears, and nothing that is being typed is lost or moves',
   expect((await composer(page).boundingBox())?.y).toBeCloseTo(before?.y ?? 0, -1)
 })
 
-test('an issue that is listed opens beside the list and as a page at once, while the service takes its time', async ({
-  page,
-  company,
-}) => {
+test('a listed issue opens in the preview and as a page before the service answers', async ({ page, company }) => {
   const [door] = company.issues
   await signedIn(page, company.owner)
   await page.goto('/issues')
@@ -204,7 +197,7 @@ test('an issue that is listed opens beside the list and as a page at once, while
   await expect(panel.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
   await expect(panel.getByText('when it rains')).toBeVisible()
   await expect(panel.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
-  await panel.getByRole('link', { name: 'Open as a page' }).click()
+  await panel.getByRole('link', { name: 'Open full page' }).click()
   await expect(page).toHaveURL(new RegExp(`/issue/${door.code}$`))
   await expect(page.getByText('when it rains')).toBeVisible()
   await expect(property(page, 'Status')).toHaveText('Todo')
@@ -214,7 +207,7 @@ test('an issue that is listed opens beside the list and as a page at once, while
   await expect(page).toHaveURL(/\/issues/)
 })
 
-test('a code it had before leads to the issue; one that is not here offers the other workspaces', async ({
+test('an earlier code leads to the issue; an unknown code offers the other workspaces', async ({
   page,
   company,
   faults,
@@ -223,7 +216,7 @@ test('a code it had before leads to the issue; one that is not here offers the o
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
   await property(page, 'Team').click()
-  await expect(menu(page)).toContainText(`${door.code} still finds it`)
+  await expect(menu(page)).toContainText(`${door.code} keeps working`)
   await menu(page).getByRole('option', { name: 'Design' }).click()
   await expect(page).toHaveURL(/\/issue\/DES-2$/)
   await page.goto(`/issue/${door.code}`)
@@ -232,9 +225,9 @@ test('a code it had before leads to the issue; one that is not here offers the o
   const other = await company.owner.api.createWorkspace({ name: 'Elsewhere' })
   faults.expect(/status of 404/)
   await page.goto('/issue/ENG-99')
-  await expect(page.getByRole('heading', { name: 'There is no ENG-99 here' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'ENG-99 was not found' })).toBeVisible()
   await checkAxe(page)
-  await page.getByRole('button', { name: 'Look in Elsewhere' }).click()
+  await page.getByRole('button', { name: 'Search in Elsewhere' }).click()
   await expect(page.getByRole('button', { name: company.name })).toBeVisible()
   expect(await page.evaluate(() => localStorage.getItem('baton.workspace'))).toBe(other.id)
 })

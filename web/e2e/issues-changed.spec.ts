@@ -1,7 +1,7 @@
 import { checkAxe, expect, signedIn, test } from './baton.ts'
 import { rowOf } from './parts.ts'
 
-test('many are changed at once, and undone', async ({ page, company }) => {
+test('several issues are changed at once and undone', async ({ page, company }) => {
   const { owner, issues } = company
   await owner.api.createLabel({ name: 'wood' })
   await signedIn(page, owner)
@@ -44,7 +44,7 @@ test('many are changed at once, and undone', async ({ page, company }) => {
   expect((await owner.api.getIssue({ issue_id: issues[0].id })).label_ids).toEqual([])
 })
 
-test('what goes with a project or a team comes back when the move is undone', async ({ page, company }) => {
+test('undoing a move restores the milestone and the cycle', async ({ page, company }) => {
   const { api } = company.owner
   const milestone = await api.createMilestone({ project_id: company.project.id, name: 'Beta' })
   const cycle = await api.createCycle({ team_id: company.engineering.id, name: 'Week 1' })
@@ -55,8 +55,8 @@ test('what goes with a project or a team comes back when the move is undone', as
   await page.goto('/issues?group=none')
   const now = (id: string) => () => api.getIssue({ issue_id: id })
   const bar = page.getByRole('toolbar', { name: '1 selected' })
-  const undone = async (deed: string, to: RegExp, id: string, moved: Record<string, unknown>) => {
-    await bar.getByRole('button', { name: deed }).click()
+  const undone = async (action: string, to: RegExp, id: string, moved: Record<string, unknown>) => {
+    await bar.getByRole('button', { name: action }).click()
     await page.getByRole('option', { name: to }).click()
     await expect.poll(now(id)).toMatchObject(moved)
     await page.getByRole('button', { name: 'Undo' }).last().click()
@@ -73,7 +73,7 @@ test('what goes with a project or a team comes back when the move is undone', as
   await expect.poll(now(mine.id)).toMatchObject({ team_id: null, personal: true })
 })
 
-test('what the server refuses goes back to what it was', async ({ page, company, faults }) => {
+test('reverts what the server refuses', async ({ page, company, faults }) => {
   const { owner, issues } = company
   await signedIn(page, owner)
   await page.goto('/issues')
@@ -97,7 +97,7 @@ test('what the server refuses goes back to what it was', async ({ page, company,
   await page.getByRole('option', { name: 'QA' }).click()
   const other = async () => (await owner.api.getIssue({ issue_id: issues[1].id })).status
   await expect.poll(other).toBe('qa')
-  const message = page.getByRole('alert').filter({ hasText: '1 of 2 stay as they were' })
+  const message = page.getByRole('alert').filter({ hasText: '1 of 2 were not changed' })
   await message.getByRole('button', { name: 'Undo the others' }).click()
   await expect.poll(other).toBe('in_progress')
 })

@@ -38,7 +38,7 @@ test('an issue is created, found, changed and renamed with the mouse', async ({ 
   await checkAxe(page)
 })
 
-test('groups fold and unfold by keyboard', async ({ page, company }) => {
+test('groups collapse and expand by keyboard', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues?team=ENG&group=assignee')
   const door = rowOf(page, 'The door sticks')
@@ -52,7 +52,7 @@ test('groups fold and unfold by keyboard', async ({ page, company }) => {
   await page.keyboard.press('ArrowRight')
   await expect(current).toContainText('The door sticks')
   for (const key of ['ArrowLeft', 'Control+k']) await page.keyboard.press(key)
-  await page.keyboard.type('unfold')
+  await page.keyboard.type('expand all')
   await page.keyboard.press('Enter')
   await expect(door).toBeVisible()
 })
@@ -122,7 +122,7 @@ test('everything works from the keyboard alone', async ({ page, company }) => {
   await expect(page).toHaveURL(/\/issue\/ENG-/)
 })
 
-test('a new issue begins as what the screen shows, says what is wrong, and keeps what was begun', async ({
+test('a new issue starts with the filters, shows errors, and keeps its text when it is closed', async ({
   page,
   company,
   faults,
@@ -130,7 +130,7 @@ test('a new issue begins as what the screen shows, says what is wrong, and keeps
   const { owner, design } = company
   await signedIn(page, owner)
   await page.goto(`/issues?team=DES&status=todo&assignee=${owner.id}`)
-  await expect(page.getByRole('heading', { name: 'No issue matches' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No matching issues' })).toBeVisible()
   await page.keyboard.press('c')
   const dialog = page.getByRole('dialog', { name: 'New issue' })
   await expect(dialog.getByLabel('Title')).toBeFocused()
@@ -138,7 +138,7 @@ test('a new issue begins as what the screen shows, says what is wrong, and keeps
     await expect(dialog.getByRole('button', { name: value })).toBeVisible()
   }
   await page.keyboard.press('Enter')
-  await expect(dialog.getByText('Give it a title first.')).toBeVisible()
+  await expect(dialog.getByText('Enter a title.')).toBeVisible()
   await page.keyboard.type('Half a thought')
   await page.keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)
@@ -169,10 +169,10 @@ test('a new issue begins as what the screen shows, says what is wrong, and keeps
   expect(await owner.api.getIssue({ issue_id: 'DES-2' })).toMatchObject({ status: 'todo', assignee_id: owner.id })
 })
 
-test('filters stand in the address, survive a reload, and go back one by one', async ({ page, company }) => {
+test('filters are stored in the address, survive a reload, and are undone by Back', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues?layout=board&q=nothing-like-that')
-  await expect(page.getByRole('heading', { name: 'No issue matches' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No matching issues' })).toBeVisible()
   await page.goto('/issues')
   await expect(rowOf(page, 'The door sticks')).toBeVisible()
   await page.getByRole('button', { name: 'Filter', exact: true }).click()
@@ -206,7 +206,7 @@ test('filters stand in the address, survive a reload, and go back one by one', a
   await expect(rowOf(page, 'Oil the hinges')).toBeVisible()
 
   await page.goto('/issues?q=nothing+is+called+that')
-  await expect(page.getByRole('heading', { name: 'No issue matches' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'No matching issues' })).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect(rowOf(page, 'The door sticks')).toBeVisible()
 })
@@ -245,7 +245,7 @@ test('cards of the board are dragged, and moved with the keyboard', async ({ pag
   await expect.poll(async () => (await owner.api.getIssue({ issue_id: door })).status).toBe('release')
 })
 
-test('another browser’s edit shows at once, and the row that is current stays so', async ({
+test('shows an edit from another browser at once and keeps the current row', async ({
   page,
   company,
   agent,
@@ -294,7 +294,7 @@ test('a view is saved, shared, opened and deleted', async ({ page, company, seco
   await page.getByRole('button', { name: 'Save view' }).click()
   const dialog = page.getByRole('dialog', { name: 'Save view' })
   await dialog.getByLabel('Name').fill('Ready to begin')
-  await dialog.getByLabel('Share with everybody').check()
+  await dialog.getByLabel('Share with workspace').check()
   await dialog.getByRole('button', { name: 'Save view' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Ready to begin' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Save view' })).toHaveCount(0)

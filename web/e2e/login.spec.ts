@@ -1,6 +1,6 @@
 import { checkAxe, expect, keyboardOnly, narrow, signedIn, signUp, test } from './baton.ts'
 
-test('whoever is not signed in comes back to where they wanted to go', async ({ page, company, faults }) => {
+test('returns to the requested page after signing in', async ({ page, company, faults }) => {
   faults.expect(/status of 401/)
   await page.goto('/inbox')
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
@@ -26,7 +26,7 @@ test('whoever is not signed in comes back to where they wanted to go', async ({ 
   await expect(page).toHaveURL('/sign-in')
 })
 
-test('an address elsewhere is not gone to after signing in', async ({ page, company }) => {
+test('does not redirect to another site after signing in', async ({ page, company }) => {
   await page.goto(`/sign-in?next=${encodeURIComponent('https://robots.example.com/')}`)
   await page.getByLabel('E-mail').fill(company.member.email)
   await page.getByLabel('Password').fill(company.member.password)
@@ -34,7 +34,7 @@ test('an address elsewhere is not gone to after signing in', async ({ page, comp
   await expect(page).toHaveURL(/\/issues$/)
 })
 
-test('from nothing to a workspace by the keyboard alone', async ({ page }) => {
+test('signs up and creates a workspace with the keyboard', async ({ page }) => {
   await page.goto('/sign-up')
   await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
   const email = `nora-${Date.now()}@example.com`
@@ -45,7 +45,7 @@ test('from nothing to a workspace by the keyboard alone', async ({ page }) => {
   }
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Create a workspace' })).toBeVisible()
-  await expect(page.getByLabel('Name of the workspace')).toBeFocused()
+  await expect(page.getByLabel('Workspace name')).toBeFocused()
   await page.keyboard.type('Northern Tea')
   await page.keyboard.press('Tab')
   await page.keyboard.type('Engineering')
@@ -55,7 +55,7 @@ test('from nothing to a workspace by the keyboard alone', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'Engineering' })).toBeVisible()
 })
 
-test('what was wrong with an account stands at its field', async ({ page, company, faults }) => {
+test('shows sign-up errors at their fields', async ({ page, company, faults }) => {
   faults.expect(/status of 422/)
   await page.goto('/sign-up')
   await page.getByLabel('Your name').fill('Nora New')
@@ -66,12 +66,12 @@ test('what was wrong with an account stands at its field', async ({ page, compan
   await expect(page.getByLabel('Your name')).toHaveValue('Nora New')
 })
 
-test.describe('on a telephone', () => {
+test.describe('on a phone', () => {
   test.use({ viewport: narrow })
-  test('an invitation is accepted once', async ({ page, company, service, faults }) => {
+  test('accepts an invitation only once', async ({ page, company, service, faults }) => {
     const nora = await signUp(service.url, 'Nora New')
     const { token } = await company.owner.api.createInvitation({ email: nora.email, role: 'member' })
-    // Without a login the link leads to an account, for whom it is, and back to itself either way.
+    // Without a login, the link opens sign-up for its e-mail address, and returns here afterwards.
     await page.goto(`/invitations/accept?token=${token}&email=${nora.email}`)
     await expect(page.getByRole('heading', { name: 'You have been invited to a workspace' })).toBeVisible()
     await expect(page.getByLabel('E-mail')).toHaveValue(nora.email)
@@ -82,7 +82,7 @@ test.describe('on a telephone', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await expect(page.getByRole('heading', { name: 'You are invited' })).toBeVisible()
     await page.goto(`/invitations/accept?token=${token}&email=somebody.else@example.com`)
-    await expect(page.getByText('The invitation was made for somebody.else@example.com')).toBeVisible()
+    await expect(page.getByText('This invitation is for somebody.else@example.com')).toBeVisible()
     await signedIn(page, { ...nora, password: company.owner.password, api: company.owner.api })
     await page.goto(`/invitations/accept?token=${token}`)
     await checkAxe(page)

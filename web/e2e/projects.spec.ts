@@ -1,7 +1,7 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 import { menu, pick, property, toast } from './parts.ts'
 
-test('a project is made and everything about it changed in place', async ({ page, company }) => {
+test('a project is created and its fields are changed in place', async ({ page, company }) => {
   const { api } = company.owner
   await signedIn(page, company.owner)
   await page.goto('/projects')
@@ -28,7 +28,7 @@ test('a project is made and everything about it changed in place', async ({ page
 
   await pick(page, 'Status', 'In progress')
   await pick(page, 'Health', 'At risk')
-  await toast(page, 'Health: At risk.').getByRole('button', { name: 'Undo' }).click()
+  await toast(page, 'Health: At risk').getByRole('button', { name: 'Undo' }).click()
   await expect(property(page, 'Health')).toHaveText('No health')
   await pick(page, 'Health', 'Off track')
   await pick(page, 'Lead', 'Amir Admin')
@@ -72,7 +72,7 @@ test('a project is planned by milestones, and deleted without its issues', async
   await expect(milestone).toContainText('due Jan 20, 2030')
   await expect(milestone).toContainText('0 of 0 done')
 
-  await milestone.getByRole('button', { name: 'Add an issue to First snow' }).click()
+  await milestone.getByRole('button', { name: 'Add issue to First snow' }).click()
   await menu(page).getByRole('textbox', { name: 'Title' }).fill('Sharpen the skates')
   await page.keyboard.press('Control+Enter')
   await expect(milestone.getByRole('link', { name: /Sharpen the skates/ })).toBeVisible()
@@ -83,14 +83,14 @@ test('a project is planned by milestones, and deleted without its issues', async
   await expect(milestone).toContainText('1 of 2 done')
   await expect(page.getByRole('progressbar', { name: 'Progress' })).toHaveAttribute('aria-valuenow', '40')
   await checkAxe(page)
-  await milestone.getByRole('button', { name: 'Actions of First snow' }).click()
+  await milestone.getByRole('button', { name: 'Actions for First snow' }).click()
   await page.getByRole('menuitem', { name: 'Edit milestone' }).click()
   await page.getByLabel('Name').fill('First ice')
   await page.getByRole('form').getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('button', { name: 'Actions of First ice' }).click()
+  await page.getByRole('button', { name: 'Actions for First ice' }).click()
   await page.getByRole('menuitem', { name: 'Delete milestone' }).click()
   await page.getByRole('button', { name: 'Delete milestone' }).click()
-  await expect(page.getByRole('button', { name: 'Actions of First ice' })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Actions for First ice' })).toHaveCount(0)
   await expect(page.getByRole('link', { name: /The door sticks/ })).toBeVisible()
 
   await page.getByRole('button', { name: 'Project actions' }).click()
@@ -119,7 +119,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
   await type.press('Enter')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('At risk')
-  await expect(toast(page, 'Health: At risk.')).toBeVisible()
+  await expect(toast(page, 'Health: At risk')).toBeVisible()
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
   // It goes to another group, and the keyboard with it.
@@ -188,11 +188,7 @@ test(
   },
 )
 
-test('what one person changes, another sees; what they type is not taken from them', async ({
-  page,
-  company,
-  secondBrowser,
-}) => {
+test('shows changes by others and keeps typed text', async ({ page, company, secondBrowser }) => {
   const other = await secondBrowser(company.admin)
   const address = `/project/${company.project.id}`
   await signedIn(page, company.owner)
@@ -215,13 +211,13 @@ test('what one person changes, another sees; what they type is not taken from th
   await expect(page.getByText('A whole thought')).toBeVisible()
 
   await company.owner.api.deleteProject({ project_id: company.project.id })
-  await expect(other.getByRole('heading', { name: 'This project is gone' })).toBeVisible()
+  await expect(other.getByRole('heading', { name: 'This project is no longer available' })).toBeVisible()
 })
 
-test('what is refused is taken back and said', async ({ page, company, faults }) => {
+test('reverts a refused change and shows the reason', async ({ page, company, faults }) => {
   await signedIn(page, company.admin)
   await page.goto(`/project/${company.project.id}`)
-  await expect(property(page, 'Lead')).toHaveText('Nobody')
+  await expect(property(page, 'Lead')).toHaveText('No lead')
   await property(page, 'Lead').click()
   await expect(menu(page).getByRole('option', { name: 'Mona Member' })).toBeVisible()
   // She leaves between the question and the answer.
@@ -229,37 +225,37 @@ test('what is refused is taken back and said', async ({ page, company, faults })
   faults.expect(/status of 422/)
   await menu(page).getByRole('option', { name: 'Mona Member' }).click()
   await expect(page.getByRole('alert')).toContainText('lead id is not a person of this workspace')
-  await expect(property(page, 'Lead')).toHaveText('Nobody')
+  await expect(property(page, 'Lead')).toHaveText('No lead')
   expect((await company.owner.api.getProject({ project_id: company.project.id })).lead_id).toBeNull()
 
-  await property(page, 'Seen by').click()
-  await expect(menu(page).getByRole('option', { name: /Only you/ })).toContainText('Only its owner can make')
-  await page.keyboard.type('only')
+  await property(page, 'Visibility').click()
+  await expect(menu(page).getByRole('option', { name: /Private/ })).toContainText('Only the owner can make')
+  await page.keyboard.type('private')
   await page.keyboard.press('Enter')
-  await expect(menu(page).getByRole('option', { name: /Only you/ })).toBeVisible()
+  await expect(menu(page).getByRole('option', { name: /Private/ })).toBeVisible()
   expect((await company.owner.api.getProject({ project_id: company.project.id })).personal).toBe(false)
 })
 
-test('a personal project is its owner’s alone', async ({ page, company, secondBrowser, faults }) => {
+test('only the owner sees a private project', async ({ page, company, secondBrowser, faults }) => {
   const other = await secondBrowser(company.admin)
   await other.goto('/projects')
   await expect(other.getByText('Spring release')).toBeVisible()
   await signedIn(page, company.owner)
   await page.goto(`/project/${company.project.id}`)
-  await pick(page, 'Seen by', 'Only you')
-  await page.getByRole('button', { name: 'Make it personal' }).click()
-  await expect(property(page, 'Seen by')).toHaveText('Only you')
+  await pick(page, 'Visibility', 'Private')
+  await page.getByRole('button', { name: 'Make private' }).click()
+  await expect(property(page, 'Visibility')).toHaveText('Private')
   await expect(property(page, 'Teams')).toHaveText('No teams')
   await expect(other.getByRole('heading', { name: 'No projects yet' })).toBeVisible()
   faults.expect(/status of 404/)
   await other.goto(`/project/${company.project.id}`)
-  await expect(other.getByRole('heading', { name: 'There is no such project here' })).toBeVisible()
+  await expect(other.getByRole('heading', { name: 'Project not found' })).toBeVisible()
 })
 
-test.describe('on a telephone', () => {
+test.describe('on a phone', () => {
   test.use({ viewport: narrow })
   test('projects and a project need no sideways scrolling', async ({ page, company }) => {
-    const long = 'A project with quite a long name that does not fit on a telephone in one line'
+    const long = 'A project with quite a long name that does not fit on a phone in one line'
     const { id } = await company.owner.api.createProject({
       title: long,
       health_status: 'at_risk',

@@ -9,9 +9,9 @@ import { narrow, wide } from './viewports.ts'
 interface Screen {
   name: string
   path: string | ((demo: Demo) => string)
-  /** Ada if left out; null for nobody. */
+  /** Ada by default; null for a signed-out browser. */
   as?: ((demo: Demo) => Pick<Person, 'email' | 'password' | 'api'>) | null
-  /** What is done on the page before the pictures. */
+  /** Actions on the page before the screenshots. */
   steps?: (page: Page, demo: Demo) => Promise<void>
 }
 
@@ -58,7 +58,7 @@ const screens: Screen[] = [
   { name: 'inbox', path: '/inbox' },
   { name: 'projects', path: '/projects' },
   { name: 'project', path: ({ projectId }) => `/project/${projectId}` },
-  // These lead to /oauth/consent?request=….
+  // These redirect to /oauth/consent?request=….
   { name: 'consent', path: ({ installAddress }) => installAddress.ada },
   { name: 'consent-refused', path: ({ installAddress }) => installAddress.mei, as: mei },
   { name: 'settings-agent-apps', path: '/settings/agent-apps' },

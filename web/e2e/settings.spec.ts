@@ -6,7 +6,7 @@ const row = (page: Page, name: string) => page.getByRole('listitem').filter({ ha
 const message = (page: Page, text: string) => page.getByLabel('Messages').getByText(text)
 
 test(
-  'somebody is invited, comes, becomes an admin and is removed',
+  'a user accepts an invitation, becomes an admin and is removed',
   verifies('workspace.invitation-accept', 'workspace.member-patch-by-manager', 'workspace.member-delete-by-manager'),
   async ({ page, company, service, secondBrowser }) => {
     const nora = await signUp(service.url, 'Nora New')
@@ -16,9 +16,9 @@ test(
     await page.getByLabel('E-mail').fill(nora.email)
     await page.getByRole('button', { name: 'Create invitation' }).click()
     const dialog = page.getByRole('dialog')
-    await expect(dialog).toContainText('works once, for 7 days')
+    await expect(dialog).toContainText('Works once and expires in 7 days')
     const link = (await dialog.getByRole('code').textContent()) ?? ''
-    await expect(dialog.getByRole('button', { name: 'Copy the link' })).toBeFocused()
+    await expect(dialog.getByRole('button', { name: 'Copy link' })).toBeFocused()
     await page.getByRole('button', { name: 'Done' }).click()
     await expect(page.getByRole('list', { name: 'Invitations' })).toContainText(nora.email)
     await checkAxe(page)
@@ -33,7 +33,7 @@ test(
     await hers.goto('/settings/members')
     await expect(hers.getByRole('button', { name: 'Invite' })).toHaveCount(0)
     await page.getByLabel('Role of Nora New').selectOption('Admin')
-    await expect(message(page, 'Nora New is now admin.')).toBeVisible()
+    await expect(message(page, 'Nora New is now an admin.')).toBeVisible()
     await expect(hers.getByRole('button', { name: 'Invite' })).toBeVisible()
 
     await row(page, 'Nora New').getByRole('button', { name: 'Remove' }).click()
@@ -49,24 +49,24 @@ test(
 )
 
 test(
-  'the last owner stays, and is told what to do',
+  'the last owner cannot leave, and sees what to do',
   verifies('workspace.last-owner-cannot-leave'),
   async ({ page, company, faults }) => {
     faults.expect(/status of 409/)
     await signedIn(page, company.owner)
     await page.goto('/settings/members')
     await page.getByLabel('Role of Olive Owner').selectOption('Member')
-    await expect(page.getByRole('alert')).toContainText('make somebody else owner first')
+    await expect(page.getByRole('alert')).toContainText('Make another member owner first')
     await expect(page.getByLabel('Role of Olive Owner')).toHaveValue('owner')
     await row(page, 'Olive Owner').getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click()
-    await expect(page.getByRole('dialog')).toContainText('make somebody else owner first')
+    await expect(page.getByRole('dialog')).toContainText('Make another member owner first')
     const { data } = await company.owner.api.listMembers()
     expect(data.find(({ id }) => id === company.owner.id)?.role).toBe('owner')
   },
 )
 
-test('a team is made; a key that is taken is refused at its field', async ({ page, company, faults }) => {
+test('creates a team, and shows a taken key at its field', async ({ page, company, faults }) => {
   faults.expect(/status of 422/)
   await signedIn(page, company.admin)
   await page.goto('/settings/teams')
@@ -84,7 +84,7 @@ test('a team is made; a key that is taken is refused at its field', async ({ pag
 
   await page.getByRole('button', { name: 'Add member' }).click()
   await page.getByRole('option', { name: 'Mona Member' }).click()
-  const members = page.getByRole('list', { name: 'Members of the team' })
+  const members = page.getByRole('list', { name: 'Team members' })
   await expect(members).toContainText('Mona Member')
   await members.getByRole('button', { name: 'Remove Mona Member' }).click()
   await expect(members).not.toContainText('Mona Member')
@@ -92,7 +92,7 @@ test('a team is made; a key that is taken is refused at its field', async ({ pag
 })
 
 test(
-  'agents get exactly the guidance that the preview shows',
+  'agents receive exactly the guidance that the preview shows',
   verifies('team.patch-guidance', 'workspace.patch-guidance', 'context.guidance-shape-and-order'),
   async ({ page, company, agent }) => {
     const robot = await agent()
@@ -100,7 +100,7 @@ test(
     await signedIn(page, company.owner)
     await page.goto('/settings/workspace')
     await page.getByLabel('Guidance for agents').fill('Branches are called fix/CODE.')
-    await expect(page.getByRole('region', { name: 'what agents get' })).toContainText('Branches are called fix/CODE.')
+    await expect(page.getByRole('region', { name: 'agent context' })).toContainText('Branches are called fix/CODE.')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(message(page, 'Saved.')).toBeVisible()
 
@@ -108,13 +108,13 @@ test(
     await page.getByLabel('Guidance for agents').fill('Run `npm test` & ask Amir.')
     await page.getByRole('button', { name: 'Add repository' }).click()
     await page.getByLabel('Repository 1', { exact: true }).fill('acme/doors')
-    // Somebody else changes the team: what is typed here stays.
+    // Another user changes the team: the typed text stays.
     await company.admin.api.updateTeam({ team_id: company.engineering.id, name: 'Builders' })
     await expect(page.getByText('Someone else changed the team')).toBeVisible()
     await page.getByLabel('Name').fill('Builders')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(message(page, 'Saved.')).toBeVisible()
-    const preview = page.getByRole('region', { name: 'what agents get' })
+    const preview = page.getByRole('region', { name: 'agent context' })
     await expect(preview).toContainText('acme/doors')
     const shown = (await preview.textContent()) ?? ''
     const guidanceOf = (context: string) => /<guidance[\s\S]*<\/guidance>/.exec(context)?.[0]
@@ -128,12 +128,7 @@ test(
   },
 )
 
-test('a new password signs out everywhere else, in the middle of work', async ({
-  page,
-  company,
-  secondBrowser,
-  faults,
-}) => {
+test('a new password signs out all other browsers', async ({ page, company, secondBrowser, faults }) => {
   faults.expect(/status of 422/)
   faults.expect(/status of 401/)
   const elsewhere = await secondBrowser(company.member)
@@ -147,12 +142,12 @@ test('a new password signs out everywhere else, in the middle of work', async ({
   await expect(page.getByText('is not your current password')).toBeVisible()
   await page.getByLabel('Current password').fill(company.member.password)
   await page.getByRole('button', { name: 'Change password' }).click()
-  await expect(message(page, 'Everywhere else you are signed out.')).toBeVisible()
+  await expect(message(page, 'You are signed out everywhere else.')).toBeVisible()
   await elsewhere.getByRole('link', { name: 'Projects' }).click()
   await expect(elsewhere.getByRole('heading', { name: 'Sign in' })).toBeVisible()
   expect(new URL(elsewhere.url()).searchParams.get('next')).toBe('/projects')
   await page.reload()
-  await expect(page.getByRole('heading', { name: 'Your account' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Account' })).toBeVisible()
 
   await page.getByLabel('Dark').check()
   await page.reload()
@@ -160,7 +155,7 @@ test('a new password signs out everywhere else, in the middle of work', async ({
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
 })
 
-test('a program that was connected is listed, and ends when it is disconnected', async ({ page, company, service }) => {
+test('lists a connected program, and disconnects it', async ({ page, company, service }) => {
   const { api, workspaceId } = company.member
   const redirect_uri = 'http://127.0.0.1:4000/callback'
   const { client_id } = await api.registerClient({ client_name: 'Editor', redirect_uris: [redirect_uri] })
@@ -173,7 +168,7 @@ test('a program that was connected is listed, and ends when it is disconnected',
     code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
     code_challenge_method: 'S256',
   })
-  // The program itself is not there; its address is answered for it.
+  // Serves the redirect URI in place of the program.
   await page.route(`${redirect_uri}**`, (route) => route.fulfill({ body: 'Back in the editor' }))
   await signedIn(page, company.member)
   await page.goto(`/api/v1/oauth/authorize?${asked}`)
@@ -200,37 +195,37 @@ test('a program that was connected is listed, and ends when it is disconnected',
   expect(await use()).toBe(401)
 })
 
-test('the audit log names what was done, to managers alone', async ({ page, company, agent, secondBrowser }) => {
+test('the audit log shows who did what, only to managers', async ({ page, company, agent, secondBrowser }) => {
   const robot = await agent()
   await company.admin.api.createTeam({ name: 'Support', key: 'SUP' })
   await company.owner.api.updateMember({ user_id: company.member.id, role: 'member' })
   await signedIn(page, company.owner)
   await page.goto('/settings/audit-log')
   const log = page.getByRole('list', { name: 'Audit log' })
-  await expect(log).toContainText('Amir Admin created a team')
-  await expect(log).toContainText('Olive Owner changed the role of a member: Mona Member')
-  await expect(log).toContainText(`Olive Owner installed an agent app: ${robot.name}`)
-  await log.getByText('created a team').first().click()
+  await expect(log).toContainText('Amir Admin created the team Support')
+  await expect(log).toContainText('Olive Owner changed the role of Mona Member')
+  await expect(log).toContainText(`Olive Owner installed ${robot.name} for all teams`)
+  await log.getByText('created the team Support').first().click()
   await expect(log).toContainText('team.created')
   await checkAxe(page)
   const hers = await secondBrowser(company.member)
   for (const place of ['audit-log', 'workspace']) {
     await hers.goto(`/settings/${place}`)
-    await expect(hers.getByRole('heading', { name: 'For owners and admins' })).toBeVisible()
+    await expect(hers.getByRole('heading', { name: 'Owners and admins only' })).toBeVisible()
   }
   await expect(hers.getByRole('navigation', { name: 'Settings' })).not.toContainText('Audit log')
   await hers.goto(`/settings/teams/${company.engineering.id}`)
-  await expect(hers.getByText('None. Owners and admins can write it.')).toBeVisible()
+  await expect(hers.getByText('None. Owners and admins can add it.')).toBeVisible()
   await checkAxe(hers)
 })
 
-test('the reference, the help and the palette are there by keyboard', async ({ page, company }) => {
+test('opens the API reference, help and palette with the keyboard', async ({ page, company }) => {
   const [door] = company.issues
   await signedIn(page, company.member)
   await page.goto('/settings/api')
   await expect(page.getByText('/webhooks', { exact: true }).first()).toBeVisible()
   await expect(page.getByRole('main')).not.toContainText('`')
-  await page.getByLabel('Find an operation').fill('stop')
+  await page.getByLabel('Find operation').fill('stop')
   await expect(page.getByText('/agent-sessions/{session_id}/stop')).toBeVisible()
   await expect(page.getByText('/webhooks', { exact: true })).toHaveCount(0)
   await checkAxe(page)
@@ -252,9 +247,9 @@ test('the reference, the help and the palette are there by keyboard', async ({ p
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
 })
 
-test.describe('on a telephone', () => {
+test.describe('on a phone', () => {
   test.use({ viewport: narrow })
-  test('the settings need no sideways scrolling', async ({ page, company }) => {
+  test('no settings page scrolls sideways', async ({ page, company }) => {
     await signedIn(page, company.owner)
     for (const place of ['account', 'workspace', 'members', 'teams', `teams/${company.engineering.id}`, 'api']) {
       await page.goto(`/settings/${place}`)

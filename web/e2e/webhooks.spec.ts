@@ -14,7 +14,7 @@ import {
 
 const settings = '/settings/webhooks'
 
-// A delivery is given up after five seconds, of which three are left to do something meanwhile.
+// A delivery fails after five seconds; the last delay leaves three seconds to act before that.
 test.use({ settings: { BATON_RETRY_DELAYS: '1,1,3' } })
 
 const webhookFor = ({ owner }: Company, url: string, label = 'Warehouse') =>
@@ -23,7 +23,7 @@ const webhookFor = ({ owner }: Company, url: string, label = 'Warehouse') =>
 const attempts = (page: Page) => page.getByRole('list', { name: 'Attempts' })
 
 test(
-  'a webhook is made, tested, changed, given a new secret and deleted',
+  'creates, tests, updates, rotates and deletes a webhook',
   verifies('webhook.create', 'webhook.secret-show', 'webhook.secret-rotate', 'webhook.update', 'webhook.delete'),
   async ({ page, company, receiver, faults }) => {
     const hook = await receiver()
@@ -44,14 +44,14 @@ test(
     await dialog.getByLabel(/^Comments/).uncheck()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
 
-    const made = page.getByRole('dialog', { name: 'Warehouse is created' })
-    const secret = await made.getByText(/^pwhsec_/).innerText()
+    const created = page.getByRole('dialog', { name: 'Warehouse created' })
+    const secret = await created.getByText(/^pwhsec_/).innerText()
     const [webhook] = (await api.listWebhooks({})).data
-    if (!webhook) throw new Error('there is none')
+    if (!webhook) throw new Error('no webhook')
     expect(webhook).toMatchObject({ team_ids: [company.engineering.id], resource_types: ['Issue', 'Project'] })
-    await made.getByRole('button', { name: 'Go on to test it' }).click()
+    await created.getByRole('button', { name: 'Open webhook' }).click()
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await expect(page.getByText('The test arrived')).toBeVisible()
+    await expect(page.getByText('Test delivered')).toBeVisible()
     expect(hook.received.map((request) => isSigned(request, secret))).toEqual([true])
 
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -68,19 +68,19 @@ test(
     await page.getByLabel('Type Lake to confirm').fill('Lake')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
     await expect(page.getByText(secret)).toHaveCount(0)
-    const fresh = await page.getByText(/^pwhsec_/).innerText()
-    expect((await api.getWebhookSecret({ webhook_id: webhook.id })).secret).toBe(fresh)
+    const newSecret = await page.getByText(/^pwhsec_/).innerText()
+    expect((await api.getWebhookSecret({ webhook_id: webhook.id })).secret).toBe(newSecret)
 
     await page.getByRole('button', { name: 'Delete webhook' }).click()
     await page.getByLabel('Type Lake to confirm').fill('Lake')
-    await page.getByRole('button', { name: 'Delete for good' }).click()
+    await page.getByRole('button', { name: 'Delete permanently' }).click()
     await expect(page.getByText('No webhooks yet')).toBeVisible()
     expect((await api.listWebhooks({})).data).toEqual([])
   },
 )
 
 test(
-  'one that keeps failing says why and since when; mended and enabled, it sends what was held',
+  'a failing webhook shows the reason and the time; after it is enabled, held deliveries are sent',
   verifies(
     'webhook.auto-disable',
     'webhook.enable',
@@ -103,9 +103,9 @@ test(
       .toBe(true)
     await api.updateIssue({ issue_id: fourth.id, priority: 'urgent' })
 
-    await expect(page.getByText(/^Switched off, because it kept failing/)).toBeVisible({ timeout: 25_000 })
+    await expect(page.getByText(/^Disabled after repeated failures/)).toBeVisible({ timeout: 25_000 })
     const banner = page.getByRole('alert')
-    await expect(banner.getByRole('link', { name: 'answered 500' })).toBeVisible()
+    await expect(banner.getByRole('link', { name: 'responded 500' })).toBeVisible()
     await expect(banner).toContainText('1 delivery is held and will be sent')
     await expect(page.getByText('0%')).toBeVisible()
     await checkAxe(page)
@@ -113,9 +113,9 @@ test(
     hook.answer = 200
     hook.take()
     await banner.getByRole('button', { name: 'Send a test' }).click()
-    await expect(page.getByText('The test arrived')).toBeVisible()
+    await expect(page.getByText('Test delivered')).toBeVisible()
     expect((await api.getWebhook({ webhook_id: id })).state).toBe('failing')
-    await banner.getByRole('button', { name: 'Enable again' }).click()
+    await banner.getByRole('button', { name: 'Enable' }).click()
     await expect(banner).toHaveCount(0)
     await expect(page.getByText('Enabled', { exact: true })).toBeVisible()
     await expect.poll(() => hook.received.map(({ body }) => body.data.id)).toContain(fourth.id)
@@ -123,7 +123,7 @@ test(
 )
 
 test(
-  'a delivery shows its attempts, its bytes and itself as curl, and can be sent again',
+  'a delivery shows its attempts, raw body and curl command, and can be redelivered',
   verifies('delivery.redeliver-webhook', 'delivery.detail-adds-request'),
   async ({ page, context, company, receiver }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -137,15 +137,15 @@ test(
     await expect(page.getByLabel('Event')).toHaveValue('Issue')
     await page.getByRole('link', { name: /Issue changed/ }).click()
 
-    await expect(attempts(page).getByText('1. Answered 302, a redirect')).toBeVisible()
+    await expect(attempts(page).getByText('1. Responded 302 (redirect)')).toBeVisible()
     await expect(attempts(page).getByText('Next attempt')).toBeVisible()
-    await expect(attempts(page).getByText('4. Answered 302, a redirect')).toBeVisible({ timeout: 20_000 })
+    await expect(attempts(page).getByText('4. Responded 302 (redirect)')).toBeVisible({ timeout: 20_000 })
     await expect(attempts(page).getByText('Redirects are not followed')).toHaveCount(1)
-    await expect(page.getByRole('region', { name: 'answer to attempt 4' })).toHaveText('over there')
+    await expect(page.getByRole('region', { name: 'response to attempt 4' })).toHaveText('over there')
     await expect(page.getByText('Failed', { exact: true })).toBeVisible()
 
     const sent = hook.received.at(-1)
-    await page.getByRole('button', { name: 'Show the raw bytes' }).click()
+    await page.getByRole('button', { name: 'Show raw' }).click()
     await expect(page.getByRole('region', { name: 'request body, raw' })).toHaveText(sent?.raw.toString() ?? '')
     await page.getByRole('button', { name: 'Copy as curl' }).click()
     const curl = await page.evaluate(() => navigator.clipboard.readText())
@@ -156,7 +156,7 @@ test(
     hook.answer = 200
     hook.take()
     await page.getByRole('button', { name: 'Redeliver' }).click()
-    await expect(attempts(page).getByText('5. Answered 200')).toBeVisible()
+    await expect(attempts(page).getByText('5. Responded 200')).toBeVisible()
     await expect(page.getByText('Delivered', { exact: true })).toBeVisible()
     expect(hook.received.map(({ headers }) => headers['svc-delivery'])).toEqual([sent?.headers['svc-delivery']])
     await checkAxe(page)
@@ -164,7 +164,7 @@ test(
 )
 
 test(
-  'a member is told that webhooks are for managers, and changes nothing',
+  'a member cannot see or change webhooks',
   verifies('webhook.managers-only'),
   async ({ page, company, receiver }) => {
     const hook = await receiver()
@@ -172,7 +172,7 @@ test(
     await signedIn(page, company.member)
     for (const path of [settings, `${settings}/${webhook.id}`, `${settings}/${webhook.id}/deliveries`]) {
       await page.goto(path)
-      await expect(page.getByRole('heading', { name: 'This is for owners and admins' })).toBeVisible()
+      await expect(page.getByRole('heading', { name: 'Owners and admins only' })).toBeVisible()
       await expect(page.getByText(company.owner.name)).toBeVisible()
       await expect(page.getByText('Warehouse')).toHaveCount(0)
     }
@@ -185,7 +185,7 @@ test(
   },
 )
 
-test('without a mouse: a webhook is made and tested, and its delivery found', async ({ page, company, receiver }) => {
+test('creates and tests a webhook and opens its delivery with the keyboard', async ({ page, company, receiver }) => {
   const hook = await receiver()
   await signedIn(page, company.admin)
   await page.goto('/issues')
@@ -201,39 +201,39 @@ test('without a mouse: a webhook is made and tested, and its delivery found', as
   await page.keyboard.press('Tab')
   await page.keyboard.type(hook.url)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('button', { name: 'Go on to test it' })).toBeFocused()
+  await expect(page.getByRole('button', { name: 'Open webhook' })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Send a test' })).toBeVisible()
   await page.keyboard.press('t')
-  await expect(page.getByText('The test arrived')).toBeVisible()
+  await expect(page.getByText('Test delivered')).toBeVisible()
   await page.keyboard.press('d')
   await expect(page.getByRole('link', { name: /Test ping/ })).toBeVisible()
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
-  await expect(attempts(page).getByText('1. Answered 200')).toBeVisible()
+  await expect(attempts(page).getByText('1. Responded 200')).toBeVisible()
   await page.keyboard.press('r')
-  await expect(attempts(page).getByText('2. Answered 200')).toBeVisible()
+  await expect(attempts(page).getByText('2. Responded 200')).toBeVisible()
   expect(hook.received).toHaveLength(2)
 })
 
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
 
-  test('every screen of webhooks fits', async ({ page, company, receiver }) => {
+  test('no webhook screen scrolls sideways', async ({ page, company, receiver }) => {
     const hook = await receiver()
     const { id } = await webhookFor(company, hook.url)
     await company.owner.api.testWebhook({ webhook_id: id })
     await signedIn(page, company.owner)
-    const screens: [path: string, seen: string][] = [
+    const screens: [path: string, text: string][] = [
       [settings, 'Warehouse'],
       [`${settings}/${id}`, 'No attempts'],
       [`${settings}/${id}/deliveries`, 'Test ping'],
     ]
-    for (const [path, seen] of screens) {
+    for (const [path, text] of screens) {
       await page.goto(path)
-      await expect(page.getByText(seen, { exact: true }).first()).toBeVisible()
+      await expect(page.getByText(text, { exact: true }).first()).toBeVisible()
       expect(await scrolledSideways(page), path).toEqual([])
-      // The others are looked at in the tests above.
+      // The tests above check the other screens.
       if (path === settings || path.endsWith('/deliveries')) await checkAxe(page)
     }
   })

@@ -11,10 +11,10 @@ import { currentWorkspaceId, enterWorkspace, queries } from './data/api.ts'
 import { parseDeliverySearch } from './data/delivery-search.ts'
 import { meQuery } from './data/me.ts'
 import { beginFollowing } from './data/updates.ts'
-import { parseProjectSearch } from './projects/arrange.ts'
+import { parseIssueSearch } from './issues/fields/search.ts'
+import { parseProjectSearch } from './projects/search.ts'
 import { NotFound } from './ui/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
-import { parseIssueSearch } from './views/search.ts'
 
 /** All screens and their paths. Each screen is loaded when it is first opened. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })

@@ -3,7 +3,7 @@ import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { minimal } from '../../test/manifest.ts'
 import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
 
-async function register(person: { post: TestApp['nobody']['post'] }, receiver: Receiver, webhook: object = {}) {
+async function register(person: { post: TestApp['anonymous']['post'] }, receiver: Receiver, webhook: object = {}) {
   const manifest = { ...minimal, webhook: { url: receiver.url, ...webhook } }
   const { body: registered } = await person.post('/agent-apps', manifest)
   return { manifest, registered, path: `/agent-apps/${registered.app.id}` }
@@ -11,7 +11,7 @@ async function register(person: { post: TestApp['nobody']['post'] }, receiver: R
 
 describe('an app', () => {
   test(
-    'is read by every member, changed and deleted by managers',
+    'can be read by every member, and changed and deleted by managers only',
     verifies(
       'app.list',
       'app.get-one',
@@ -77,7 +77,7 @@ describe('an app', () => {
   )
 
   test(
-    'has its secrets, webhook and deliveries looked after by managers and whoever registered it',
+    'has secrets, a webhook and deliveries that only managers and its registrant can manage',
     verifies(
       'app.registrant-manages-secrets',
       'app.change-by-other-member-forbidden',
@@ -127,7 +127,7 @@ describe('an app', () => {
 
 describe('the webhook of an app', () => {
   test(
-    'is tested by one signed Ping, in every state',
+    'receives one signed Ping per test, in every state',
     verifies(
       'app.webhook-test-sends-ping',
       'webhook.app-test',
@@ -184,7 +184,7 @@ describe('the webhook of an app', () => {
   )
 
   test(
-    'is enabled and disabled by hand and by the manifest',
+    'can be enabled and disabled by request and by the manifest',
     verifies('app.webhook-enable', 'app.webhook-disable', 'app.webhook-state'),
     async ({ app, receiver }) => {
       const { owner } = await app.workspace()
@@ -210,7 +210,10 @@ describe('the webhook of an app', () => {
     },
   )
 
-  test('is no webhook of the workspace, and hears of nothing by itself', async ({ app, receiver }) => {
+  test('is not listed as a webhook of the workspace, and receives nothing before the app is installed', async ({
+    app,
+    receiver,
+  }) => {
     const { owner } = await app.workspace()
     const { path } = await register(owner, receiver, { resource_types: ['Issue'] })
     await owner.post(`${path}/webhook/test`)

@@ -25,7 +25,7 @@ import { renameAppUser, uninstallApp } from './installations.ts'
 import { endListening, listenerOf } from './listeners.ts'
 import { checkManifest } from './manifest.ts'
 
-/** With the endpoint of its webhook, whose id is not shown. */
+/** `endpointId` is internal and never sent. */
 export type StoredApp = Omit<AgentApp, 'listener'> & { endpointId: string }
 
 const columns = sql`
@@ -57,7 +57,7 @@ export const readApp = async (db: Queryable, now: Date, { workspaceId }: Member,
       select ${columns}, ${listenerOf(now)} from ${apps} where ${ofWorkspace(workspaceId)} and a.id = ${id}`),
   )
 
-/** 4.1: any member may register an app, and then looks after its secrets, webhook and deliveries, as managers do. */
+/** Finds an app whose secrets, webhook and deliveries the caller may manage (app.registrant-manages-secrets). */
 export async function findOwnApp(db: Queryable, caller: Member, id: string, lock: Sql = none): Promise<StoredApp> {
   const app = found(
     await db.row<StoredApp>(sql`
@@ -97,7 +97,7 @@ export async function registerApp(ctx: Context, admitted: Member, body: unknown)
   }
 }
 
-/** 2.1: an authorize address with places for what the app chooses each time. */
+/** app.install-url-shape: the authorize URL, with placeholders for the parameters that the app chooses each time. */
 function installUrl({ baseUrl }: Config, { client_id, requested_scopes }: AgentApp) {
   const known = new URLSearchParams({
     actor: 'app',
@@ -131,12 +131,12 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
 async function replaceEndpoint({ tx, now }: UnitOfWork, before: StoredApp, endpoint: Endpoint) {
   const { id, url, state } = endpoint
   await updateEndpoint(tx, { ...endpoint, updated_at: now.toISOString() })
-  // Who listened did so in place of another URL, maybe of none.
+  // The listener was permitted for the old URL; for the new one the rules may differ.
   if (url !== before.webhook.url) await endListening(tx, now, sql`endpoint_id = ${id}`)
   if (state !== before.webhook.state) await setState(tx, id, state as 'enabled' | 'disabled', now)
 }
 
-/** Who has which events is a matter of the installation; the endpoint itself is for no team. */
+/** The endpoint of an app has no teams: the installation decides which events it receives. */
 function endpointOf(manifest: Manifest, id: string, createdBy: string | null, now: string): Endpoint {
   const { webhook } = manifest
   return {
@@ -154,8 +154,8 @@ function endpointOf(manifest: Manifest, id: string, createdBy: string | null, no
 }
 
 /**
- * The row stays, so that whoever still holds a token of the app is told what became of it, and so does its endpoint,
- * by which `revoked` is still delivered.
+ * Keeps the row, so that tokens of the app are refused with INSTALLATION_REVOKED, and the endpoint, so that `revoked`
+ * is still delivered.
  */
 export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
   transactAs(ctx, admitted, 'manager', async (unit) => {
@@ -169,7 +169,7 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
   })
 
 export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (unit) => {
+  withLockedApp(ctx, admitted, id, async (unit) => {
     const secret = newSecret('svc_sk_')
     await unit.tx.run(sql`
       update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${unit.now} where id = ${id}`)
@@ -178,16 +178,16 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
   })
 
 export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
-  changing(ctx, admitted, id, async (unit, { endpointId }) => {
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
     await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id })
     return { webhook_secret: await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now) }
   })
 
 export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
-  changing(ctx, admitted, id, async (unit, app): Promise<AgentApp> => {
+  withLockedApp(ctx, admitted, id, async (unit, app): Promise<AgentApp> => {
     const { tx, now, caller } = unit
     if (state === 'enabled' && app.webhook.url === '')
-      throw invalid({ 'webhook.url': 'must be set before it is enabled' })
+      throw invalid({ 'webhook.url': 'must be set before the webhook is enabled' })
     if (app.webhook.state !== state) {
       await setState(tx, app.endpointId, state, now)
       await recordAudit(unit, { action: `app.webhook_${state}`, subjectId: id })
@@ -195,8 +195,8 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
     return readApp(tx, now, caller, id)
   })
 
-/** Runs with the app locked, for those who look after it. */
-const changing = <T>(
+/** Runs `work` with the app locked, if the caller may manage it. */
+const withLockedApp = <T>(
   ctx: Context,
   admitted: Member,
   id: string,

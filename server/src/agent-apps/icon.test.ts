@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { test as base, type TestApp, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
-/** The beginning of a PNG of that size, padded to a length. */
+/** The first bytes of a PNG of this size, padded to `length`. */
 function png(width: number, height: number, length = 100): Buffer {
   const bytes = Buffer.alloc(length)
   Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex').copy(bytes)
@@ -16,7 +16,7 @@ function png(width: number, height: number, length = 100): Buffer {
 }
 const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.from([64, 0, 64, 0, 0, 0, 0]), Buffer.alloc(50)])
 
-/** A web site with pictures, which counts who comes. */
+/** A web site that serves one icon and counts its visits. */
 class Site {
   visits = 0
   answer: { type: string; body: Buffer; status?: number } = { type: 'image/png', body: png(64, 64) }
@@ -68,7 +68,7 @@ async function iconOf(app: TestApp, iconUrl: string | undefined) {
 }
 
 test(
-  'the icon of an app is fetched by us, kept, and served to anybody',
+  'fetches the icon of an app once, caches it, and serves it without a login',
   verifies('icon.served-from-service', 'icon.accepted-types', 'icon.cached', 'icon.public'),
   async ({ app, site }) => {
     for (const [type, body] of [
@@ -94,11 +94,11 @@ test.for<[string, string, Buffer, boolean]>([
   ['one byte more', 'image/png', png(64, 64, 512 * 1024 + 1), false],
   ['nearly square', 'image/png', png(100, 98), true],
   ['not square', 'image/png', png(100, 97), false],
-  ['HTML that says it is a picture', 'image/png', Buffer.from('<html><script>alert(1)</script>'), false],
+  ['HTML sent as image/png', 'image/png', Buffer.from('<html><script>alert(1)</script>'), false],
   ['SVG', 'image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), false],
   ['a picture that says it is text', 'text/plain', png(64, 64), true],
 ])(
-  'an icon is judged by its content: %s',
+  'decides the type of an icon by its content: %s',
   verifies(
     'icon.max-size-accepted',
     'icon.too-large-is-generated',
@@ -116,7 +116,7 @@ test.for<[string, string, Buffer, boolean]>([
 )
 
 test(
-  'without one that can be had, an icon is drawn',
+  'serves a generated icon if none can be fetched',
   verifies('icon.no-url-is-generated', 'icon.unreachable-is-generated', 'icon.private-address-not-fetched'),
   async ({ startApp, site }) => {
     const app = await startApp({ BATON_WEBHOOK_ALLOW: 'localhost' })
@@ -126,11 +126,11 @@ test(
       expect((await read()).type).toBe('image/svg+xml')
     }
     const { owner, id, read } = await iconOf(app, site.url)
-    // What was public when it was saved may lead inside later.
+    // A host that was public when the URL was saved may resolve to a private address later.
     await app.ctx.db.run(sql`update agent_apps set icon_url = ${`http://127.0.0.1:${port}/icon.png`} where id = ${id}`)
     expect((await read()).type).toBe('image/svg+xml')
     expect(site.visits).toBe(0)
     await owner.delete(`/agent-apps/${id}`)
-    expect((await app.nobody.get(`/agent-apps/${id}/icon`)).status).toBe(404)
+    expect((await app.anonymous.get(`/agent-apps/${id}/icon`)).status).toBe(404)
   },
 )

@@ -4,8 +4,9 @@ import { sql } from '../db/sql.ts'
 import { found } from '../http/errors.ts'
 import { generatedIcon } from '../icons/generated.ts'
 import { fetchIcon } from '../icons/icon.ts'
+import { SingleFlight } from '../single-flight.ts'
 
-/** How long what was found at an address is believed, and how long a failure is. */
+/** How long a fetched icon, and a failed fetch, are used before the next fetch. */
 const freshMs = days(1)
 const failureMs = 60 * 60 * 1000
 
@@ -15,10 +16,10 @@ interface App {
   cached: { url: string; type: string | null; fetched_at: string } | null
 }
 
-/** Fetches under way by app, so that a page full of one icon asks for it once. */
-const underway = new Map<string, Promise<void>>()
+/** By app and address, so that a page with many copies of one icon fetches it once. */
+const fetches = new SingleFlight<void>()
 
-/** decisions 4: the app's own icon, fetched and kept by us so that no browser calls a stranger, or one drawn for it. */
+/** The app's icon, or a generated one. The service fetches and caches it, so browsers do not call the app's site. */
 export async function readIcon(ctx: Context, appId: string): Promise<{ type: string; bytes: Uint8Array }> {
   const app = found(
     await ctx.db.row<App>(sql`
@@ -41,18 +42,11 @@ function isFresh({ icon_url, cached }: App, now: Date) {
   return now.getTime() - Date.parse(cached.fetched_at) < (cached.type ? freshMs : failureMs)
 }
 
-function refresh(ctx: Context, appId: string, url: string): Promise<void> {
-  const key = `${appId} ${url}`
-  let fetching = underway.get(key)
-  if (!fetching) {
-    fetching = keep(ctx, appId, url).finally(() => underway.delete(key))
-    underway.set(key, fetching)
-  }
-  return fetching
-}
+const refresh = (ctx: Context, appId: string, url: string) =>
+  fetches.run(`${appId} ${url}`, () => fetchAndCache(ctx, appId, url))
 
-/** A picture that cannot be had now does not take away the one we have. */
-async function keep({ db, clock, outbound }: Context, appId: string, url: string) {
+/** Fetches the icon and caches it. A failed fetch keeps the icon that was cached from the same URL. */
+async function fetchAndCache({ db, clock, outbound }: Context, appId: string, url: string) {
   const icon = await fetchIcon(outbound, url)
   await db.run(sql`
     insert into app_icons as i (app_id, url, type, bytes, fetched_at)

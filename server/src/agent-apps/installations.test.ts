@@ -28,19 +28,19 @@ async function scene(app: TestApp, receiver: Receiver, { resourceTypes = [] as s
   }
   const tokens = await approve({ team_ids: [a.id] })
   const path = `/installations/${tokens.installation_id}`
-  const heard = async (work: () => Promise<unknown>): Promise<Received[]> => {
+  const receivedDuring = async (work: () => Promise<unknown>): Promise<Received[]> => {
     await app.deliver()
     receiver.take()
     await work()
     await app.deliver()
     return receiver.take()
   }
-  return { ...at, a, b, manifest, approve, tokens, path, heard, appPath: `/agent-apps/${client.app.id}` }
+  return { ...at, a, b, manifest, approve, tokens, path, receivedDuring, appPath: `/agent-apps/${client.app.id}` }
 }
 
 describe('coverage', () => {
   test(
-    'is changed by managers, and the app hears of every change and of nothing else',
+    'can be changed by managers, and sends the app one event per actual change',
     verifies(
       'installation.patch-all-teams',
       'installation.patch-team-ids',
@@ -60,11 +60,11 @@ describe('coverage', () => {
       'envelope.webhook-id',
     ),
     async ({ app, receiver }) => {
-      const { id, owner, admin, a, b, path, tokens, client, heard } = await scene(app, receiver)
-      const [told] = await heard(() => admin.patch(path, { team_ids: [b.id] }))
-      expect(told && isSigned(told, client.webhook_secret)).toBe(true)
-      expect(told?.headers['svc-event']).toBe('PermissionChange')
-      expect(told?.body).toEqual({
+      const { id, owner, admin, a, b, path, tokens, client, receivedDuring } = await scene(app, receiver)
+      const [received] = await receivedDuring(() => admin.patch(path, { team_ids: [b.id] }))
+      expect(received && isSigned(received, client.webhook_secret)).toBe(true)
+      expect(received?.headers['svc-event']).toBe('PermissionChange')
+      expect(received?.body).toEqual({
         action: 'teamAccessChanged',
         type: 'PermissionChange',
         actor: { id: '', type: 'system', name: '' },
@@ -84,8 +84,8 @@ describe('coverage', () => {
         installation_id: tokens.installation_id,
         app_user_id: tokens.app_user_id,
       })
-      expect(await heard(() => owner.patch(path, { team_ids: [b.id] }))).toEqual([])
-      const [all] = await heard(() => owner.patch(path, { all_teams: true }))
+      expect(await receivedDuring(() => owner.patch(path, { team_ids: [b.id] }))).toEqual([])
+      const [all] = await receivedDuring(() => owner.patch(path, { all_teams: true }))
       expect(all?.body.data).toMatchObject({
         event_id: `pc_${tokens.installation_id}_2`,
         all_teams: true,
@@ -94,13 +94,13 @@ describe('coverage', () => {
         removed_team_ids: [],
       })
       expect((await owner.get(path)).body).toMatchObject({ all_teams: true, team_ids: [] })
-      expect(await heard(() => owner.post('/teams', { name: 'C', key: 'CCC' }))).toEqual([])
+      expect(await receivedDuring(() => owner.post('/teams', { name: 'C', key: 'CCC' }))).toEqual([])
       expect((await owner.patch(path, { team_ids: [a.id, b.id] })).body).toMatchObject({ all_teams: false })
     },
   )
 
   test(
-    'holds for tokens that were issued before',
+    'applies to tokens that were issued before the change',
     verifies(
       'installation.added-team-accessible',
       'installation.removed-team-not-accessible',
@@ -127,7 +127,7 @@ describe('coverage', () => {
   )
 
   test(
-    'is not changed by others, nor to nonsense',
+    'is not changed by a member, by an app or by an invalid choice',
     verifies(
       'installation.patch-by-member-forbidden',
       'installation.uninstall-by-member-forbidden',
@@ -184,10 +184,10 @@ describe('approving again', () => {
     ),
     async ({ app, receiver }) => {
       const at = await scene(app, receiver)
-      const { a, b, tokens, approve, heard, owner, path } = at
-      expect(await heard(() => approve({ team_ids: [a.id] }))).toEqual([])
-      const [told] = await heard(() => approve({ team_ids: [a.id, b.id] }))
-      expect(told?.body).toMatchObject({ type: 'PermissionChange', data: { added_team_ids: [b.id] } })
+      const { a, b, tokens, approve, receivedDuring, owner, path } = at
+      expect(await receivedDuring(() => approve({ team_ids: [a.id] }))).toEqual([])
+      const [received] = await receivedDuring(() => approve({ team_ids: [a.id, b.id] }))
+      expect(received?.body).toMatchObject({ type: 'PermissionChange', data: { added_team_ids: [b.id] } })
       const again = await approve({ all_teams: true }, 'read')
       expect(again).toMatchObject({
         installation_id: tokens.installation_id,
@@ -206,7 +206,7 @@ describe('approving again', () => {
 
 describe('uninstalling', () => {
   test(
-    'stops every token, cancels what is pending, and tells the app that alone',
+    'ends every token, cancels pending deliveries, and sends the app only `revoked`',
     verifies(
       'installation.uninstall',
       'installation.uninstall-sends-revoked',
@@ -227,9 +227,9 @@ describe('uninstalling', () => {
       await app.deliver()
       app.clock.advance({ hours: 10 })
       await app.deliver()
-      const told = receiver.take()
-      expect(told).toHaveLength(1)
-      expect(told[0]?.body).toMatchObject({
+      const received = receiver.take()
+      expect(received).toHaveLength(1)
+      expect(received[0]?.body).toMatchObject({
         type: 'OAuthApp',
         action: 'revoked',
         actor: { id: '', type: 'system', name: '' },
@@ -258,7 +258,7 @@ describe('uninstalling', () => {
   )
 
   test(
-    'by deleting the app does the same, and revoked is attempted on its schedule',
+    'by deleting the app does the same, and `revoked` is retried on its schedule',
     verifies('app.delete-uninstalls-first', 'delivery.revoked-survives-delete', 'event.revoked-on-uninstall'),
     async ({ app, receiver }) => {
       const { id, owner, tokens, appPath, client } = await scene(app, receiver)
@@ -268,16 +268,16 @@ describe('uninstalling', () => {
       receiver.answer = 200
       app.clock.advance({ minutes: 1 })
       await app.deliver()
-      const told = receiver.take()
-      expect(told.map(({ body }) => body.action)).toEqual(['revoked', 'revoked'])
-      expect(isSigned(told[1] as Received, client.webhook_secret)).toBe(true)
+      const received = receiver.take()
+      expect(received.map(({ body }) => body.action)).toEqual(['revoked', 'revoked'])
+      expect(isSigned(received[1] as Received, client.webhook_secret)).toBe(true)
       const refused = await asApp(app, id, tokens.access_token).get('/workspaces/me')
       expect(refused).toMatchObject({ status: 401, body: { code: 'INSTALLATION_REVOKED' } })
       expect((await owner.get('/installations')).body.data).toEqual([])
     },
   )
 
-  test('twice tells of both, whenever the receiver is back', async ({ app, receiver }) => {
+  test('twice delivers `revoked` for both installations once the receiver is back', async ({ app, receiver }) => {
     const { owner, path, approve } = await scene(app, receiver)
     receiver.answer = 500
     await owner.delete(path)
@@ -288,8 +288,8 @@ describe('uninstalling', () => {
     receiver.answer = 200
     app.clock.advance({ minutes: 1 })
     await app.deliver()
-    const told = receiver.take().map(({ body }) => [body.action, body.installation_id])
-    expect(told.sort()).toEqual(
+    const received = receiver.take().map(({ body }) => [body.action, body.installation_id])
+    expect(received.sort()).toEqual(
       [
         ['revoked', path.split('/')[2]],
         ['revoked', again.installation_id],
@@ -297,7 +297,7 @@ describe('uninstalling', () => {
     )
   })
 
-  test('sends nothing that was recorded just before it and committed just after', async ({ app, receiver }) => {
+  test('cancels deliveries that were committed just after it', async ({ app, receiver }) => {
     const { owner, a, path, tokens, appPath } = await scene(app, receiver, { resourceTypes: types })
     await owner.post('/issues', { title: 'Late', team_id: a.id })
     await app.ctx.db.run(
@@ -309,15 +309,8 @@ describe('uninstalling', () => {
     expect((await owner.get(path)).status).toBe(404)
   })
 
-  test('and renaming the app renames its user', async ({ app, receiver }) => {
-    const { owner, path, manifest, appPath, client } = await scene(app, receiver)
-    await owner.put(appPath, { ...manifest, name: 'Better robot' })
-    expect((await owner.get(path)).body.app_user.display_name).toBe('Better robot')
-    expect(client.app.name).toBe('Robot')
-  })
-
   test(
-    'and installing again is a new installation, whose user has the name again',
+    'frees the name, so that a new installation has a new user with the same name',
     verifies('installation.reinstall-is-new', 'installation.app-user-name-suffix'),
     async ({ app, receiver }) => {
       const { owner, path, tokens, approve, manifest } = await scene(app, receiver)
@@ -344,9 +337,16 @@ describe('uninstalling', () => {
   )
 })
 
+test('renaming an app renames its app user', async ({ app, receiver }) => {
+  const { owner, path, manifest, appPath, client } = await scene(app, receiver)
+  await owner.put(appPath, { ...manifest, name: 'Better robot' })
+  expect((await owner.get(path)).body.app_user.display_name).toBe('Better robot')
+  expect(client.app.name).toBe('Robot')
+})
+
 describe('events to an app', () => {
   test(
-    'are those it opted in to, of the teams it is installed for, with an id of their own',
+    'are of its resource types and covered teams only, each with an event id',
     verifies(
       'event.app-opt-in-types',
       'event.app-installation-teams-only',
@@ -355,9 +355,11 @@ describe('events to an app', () => {
       'delivery.svc-delivery-app-is-delivery-id',
     ),
     async ({ app, receiver }) => {
-      const { owner, a, b, path, tokens, heard, appPath } = await scene(app, receiver, { resourceTypes: ['Issue'] })
+      const { owner, a, b, path, tokens, receivedDuring, appPath } = await scene(app, receiver, {
+        resourceTypes: ['Issue'],
+      })
       receiver.answer = 500
-      const [first] = await heard(() => owner.post('/issues', { title: 'Of A: "data":{', team_id: a.id }))
+      const [first] = await receivedDuring(() => owner.post('/issues', { title: 'Of A: "data":{', team_id: a.id }))
       expect(first?.body).toMatchObject({
         type: 'Issue',
         action: 'create',
@@ -374,28 +376,30 @@ describe('events to an app', () => {
       expect(first?.headers['svc-delivery']).toBe(delivery.id)
       expect((await owner.get(`${appPath}/deliveries/${delivery.id}`)).body.request.body).toBe(retry?.raw.toString())
 
-      expect(await heard(() => owner.post('/issues', { title: 'Of B', team_id: b.id }))).toEqual([])
-      expect(await heard(() => owner.post('/issues', { title: 'Of none' }))).toEqual([])
-      expect(await heard(() => owner.post('/projects', { title: 'P', team_ids: [a.id] }))).toEqual([])
-      const [moved] = await heard(() => owner.put('/issues/AAA-1', { team_id: b.id }))
+      expect(await receivedDuring(() => owner.post('/issues', { title: 'Of B', team_id: b.id }))).toEqual([])
+      expect(await receivedDuring(() => owner.post('/issues', { title: 'Of none' }))).toEqual([])
+      expect(await receivedDuring(() => owner.post('/projects', { title: 'P', team_ids: [a.id] }))).toEqual([])
+      const [moved] = await receivedDuring(() => owner.put('/issues/AAA-1', { team_id: b.id }))
       expect(moved?.body).toMatchObject({ action: 'update', data: { team_id: b.id } })
       await owner.patch(path, { all_teams: true })
-      expect(await heard(() => owner.post('/issues', { title: 'Of none' }))).toHaveLength(1)
+      expect(await receivedDuring(() => owner.post('/issues', { title: 'Of none' }))).toHaveLength(1)
     },
   )
 
   test(
-    'are none at all while its webhook is disabled',
+    'are not sent while its webhook is disabled',
     verifies('event.nothing-while-app-webhook-disabled', 'manifest.webhook-enabled-false-delivers-nothing'),
     async ({ app, receiver }) => {
-      const { owner, a, b, path, manifest, appPath, heard } = await scene(app, receiver, { resourceTypes: types })
+      const { owner, a, b, path, manifest, appPath, receivedDuring } = await scene(app, receiver, {
+        resourceTypes: types,
+      })
       await owner.put(appPath, { ...manifest, webhook: { ...manifest.webhook, enabled: false } })
-      const heardOf = await heard(async () => {
-        await owner.post('/issues', { title: 'Silent', team_id: a.id })
+      const received = await receivedDuring(async () => {
+        await owner.post('/issues', { title: 'Not received', team_id: a.id })
         await owner.patch(path, { team_ids: [b.id] })
         await owner.delete(path)
       })
-      expect(heardOf).toEqual([])
+      expect(received).toEqual([])
       await owner.post(`${appPath}/webhook/enable`)
       await app.deliver()
       expect(receiver.take()).toEqual([])
@@ -407,7 +411,7 @@ describe('events to an app', () => {
     verifies('webhook.app-auto-disable', 'app.webhook-state'),
     async ({ startApp, receiver }) => {
       const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
-      const { owner, a, manifest, appPath, heard } = await scene(app, receiver, { resourceTypes: types })
+      const { owner, a, manifest, appPath, receivedDuring } = await scene(app, receiver, { resourceTypes: types })
       receiver.answer = 500
       for (let made = 0; made < 3; made++) await owner.post('/issues', { title: 'A bug', team_id: a.id })
       await app.deliver()
@@ -415,17 +419,17 @@ describe('events to an app', () => {
       const [entry] = (await owner.get('/inbox')).body.data
       expect(entry).toMatchObject({ kind: 'webhook_failing', title: 'Robot' })
       expect(entry.url).toContain(`/settings${appPath}`)
-      expect(await heard(() => owner.post('/issues', { title: 'Silent', team_id: a.id }))).toEqual([])
+      expect(await receivedDuring(() => owner.post('/issues', { title: 'Not received', team_id: a.id }))).toEqual([])
       expect((await owner.put(appPath, manifest)).body.webhook).toMatchObject({ enabled: true, state: 'enabled' })
       receiver.answer = 200
-      expect(await heard(() => owner.post('/issues', { title: 'Heard', team_id: a.id }))).toHaveLength(1)
+      expect(await receivedDuring(() => owner.post('/issues', { title: 'Received', team_id: a.id }))).toHaveLength(1)
       expect((await owner.get('/inbox')).body.data).toHaveLength(1)
       await owner.delete(appPath)
       expect((await owner.get('/inbox')).body.data).toEqual([])
     },
   )
 
-  test('are recorded whether or not anybody hears of them', async ({ app, receiver }) => {
+  test('are recorded even if no endpoint receives them', async ({ app, receiver }) => {
     const { id, owner, a } = await scene(app, receiver)
     expect(await eventsOf(app, id, () => owner.post('/issues', { title: 'A bug', team_id: a.id }))).toHaveLength(1)
     await app.deliver()
@@ -434,7 +438,7 @@ describe('events to an app', () => {
 })
 
 test(
-  'a token of an app is refused where a person must sign in, and changes nothing',
+  'refuses an app token on routes that need a login, and changes nothing',
   verifies(
     'app.session-only-create',
     'app.session-only-change',

@@ -12,10 +12,12 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import { releaseUncovered } from '../issues/delegation.ts'
+import { endGrants } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
+import { createAgentUser, renameUser } from '../login/users.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { everybodyIn } from '../workspaces/everybody.ts'
 import { lockWorkspace, transactAs } from '../workspaces/members.ts'
+import { usersIn } from '../workspaces/users.ts'
 
 interface Stored extends Omit<Installation, 'scopes'> {
   approved: AppScope[]
@@ -32,7 +34,7 @@ const installations = sql`
   installations i join agent_apps a on a.id = i.app_id join users u on u.id = i.app_user_id`
 const active = (workspaceId: string) => sql`i.workspace_id = ${workspaceId} and i.revoked_at is null`
 
-const shown = ({ approved, requested, coverage_changes: _, ...installation }: Stored): Installation => ({
+const toInstallation = ({ approved, requested, coverage_changes: _, ...installation }: Stored): Installation => ({
   ...installation,
   scopes: effectiveScopes(approved, requested),
 })
@@ -48,11 +50,11 @@ export const listInstallations = ({ db, keys }: Context, { workspaceId }: Member
         await db.rows<Stored>(sql`
           select ${columns} from ${installations}
           where ${active(workspaceId)} ${after ? sql`and i.id < ${after[0]}` : none} order by i.id desc limit ${count}`)
-      ).map(shown),
+      ).map(toInstallation),
   )
 
 export const readInstallation = async (db: Queryable, { workspaceId }: Member, id: string) =>
-  shown(
+  toInstallation(
     found(
       await db.row<Stored>(sql`select ${columns} from ${installations} where ${active(workspaceId)} and i.id = ${id}`),
     ),
@@ -61,17 +63,17 @@ export const readInstallation = async (db: Queryable, { workspaceId }: Member, i
 const lockInstallation = async (tx: Tx, condition: Sql) =>
   tx.row<Stored>(sql`select ${columns} from ${installations} where ${condition} for no key update of i`)
 
-/** What a manager chose: all teams, or one or more teams of this workspace; exactly one of the two (decisions 4). */
+/** Validates a choice of coverage: all teams, or some teams of this workspace (installation.coverage-exactly-one). */
 export async function chosenTeams(tx: Queryable, workspaceId: string, { all_teams, team_ids }: Coverage) {
   if (Boolean(all_teams) === (team_ids !== undefined)) {
     throw invalid({ [all_teams ? 'team_ids' : 'all_teams']: 'send either all_teams: true or team_ids' })
   }
   if (all_teams) return { allTeams: true, teamIds: [] }
-  if (team_ids?.length === 0) throw invalid({ team_ids: 'must name one or more teams' })
+  if (team_ids?.length === 0) throw invalid({ team_ids: 'must contain at least one team id' })
   const teams = await tx.rows<{ id: string }>(sql`
     select id from teams where workspace_id = ${workspaceId} and id = any(${team_ids}) order by id`)
   if (teams.length < (team_ids?.length ?? 0))
-    throw invalid({ team_ids: 'holds an id that is not a team of this workspace' })
+    throw invalid({ team_ids: 'contains an id that is not a team of this workspace' })
   return { allTeams: false, teamIds: teams.map(({ id }) => id) }
 }
 
@@ -84,12 +86,13 @@ interface Approval {
 }
 
 /**
- * 4.2, decisions 5: the first approval makes the installation and its app user; a later one keeps both, replaces
- * coverage and scopes, and ends the grants there were. The caller is a manager of the app's workspace.
+ * The first approval creates the installation and its app user. A later one keeps both, replaces coverage and scopes,
+ * and ends older grants (installation.reapproval-keeps-identity, installation.reapproval-ends-old-grants). The caller
+ * must be a manager of the app's workspace.
  */
 export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: Approval) {
   const { tx, now, caller } = unit
-  // It may have been deleted since consent was asked for.
+  // The app may have been deleted since the consent request was created.
   found(await tx.row(sql`select 1 from agent_apps where id = ${app.id} and deleted_at is null for no key update`))
   const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
   const installation = before
@@ -97,7 +100,7 @@ export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: 
     : { id: newId('ins'), appUserId: await createAppUser(unit, app.name) }
   if (before) {
     await tx.run(sql`update installations set scopes = ${scopes}, updated_at = ${now} where id = ${before.id}`)
-    await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${before.id} and ended_at is null`)
+    await endGrants(tx, now, sql`installation_id = ${before.id}`)
     await changeCoverage(unit, before, app.endpointId, teams)
   } else {
     await tx.run(sql`
@@ -114,13 +117,13 @@ export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: 
   return installation
 }
 
-/** decisions 4: the app's name, with the next free number if somebody else of the workspace has it. */
-async function freeName(tx: Tx, workspaceId: string, name: string, userId: string) {
+/** The app's name, with the next free number if another user has it (installation.app-user-name-suffix). */
+async function freeName(tx: Tx, workspaceId: string, name: string, exceptUserId: string | null = null) {
   const taken = new Set(
     (
       await tx.rows<{ name: string }>(sql`
-        select u.display_name as name from (${everybodyIn(workspaceId)}) e join users u on u.id = e.id
-        where u.id <> ${userId} and starts_with(u.display_name, ${name})`)
+        select u.display_name as name from (${usersIn(workspaceId)}) i join users u on u.id = i.id
+        where u.id is distinct from ${exceptUserId} and starts_with(u.display_name, ${name})`)
     ).map((user) => user.name),
   )
   let free = name
@@ -128,16 +131,10 @@ async function freeName(tx: Tx, workspaceId: string, name: string, userId: strin
   return free
 }
 
-async function createAppUser({ tx, now, caller }: UnitOfWork<Member>, name: string) {
-  const id = newId('usr')
-  const free = await freeName(tx, caller.workspaceId, name, id)
-  await tx.run(sql`
-    insert into users (id, user_kind, agent_kind, display_name, created_at)
-    values (${id}, 'application', 'app', ${free}, ${now})`)
-  return id
-}
+const createAppUser = async (unit: UnitOfWork<Member>, name: string) =>
+  createAgentUser(unit, 'app', await freeName(unit.tx, unit.caller.workspaceId, name))
 
-/** The app user goes by the app's name. */
+/** Gives the app user the new name of its app. */
 export async function renameAppUser(
   tx: Tx,
   { id, name, workspaceId }: { id: string; name: string; workspaceId: string },
@@ -146,13 +143,12 @@ export async function renameAppUser(
   const installation = await lockInstallation(tx, sql`i.app_id = ${id} and i.revoked_at is null`)
   if (!installation) return
   const userId = installation.app_user_id
-  const free = await freeName(tx, workspaceId, name, userId)
-  await tx.run(sql`update users set display_name = ${free} where id = ${userId}`)
+  await renameUser(tx, userId, await freeName(tx, workspaceId, name, userId))
 }
 
 /**
- * 3.2: the app hears of a change of its teams, and of nothing when it stays the same. What was delegated to it in teams
- * that it lost is released, and its sessions there end.
+ * Stores the coverage and records PermissionChange for the app; false and no event if nothing changed
+ * (installation.same-coverage-emits-nothing). In teams that it lost, its delegations are released and its sessions end.
  */
 async function changeCoverage(
   unit: UnitOfWork<Member>,
@@ -218,32 +214,35 @@ export const uninstall = (ctx: Context, admitted: Member, id: string) =>
     await revoke(unit, installation)
   })
 
-/** A member who may not install an app asks those who may. Once is enough while nobody has looked at it. */
+/** Notifies the managers that a member wants the app installed; once, until a manager has read it. */
 export const requestInstall = (ctx: Context, admitted: Member, appId: string) =>
   transactAs(ctx, admitted, 'member', async (unit) => {
     const { tx, caller } = unit
     const { id: actorId, workspaceId } = caller
     const app = sql`select 1 from agent_apps where workspace_id = ${workspaceId} and id = ${appId} and deleted_at is null`
     found(await tx.row(sql`${app} for no key update`))
-    const asked = await tx.row(sql`
+    const unread = await tx.row(sql`
       select 1 from inbox_entries
       where app_id = ${appId} and kind = 'install_request' and actor_id = ${actorId} and read_at is null`)
-    if (!asked) await notifyManagers(unit, 'install_request', { appId })
+    if (!unread) await notifyManagers(unit, 'install_request', { appId })
   })
 
-/** Of an app that is about to be deleted. */
+/** Call before the app is deleted. */
 export async function uninstallApp(unit: UnitOfWork<Member>, appId: string) {
   const { tx, caller } = unit
   const installation = await lockInstallation(tx, sql`${active(caller.workspaceId)} and i.app_id = ${appId}`)
   if (installation) await revoke(unit, installation)
 }
 
-/** 3.2: tokens stop, grants and sessions end, delegations and what is pending go; the app hears of that alone. */
+/**
+ * Ends tokens, grants and sessions, releases delegations and cancels pending deliveries. The app receives only
+ * `revoked` (installation.uninstall-sends-revoked, installation.immediate-ends-send-no-prompted).
+ */
 async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
   const { tx, now } = unit
   const endpointId = await endpointOf(tx, installation.app_id)
   await tx.run(sql`update installations set revoked_at = ${now}, updated_at = ${now} where id = ${installation.id}`)
-  await tx.run(sql`update grants set ended_at = ${now} where installation_id = ${installation.id} and ended_at is null`)
+  await endGrants(tx, now, sql`installation_id = ${installation.id}`)
   await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
   await endAllOf(unit, installation.app_user_id)
   await cancelPending(tx, endpointId, now)

@@ -9,9 +9,9 @@ import { sweep } from '../housekeeping.ts'
 
 const notFound = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } }
 
-describe('somebody who listens', () => {
+describe('a listener', () => {
   test(
-    'gets the attempts of the app in place of its URL, until they go',
+    'gets the attempts of the app in place of its URL, until it disconnects',
     verifies('listen.is-event-stream', 'listen.attempts-go-to-listener', 'listen.disconnect-restores-url'),
     async ({ app, receiver }) => {
       const { owner } = await app.workspace()
@@ -41,7 +41,7 @@ describe('somebody who listens', () => {
   )
 
   test(
-    'gets the headers and bytes that the URL would have got',
+    'gets the same headers and bytes as the URL',
     verifies('listen.same-headers-and-bytes'),
     async ({ app, receiver }) => {
       const { owner } = await app.workspace()
@@ -61,7 +61,7 @@ describe('somebody who listens', () => {
       expect(shown.request).toEqual({ headers: attempt.headers, body: received.raw.toString() })
       expect(shown.attempts).toMatchObject([{ http_status: 200, reason: null, response_excerpt: 'thanks' }])
 
-      // The same delivery again, to the URL: byte for byte the same but for what belongs to the attempt.
+      // The same delivery again, to the URL: the same bytes, except for the fields of the attempt.
       listener.close()
       await unheard(owner, id)
       await owner.post(`${path}/deliveries/${attempt.delivery_id}/redeliver`)
@@ -101,7 +101,7 @@ describe('somebody who listens', () => {
     })
   })
 
-  test('does not get those of another app', verifies('listen.only-that-app'), async ({ app, receiver }) => {
+  test('does not get attempts of another app', verifies('listen.only-that-app'), async ({ app, receiver }) => {
     const { owner, member } = await app.workspace()
     const [one, two] = [await listenable(app, owner, listenUrl), await listenable(app, member, listenUrl)]
     const [ones, twos] = [await Listener.of(owner, one.id), await Listener.of(member, two.id)]
@@ -109,7 +109,7 @@ describe('somebody who listens', () => {
     const delivering = app.deliver()
     const [first, second] = [await ones.attempt(), await twos.attempt()]
     await idle(app)
-    // Each has its own, and none can answer for the other.
+    // Each listener has its own attempt and cannot answer the other's.
     expect(await app.unchanged(() => twos.answer(first, { status: 200 }))).toMatchObject(notFound)
     expect(await app.unchanged(() => ones.answer(second, { status: 200 }))).toMatchObject(notFound)
     const theirs = await owner.post(`${two.path}/listen/${second.attempt_id}`, { status: 200 })
@@ -129,7 +129,7 @@ describe('somebody who listens', () => {
     expect(receiver.take()).toHaveLength(1)
   })
 
-  test('is replaced by whoever comes later, and told so', verifies('listen.newest-wins'), async ({ app }) => {
+  test('gets a `replaced` event when a newer listener connects', verifies('listen.newest-wins'), async ({ app }) => {
     const { owner, member } = await app.workspace()
     const { id, issue, listener: shown } = await listenable(app, member, listenUrl)
     const first = await Listener.of(member, id)
@@ -146,11 +146,11 @@ describe('somebody who listens', () => {
     const delivering = app.deliver()
     await second.take()
     await delivering
-    // The first one's leaving takes nothing from the second.
+    // Disconnecting the first listener does not end the second.
     expect(await shown()).toMatchObject({ user })
   })
 
-  test('and the audit log tells from when until when', async ({ app, receiver }) => {
+  test('is recorded in the audit log at its start and end', async ({ app, receiver }) => {
     const { owner, admin } = await app.workspace()
     const { id } = await listenable(app, owner, receiver.url)
     const first = await Listener.of(admin, id, { takeOver: true })
@@ -168,7 +168,7 @@ describe('somebody who listens', () => {
     ])
   })
 
-  test('listens no more once the app has another URL', async ({ app, receiver }) => {
+  test('is ended when the URL of the app changes', async ({ app, receiver }) => {
     const { owner, member } = await app.workspace()
     const { id, path, issue } = await listenable(app, member, listenUrl)
     const listener = await Listener.of(member, id)
@@ -188,7 +188,7 @@ describe('somebody who listens', () => {
     expect((await Listener.of(member, id, { takeOver: true })).watch.status).toBe(403)
   })
 
-  test('is looked at again at each heartbeat, which keeps the lease', async ({ app, receiver }) => {
+  test('is checked at each heartbeat, which extends its lease', async ({ app, receiver }) => {
     const { owner, admin } = await app.workspace()
     const { id, listener: shown } = await listenable(app, owner, receiver.url)
     const listener = await Listener.of(admin, id, { takeOver: true })
@@ -206,7 +206,7 @@ describe('somebody who listens', () => {
 
 describe('an answer', () => {
   test(
-    'decides what becomes of the attempt',
+    'decides the outcome of the attempt',
     verifies('listen.answer-2xx-succeeds', 'listen.answer-non-2xx-fails', 'listen.answer-body-optional'),
     async ({ app }) => {
       const { member } = await app.workspace()
@@ -241,7 +241,7 @@ describe('an answer', () => {
   )
 
   test(
-    'that says anything else is refused and changes nothing',
+    'with invalid content is refused and changes nothing',
     verifies('listen.answer-body-optional'),
     async ({ app }) => {
       const { member } = await app.workspace()
@@ -270,33 +270,37 @@ describe('an answer', () => {
     },
   )
 
-  test('comes within five seconds, or it is a timeout', verifies('listen.no-answer-times-out'), async ({ app }) => {
-    const { member } = await app.workspace()
-    const { id, issue, deliveries } = await listenable(app, member, listenUrl)
-    const listener = await Listener.of(member, id)
-    await issue()
-    let delivering = app.deliver()
-    const early = await listener.attempt()
-    app.clock.advance({ milliseconds: 4999 })
-    expect((await listener.answer(early, { status: 200 })).status).toBe(204)
-    await delivering
-    expect((await deliveries())[0]).toMatchObject({ status: 'succeeded', attempts: [{ duration_ms: 4999 }] })
+  test(
+    'must arrive within 5 seconds, or the attempt times out',
+    verifies('listen.no-answer-times-out'),
+    async ({ app }) => {
+      const { member } = await app.workspace()
+      const { id, issue, deliveries } = await listenable(app, member, listenUrl)
+      const listener = await Listener.of(member, id)
+      await issue()
+      let delivering = app.deliver()
+      const early = await listener.attempt()
+      app.clock.advance({ milliseconds: 4999 })
+      expect((await listener.answer(early, { status: 200 })).status).toBe(204)
+      await delivering
+      expect((await deliveries())[0]).toMatchObject({ status: 'succeeded', attempts: [{ duration_ms: 4999 }] })
 
-    await issue()
-    delivering = app.deliver()
-    const late = await listener.attempt()
-    app.clock.advance({ milliseconds: 5000 })
-    await delivering
-    const timedOut = { http_status: null, reason: 'timeout', duration_ms: 5000, response_excerpt: null }
-    expect((await deliveries())[0].attempts).toMatchObject([timedOut])
-    for (const over of [early, late]) {
-      const refused = await app.unchanged(() => listener.answer(over, { status: 200 }))
-      expect(refused).toMatchObject(notFound)
-      expect(refused.body.message).toMatch(/five seconds/)
-    }
-  })
+      await issue()
+      delivering = app.deliver()
+      const late = await listener.attempt()
+      app.clock.advance({ milliseconds: 5000 })
+      await delivering
+      const timedOut = { http_status: null, reason: 'timeout', duration_ms: 5000, response_excerpt: null }
+      expect((await deliveries())[0].attempts).toMatchObject([timedOut])
+      for (const over of [early, late]) {
+        const refused = await app.unchanged(() => listener.answer(over, { status: 200 }))
+        expect(refused).toMatchObject(notFound)
+        expect(refused.body.message).toMatch(/five seconds/)
+      }
+    },
+  )
 
-  test('comes from whoever listens, once', async ({ app }) => {
+  test('is accepted once, and only from the user who listens', async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
     const { id, issue } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
@@ -313,7 +317,7 @@ describe('an answer', () => {
     await delivering
   })
 
-  test('is taken for `revoked` too, which is attempted when the app has gone', async ({ app }) => {
+  test('is accepted for `revoked` too, after the app was deleted', async ({ app }) => {
     const { owner, admin } = await app.workspace()
     const { id, path } = await listenable(app, owner, listenUrl)
     const listener = await Listener.of(owner, id)
@@ -332,7 +336,7 @@ describe('an answer', () => {
 
 describe('who may listen', () => {
   test(
-    'to an app without a URL: who registered it, and managers',
+    'to an app without a URL: its registrant and managers',
     verifies('listen.who', 'manifest.listen-invalid-accepted'),
     async ({ app }) => {
       const { admin, member, join } = await app.workspace()
@@ -347,28 +351,32 @@ describe('who may listen', () => {
     },
   )
 
-  test('in place of a real URL: a manager who says so', verifies('listen.who'), async ({ app, receiver }) => {
-    const { owner, admin, member } = await app.workspace()
-    const { id } = await listenable(app, member, receiver.url)
-    for (const [person, query] of [
-      [member, ''],
-      [member, '?take_over=true'],
-      [admin, ''],
-      [admin, '?take_over=false'],
-      [owner, ''],
-    ] as const) {
-      const refused = await app.unchanged(() => person.get(`/agent-apps/${id}/listen${query}`))
-      expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
-    }
-    expect((await Listener.of(admin, id, { takeOver: true })).watch.status).toBe(200)
-    expect(await app.unchanged(() => admin.get(`/agent-apps/${id}/listen?take_over=yes`))).toMatchObject({
-      status: 422,
-      body: { details: { take_over: expect.any(String) } },
-    })
-  })
+  test(
+    'in place of a webhook URL: only a manager with take_over',
+    verifies('listen.who'),
+    async ({ app, receiver }) => {
+      const { owner, admin, member } = await app.workspace()
+      const { id } = await listenable(app, member, receiver.url)
+      for (const [person, query] of [
+        [member, ''],
+        [member, '?take_over=true'],
+        [admin, ''],
+        [admin, '?take_over=false'],
+        [owner, ''],
+      ] as const) {
+        const refused = await app.unchanged(() => person.get(`/agent-apps/${id}/listen${query}`))
+        expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      }
+      expect((await Listener.of(admin, id, { takeOver: true })).watch.status).toBe(200)
+      expect(await app.unchanged(() => admin.get(`/agent-apps/${id}/listen?take_over=yes`))).toMatchObject({
+        status: 422,
+        body: { details: { take_over: expect.any(String) } },
+      })
+    },
+  )
 
   test(
-    'no app, nobody from elsewhere, and nobody without a login',
+    'no app, no person outside the workspace, and no caller without a login',
     verifies('listen.app-token-refused'),
     async ({ app }) => {
       const { owner } = await app.workspace()
@@ -379,8 +387,8 @@ describe('who may listen', () => {
       expect(await app.unchanged(() => robot.get(`${path}/listen`))).toMatchObject(refusal)
       expect(await app.unchanged(() => robot.post(`${path}/listen/att_x`, { status: 200 }))).toMatchObject(refusal)
       expect(await app.unchanged(() => elsewhere.get(`${path}/listen?take_over=true`))).toMatchObject(notFound)
-      expect(await app.unchanged(() => app.nobody.get(`${path}/listen`))).toMatchObject({ status: 401 })
-      // HEAD asks what GET would answer; it listens to nothing.
+      expect(await app.unchanged(() => app.anonymous.get(`${path}/listen`))).toMatchObject({ status: 401 })
+      // HEAD returns the headers of GET but starts no listener.
       const headers = { authorization: `Bearer ${owner.token}`, 'x-workspace-id': owner.workspaceId }
       const url = `${owner.rootUrl}/api/v1${path}/listen`
       expect((await app.unchanged(() => fetch(url, { method: 'HEAD', headers }))).status).toBe(200)
@@ -388,7 +396,7 @@ describe('who may listen', () => {
   )
 })
 
-test('while nobody listens an attempt to no URL is a network error', async ({ app }) => {
+test('an attempt to an app without URL and listener fails with network_error', async ({ app }) => {
   const { member } = await app.workspace()
   const { path, issue, deliveries } = await listenable(app, member, listenUrl)
   await issue()
@@ -399,7 +407,7 @@ test('while nobody listens an attempt to no URL is a network error', async ({ ap
 })
 
 test(
-  'what a listener answers does not count for disabling, whichever way',
+  'answers of a listener, successes or failures, do not count for disabling the webhook',
   verifies('listen.not-counted'),
   async ({ startApp, receiver }) => {
     const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
@@ -417,7 +425,7 @@ test(
     const listener = await Listener.of(owner, id, { takeOver: true })
     for (let failures = 0; failures < 4; failures++) await settle(500, listener)
     expect(await state()).toBe('enabled')
-    // A success that only the listener saw does not save the URL either.
+    // A success through the listener does not reset the failures of the URL either.
     await settle(200, listener)
     listener.close()
     await unheard(owner, id)
@@ -429,7 +437,7 @@ test(
   },
 )
 
-test('while an app is disabled, listening changes nothing about it', async ({ app }) => {
+test('listening does not enable a disabled webhook', async ({ app }) => {
   const { member } = await app.workspace()
   const { id, path, issue, deliveries } = await listenable(app, member, listenUrl)
   const listener = await Listener.of(member, id)
@@ -444,12 +452,12 @@ test('while an app is disabled, listening changes nothing about it', async ({ ap
   expect(await deliveries()).toMatchObject([{ status: 'succeeded' }])
 })
 
-test('housekeeping ends what a process left behind', async ({ startApp, receiver }) => {
+test('housekeeping ends the listeners of a process that died', async ({ startApp, receiver }) => {
   const app = await startApp()
   const { owner } = await app.workspace()
   const { id, issue, listener: shown } = await listenable(app, owner, receiver.url)
   await Listener.of(owner, id, { takeOver: true })
-  // Its process is gone: nobody puts off the end of the lease.
+  // Its process is gone, so the lease is not extended.
   await app.ctx.db.run(sql`update listeners set connection_id = 'of a dead process'`)
   app.clock.advance({ seconds: 30, milliseconds: -1 })
   expect(await shown()).not.toBeNull()
@@ -468,11 +476,11 @@ test('housekeeping ends what a process left behind', async ({ startApp, receiver
   expect((await owner.get('/audit-log?action=app.listening_ended')).body.data).toHaveLength(1)
 })
 
-test("another site's page cannot divert an app with a manager's cookie", async ({ app, receiver }) => {
+test("a page of another site cannot listen with a manager's cookie", async ({ app, receiver }) => {
   const { owner } = await app.workspace()
   const { app: robot } = await app.installed(owner, { webhook: receiver.url })
   const path = `/agent-apps/${robot.id}/listen?take_over=true&workspace_id=${owner.workspaceId}`
-  const byCookie = app.nobody.with({ cookie: `baton_session=${owner.token}` })
+  const byCookie = app.anonymous.with({ cookie: `baton_session=${owner.token}` })
   for (const headers of [{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.example' }]) {
     const answer = await app.unchanged(() => byCookie.get(path, { headers }))
     expect(answer).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })

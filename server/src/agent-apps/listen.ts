@@ -11,11 +11,11 @@ import { readOnWake, streamFor } from '../live/stream.ts'
 import { transact } from '../unit-of-work.ts'
 import { confirmRole, transactAs } from '../workspaces/members.ts'
 import { findOwnApp, type StoredApp } from './apps.ts'
-import { endListening, whoListens } from './listeners.ts'
+import { currentListener, endListening } from './listeners.ts'
 
-/** Two heartbeats. A process that dies takes its listeners with it after this time. */
+/** Two heartbeats. If a process dies, its listeners end after this time. */
 const leaseMs = 30_000
-/** An attempt in base64, with its headers. There is never more than one unread. */
+/** Room for one attempt in base64 with its headers; the next is sent when the previous one has been read. */
 const unreadBytes = 2 * limits.relayedBytes
 
 interface Listening {
@@ -24,31 +24,31 @@ interface Listening {
   takeOver: boolean
 }
 
-/** decisions 11: while the stream is open, the app's attempts are events on it. */
+/** While the stream is open, the app's attempts are sent on it as events (listen.attempts-go-to-listener). */
 export async function listen(ctx: Context, caller: Member, appId: string, takeOver: boolean) {
-  guard(caller, await findOwnApp(ctx.db, caller, appId), takeOver)
+  mustBePermitted(caller, await findOwnApp(ctx.db, caller, appId), takeOver)
   const listening = { appId, takeOver, connectionId: randomUUID() }
   return streamFor(ctx, caller, (stream) => relayTo(ctx, caller, stream, listening), {
     unreadBytes,
-    mayContinue: () => goOn(ctx, caller, listening),
+    mayContinue: () => extendLease(ctx, caller, listening),
   })
 }
 
-/** Whoever looks after an app may listen in place of no URL; a real one is diverted by a manager, and knowingly. */
-function guard(caller: Member, { webhook }: StoredApp, takeOver: boolean) {
+/** listen.who: without a webhook URL, those who manage the app may listen; otherwise a manager with `take_over`. */
+function mustBePermitted(caller: Member, { webhook }: StoredApp, takeOver: boolean) {
   if (webhook.url === listenUrl || (isManager(caller) && takeOver)) return
   const message = isManager(caller)
-    ? 'The app has a URL of its own; to receive its deliveries in place of that, send take_over=true.'
-    : 'Only a manager may receive deliveries in place of a real URL.'
+    ? 'The app has a webhook URL. To receive its deliveries in place of that URL, send take_over=true.'
+    : 'Only a manager can receive deliveries in place of a webhook URL.'
   throw new ApiError('FORBIDDEN', {}, { message })
 }
 
-/** The newest listener wins. */
-const start = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
+/** Replaces the previous listener, if any (listen.newest-wins). */
+const startListening = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
   transactAs(ctx, admitted, 'member', async (unit) => {
     const { tx, now, caller } = unit
     const app = await findOwnApp(tx, caller, appId, sql`for no key update of a`)
-    guard(caller, app, takeOver)
+    mustBePermitted(caller, app, takeOver)
     await endListening(tx, now, sql`endpoint_id = ${app.endpointId}`)
     await tx.run(sql`
       insert into listeners (endpoint_id, workspace_id, app_id, connection_id, user_id, since, lease_until)
@@ -58,13 +58,13 @@ const start = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }
     return app
   })
 
-/** Puts off the end of the lease. False when they listen no more, or may not. */
-const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
+/** Extends the lease. False if this connection no longer listens, or its user is no longer permitted to. */
+const extendLease = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
   transact(ctx, admitted, async (unit) => {
     const { tx, now } = unit
     try {
       const { caller } = await confirmRole(unit, 'member')
-      guard(caller, await findOwnApp(tx, caller, appId), takeOver)
+      mustBePermitted(caller, await findOwnApp(tx, caller, appId), takeOver)
     } catch (error) {
       if (error instanceof ApiError) return false
       throw error
@@ -75,21 +75,21 @@ const goOn = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }:
     )
   })
 
-/** The first look begins it, each ring says to look again for attempts. */
+/** The first read starts listening; each wake-up reads the attempts that are waiting. */
 function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
   let started = false
-  const look = readOnWake(ctx, stream, async () => {
+  const read = readOnWake(ctx, stream, async () => {
     if (!started) {
-      const { webhook } = await start(ctx, caller, listening)
+      const { webhook } = await startListening(ctx, caller, listening)
       stream.event('ready', { app_id: listening.appId, url: webhook.url })
       started = true
     }
     await sendAll(ctx, stream, listening)
   })
-  const beginning = look()
+  const firstRead = read()
   return ctx.relay.connect(listening.connectionId, {
-    wake: () => void look(),
-    closed: () => beginning.then(() => leave(ctx, listening)),
+    wake: () => void read(),
+    closed: () => firstRead.then(() => stopListening(ctx, listening)),
   })
 }
 
@@ -101,18 +101,20 @@ async function sendAll({ db, relay }: Context, stream: EventStream, { appId, con
     if (!attempt) break
     stream.event('attempt', attempt)
   }
-  const { still, user } = await whoListens(db, appId, connectionId)
+  const { still, user } = await currentListener(db, appId, connectionId)
   if (still) return
   if (user) stream.event('replaced', { user })
   else stream.event('ended', {})
   stream.end()
 }
 
-/** At once, so that the next attempt goes to the URL again. */
-const leave = ({ db, clock, log }: Context, { connectionId }: Listening) =>
+/** Does not wait for the lease, so that the next attempt goes to the URL (listen.disconnect-restores-url). */
+const stopListening = ({ db, clock, log }: Context, { connectionId }: Listening) =>
   db
     .tx((tx) => endListening(tx, clock.now(), sql`connection_id = ${connectionId}`))
-    .catch(({ message }: Error) => log.warn({ message }, 'a listener left, and its lease ends by itself'))
+    .catch(({ message }: Error) =>
+      log.warn({ message }, 'could not remove a disconnected listener; its lease will expire'),
+    )
 
 export async function answerAttempt(
   { db, relay }: Context,
@@ -120,7 +122,7 @@ export async function answerAttempt(
   { appId, attemptId }: { appId: string; attemptId: string },
   answer: AttemptAnswer,
 ) {
-  // Also of an app that was deleted: `revoked` is attempted after that (decisions 7).
+  // Deleted apps included: `revoked` is delivered after the deletion (app.delete-uninstalls-first).
   const { endpointId, ownerId } = found(
     await db.row<{ endpointId: string; ownerId: string }>(sql`
       select endpoint_id as "endpointId", owner_user_id as "ownerId" from agent_apps
@@ -128,6 +130,6 @@ export async function answerAttempt(
   )
   if (!isManager(caller) && ownerId !== caller.id) throw new ApiError('FORBIDDEN')
   if (await relay.answer(attemptId, endpointId, caller.id, answer)) return
-  const message = 'There is no such attempt of yours: it was answered already, or its five seconds were over.'
+  const message = 'No such attempt is waiting for you: it was already answered, or its 5 seconds have passed.'
   throw new ApiError('RESOURCE_NOT_FOUND', {}, { message })
 }

@@ -5,7 +5,7 @@ import { minimal } from '../../test/manifest.ts'
 
 const schemaAddress = (app: TestApp) => `${app.ctx.config.rootUrl}/.well-known/agent-app-manifest.schema.json`
 
-/** The manifest with one field set, or without it, by its dotted path. */
+/** The minimal manifest with the field at this dotted path set, or removed if the value is undefined. */
 function having(path: string, value: unknown): Record<string, unknown> {
   const manifest = structuredClone(minimal) as Record<string, unknown>
   const keys = path.split('.')
@@ -22,17 +22,17 @@ function having(path: string, value: unknown): Record<string, unknown> {
 
 const manyUris = (count: number) => Array.from({ length: count }, (_, index) => `https://robots.example.com/${index}`)
 
-const scenes = new WeakMap<TestApp, ReturnType<TestApp['workspace']>>()
-/** What is refused changes nothing, so one workspace serves all. */
-function scene(app: TestApp) {
-  const made = scenes.get(app) ?? app.workspace()
-  scenes.set(app, made)
-  return made
+const workspaces = new WeakMap<TestApp, ReturnType<TestApp['workspace']>>()
+/** Refused calls change nothing, so all cases of a service share one workspace. */
+function sharedWorkspace(app: TestApp) {
+  const workspace = workspaces.get(app) ?? app.workspace()
+  workspaces.set(app, workspace)
+  return workspace
 }
 
 describe('a manifest is accepted', () => {
   test(
-    'with the least, and fills in the rest',
+    'with only the required fields, and gets defaults for the rest',
     verifies(
       'manifest.minimal-is-accepted',
       'manifest.description-optional-is-null',
@@ -251,7 +251,7 @@ describe('a manifest is refused', () => {
       'app.put-partial-manifest-refused',
     ),
     async ([path, value, ...fields], { app }) => {
-      const { owner } = await scene(app)
+      const { owner } = await sharedWorkspace(app)
       const manifest = having(path, value)
       const { body: registered } = await owner.post('/agent-apps', minimal)
       for (const send of [
@@ -266,10 +266,10 @@ describe('a manifest is refused', () => {
   )
 
   test(
-    'with one message for each bad field, whoever found it',
+    'with one message for each bad field, from the schema or from further rules',
     verifies('manifest.one-message-per-bad-field'),
     async ({ app }) => {
-      const { owner } = await scene(app)
+      const { owner } = await sharedWorkspace(app)
       const manifest = {
         ...minimal,
         name: 'a baton',
@@ -296,11 +296,11 @@ describe('a manifest is refused', () => {
   )
 })
 
-test('the schema is served where manifests name it', verifies('manifest.schema-is-served'), async ({ app }) => {
-  const { status, body } = await app.nobody.getRoot('/.well-known/agent-app-manifest.schema.json')
+test('the schema is served at the URL that manifests name', verifies('manifest.schema-is-served'), async ({ app }) => {
+  const { status, body } = await app.anonymous.getRoot('/.well-known/agent-app-manifest.schema.json')
   expect(status).toBe(200)
   expect(body).toMatchObject({ $id: schemaAddress(app), type: 'object', additionalProperties: false })
-  // Strict: it knows no keyword of ours.
+  // In strict mode the validator refuses keywords that are not standard.
   const fits = new Ajv2020().compile(body)
   expect(fits({ $schema: schemaAddress(app), ...minimal })).toBe(true)
   for (const [path, value] of [

@@ -7,7 +7,7 @@ import { judgeUrl } from '../outbound/target.ts'
 
 const schemaUrl = ({ rootUrl }: Config) => `${rootUrl}/.well-known/agent-app-manifest.schema.json`
 
-/** What manifests are held against, under its address, for any validator. */
+/** The schema of manifests as any JSON Schema validator can use it. */
 export function servedSchema(config: Config) {
   const { properties, ...rest } = plain(Manifest) as { properties: object }
   return {
@@ -21,16 +21,16 @@ export function servedSchema(config: Config) {
 
 const schemaProblems = bodyProblems(Manifest)
 
-/** 2.2: one message for each field that cannot stand, whether the schema or a rule beyond it says so. */
+/** manifest.one-message-per-bad-field: a problem of the schema comes before one of the further rules. */
 export function checkManifest(config: Config, value: unknown): asserts value is Manifest {
   const problems = schemaProblems(value)
   for (const [field, message] of ruleProblems(config, value)) if (!problems.has(field)) problems.set(field, message)
   if (problems.size > 0) throw invalid(Object.fromEntries(problems))
 }
 
-/** What has not even the right type is the schema's business. */
+/** Rules that the schema cannot express. Values of a wrong type are left to the schema. */
 function* ruleProblems(config: Config, value: unknown): Generator<[string, string]> {
-  const at = (path: string) => path.split('.').reduce((part: unknown, key) => (part as Loose)?.[key], value)
+  const at = (path: string) => path.split('.').reduce((part: unknown, key) => (part as MaybeObject)?.[key], value)
   const rules: (readonly [path: string, problem: (text: string) => string | undefined])[] = [
     ['$schema', (text) => (text === schemaUrl(config) ? undefined : `must be ${schemaUrl(config)}`)],
     ['icon_url', (text) => urlProblem(text, config)],
@@ -49,25 +49,25 @@ function* ruleProblems(config: Config, value: unknown): Generator<[string, strin
   }
 }
 
-type Loose = Record<string, unknown> | undefined
+type MaybeObject = Record<string, unknown> | undefined
 
 function urlProblem(text: string, { webhookAllow }: Config) {
   const judged = judgeUrl(text, webhookAllow)
   return 'refused' in judged ? judged.refused : undefined
 }
 
-const strange = /[\p{Cc}\s\\]/u
+const unsafeCharacters = /[\p{Cc}\s\\]/u
 
 const isWebAddress = (text: string) =>
-  /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !strange.test(text) && URL.canParse(text)
+  /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !unsafeCharacters.test(text) && URL.canParse(text)
 
-/** Where a browser is sent with a code. Any host will do, also one inside a network; only the browser goes there. */
+/** Private hosts are permitted: only browsers are sent to a redirect URI, never the service. */
 function redirectProblem(text: string): string | undefined {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? []
   if (!authority) return 'must be an https address'
-  if (strange.test(text) || !URL.canParse(text)) return 'must be a URL'
-  // It goes into a header as it is; another alphabet's host has a form in this one.
-  if (!/^[\x21-\x7e]+$/.test(text)) return 'must be written in ASCII'
-  if (authority.includes('@')) return 'must not hold a user name or password'
+  if (unsafeCharacters.test(text) || !URL.canParse(text)) return 'must be a URL'
+  // It is sent in a Location header unchanged. International host names have an ASCII form.
+  if (!/^[\x21-\x7e]+$/.test(text)) return 'must contain only ASCII characters'
+  if (authority.includes('@')) return 'must not contain a user name or password'
   return text.includes('#') ? 'must not have a fragment' : undefined
 }

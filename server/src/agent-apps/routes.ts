@@ -78,7 +78,7 @@ export const agentAppRoutes = [
 
   route(api.getAppIcon, async ({ ctx, params }) => {
     const { type, bytes } = await readIcon(ctx, params.app_id)
-    // A stranger's picture, and nothing that a browser would run.
+    // The image comes from a third party: the browser must not run anything in it.
     const inert = { 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' }
     return new Reply(bytes, { 'content-type': type, 'cache-control': 'public, max-age=3600', ...inert })
   }),

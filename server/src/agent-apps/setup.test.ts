@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { done, teamwork } from '../../test/delegation.ts'
 import { test } from '../../test/harness.ts'
 
-test('the set-up of an app shows each step once it was taken', async ({ app, receiver }) => {
+test('the set-up of an app shows the time of each completed step', async ({ app, receiver }) => {
   const { owner, member, robot, delegated } = await teamwork(app, receiver)
   const setup = () => done(member.get(`/agent-apps/${robot.app.id}/setup`))
   const registered_at = robot.app.created_at
@@ -50,12 +50,12 @@ test('the set-up of an app shows each step once it was taken', async ({ app, rec
   const complete = { ...installed, first_delivered_at, first_thought_at }
   expect(await setup()).toEqual(complete)
 
-  // What was done stays done when it goes away.
+  // Completed steps stay after the app is uninstalled.
   await done(owner.delete(`/installations/${robot.installationId}`))
   expect(await setup()).toEqual({ ...complete, installed_at: null })
 })
 
-test('the set-up of an app is for members of its workspace', async ({ app, receiver }) => {
+test('the set-up of an app is visible to members of its workspace only', async ({ app, receiver }) => {
   const { robot } = await teamwork(app, receiver)
   const elsewhere = await app.workspace()
   expect((await elsewhere.owner.get(`/agent-apps/${robot.app.id}/setup`)).status).toBe(404)

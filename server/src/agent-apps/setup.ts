@@ -4,10 +4,10 @@ import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 
-/** Who has answered so often without a thought is set up, whatever it does. */
-const sessionsLookedAt = 100
+/** Only this many answered sessions are searched for a first thought, to limit the query. */
+const sessionsSearched = 100
 
-/** How far an app has come from its manifest to an agent that answers, over all its installations. */
+/** The steps from registration to the agent's first thought, over all installations of the app. */
 export const readSetup = async ({ db }: Context, { workspaceId }: Member, id: string) =>
   found(
     await db.row<AppSetup>(sql`
@@ -17,7 +17,7 @@ export const readSetup = async ({ db }: Context, { workspaceId }: Member, id: st
         (select min(t.created_at) from installations i
           cross join lateral (
             select s.id from agent_sessions s where s.agent_id = i.app_user_id and s.answered_at is not null
-            order by s.id limit ${sessionsLookedAt}) s
+            order by s.id limit ${sessionsSearched}) s
           cross join lateral (
             select t.created_at from agent_activities t
             where t.session_id = s.id and t.type = 'thought' and t.author_kind = 'app' order by t.seq limit 1) t

@@ -11,5 +11,5 @@ export async function handOver({ tx, now }: UnitOfWork, { id, workspaceId }: Ses
   await tx.run(sql`
     insert into agent_work (id, workspace_id, session_id, cause_seq, created_at)
     values (${newId('wrk')}, ${workspaceId}, ${id}, ${causeSeq}, ${now})`)
-  tx.tell('work', [workBell])
+  tx.afterCommit('work', [workBell])
 }

@@ -169,7 +169,7 @@ describe('an Idempotency-Key', () => {
       const { delegated, robot, id } = await sessionScene(app)
       const { path, activities } = await delegated()
       const headers = { authorization: `Bearer ${robot.token}`, 'x-workspace-id': id }
-      const nodes = [app, other].map(({ nobody }) => nobody.with(headers))
+      const nodes = [app, other].map(({ anonymous }) => anonymous.with(headers))
       for (const content of [contents.thought, contents.response]) {
         const answers = await Promise.all(
           Array.from({ length: 100 }, (_, index) =>

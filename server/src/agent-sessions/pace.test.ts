@@ -148,7 +148,7 @@ describe('an app in one session', () => {
       const { delegated, robot, id } = await sessionScene(app)
       const { path } = await delegated()
       const headers = { authorization: `Bearer ${robot.token}`, 'x-workspace-id': id }
-      await crowd(app, [robot, other.nobody.with(headers)], path)
+      await crowd(app, [robot, other.anonymous.with(headers)], path)
     },
   )
 

@@ -49,7 +49,7 @@ describe('people', () => {
       for (const call of calls(member, '/agent-sessions/sess_00000000000000000000000000')) {
         expect(await app.unchanged(call)).toMatchObject(missing)
       }
-      for (const call of calls(app.nobody.with({ 'x-workspace-id': id }), session.path)) {
+      for (const call of calls(app.anonymous.with({ 'x-workspace-id': id }), session.path)) {
         expect((await app.unchanged(call)).status).toBe(401)
       }
       const project = await newProject()

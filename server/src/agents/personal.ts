@@ -7,10 +7,11 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { newId } from '../ids.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
+import { renameUser } from '../login/users.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
+import { createInsideAgent } from './inside-agents.ts'
 
 const columns = sql`
   u.id, u.display_name as name, n.instructions, u.user_kind, u.agent_kind, n.created_at, n.updated_at`
@@ -33,16 +34,11 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
 
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
   transact(ctx, caller, async (unit) => {
-    const { tx, now } = unit
+    const { tx } = unit
     refuseReservedName(name)
     await mustBeBelowLimit(tx, caller)
-    const id = newId('usr')
-    await tx.run(sql`
-      insert into users (id, user_kind, agent_kind, display_name, created_at)
-      values (${id}, 'application', 'personal', ${name}, ${now})`)
-    await tx.run(sql`
-      insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
-      values (${id}, ${caller.workspaceId}, ${caller.id}, ${instructions}, ${now}, ${now})`)
+    const { workspaceId, id: ownerId } = caller
+    const id = await createInsideAgent(unit, { kind: 'personal', name, instructions, workspaceId, ownerId })
     await recordAudit(unit, { action: 'personal_agent.created', subjectId: id, details: { name } })
     tellOwner(tx, caller)
     return readAgent(tx, caller, id)
@@ -55,7 +51,7 @@ export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, ch
     const before = await readAgent(tx, caller, id, sql`for update of n`)
     const { name = before.name, instructions = before.instructions } = change
     if (name === before.name && instructions === before.instructions) return before
-    await tx.run(sql`update users set display_name = ${name} where id = ${id}`)
+    await renameUser(tx, id, name)
     await tx.run(sql`
       update inside_agents set instructions = ${instructions}, updated_at = ${now} where user_id = ${id}`)
     const details = { fields: Object.keys(change) }

@@ -15,7 +15,7 @@ import {
 } from '../installations/availability.ts'
 import { findIssueId } from '../issues/read.ts'
 import { covers } from '../workspaces/coverage.ts'
-import { everybodyIn } from '../workspaces/everybody.ts'
+import { usersIn } from '../workspaces/users.ts'
 
 interface Row {
   id: string
@@ -47,7 +47,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
           jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
             'requested', a.requested_scopes, 'webhook', w.state) end as app,
           case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
-        from (${everybodyIn(caller.workspaceId, onlyOwn)}) e join users u on u.id = e.id
+        from (${usersIn(caller.workspaceId, onlyOwn)}) e join users u on u.id = e.id
         left join inside_agents n on n.user_id = u.id
         left join installations i on i.app_user_id = u.id
         left join agent_apps a on a.id = i.app_id

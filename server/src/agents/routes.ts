@@ -1,6 +1,8 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
 import { removeMember } from '../workspaces/members.ts'
+import { createWorkspace } from '../workspaces/workspaces.ts'
+import { createBuiltInAgent } from './inside-agents.ts'
 import { modelStatus } from './model/health.ts'
 import {
   createPersonalAgent,
@@ -21,7 +23,8 @@ export const agentRoutes = [
     updatePersonalAgent(ctx, caller, params.agent_id, body),
   ),
   route(api.deletePersonalAgent, ({ ctx, caller, params }) => deletePersonalAgent(ctx, caller, params.agent_id)),
-  // Mounted here because removing a member also deletes their personal agents.
+  // The next two are mounted here because they also create or delete agents.
+  route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name, createBuiltInAgent)),
   route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
     removeMember(ctx, caller, user_id, (unit) => retireAgentsOf(unit, user_id)),
   ),

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
 import type { Wakeups } from '../relay/wakeups.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
 import { AccessLost, AgentSessionApi } from './agent-session-api.ts'
 import type { AgentStrategy } from './agent-strategy.ts'
@@ -38,7 +39,7 @@ export class AgentRunner {
   #stopping = false
   #loop: Promise<void> | undefined
   #renewing: NodeJS.Timeout | undefined
-  #renewed: Promise<unknown> | undefined
+  readonly #renewal = new SingleFlight<unknown>()
   #off = () => {}
   readonly #sleep = new WakeableSleep()
 
@@ -87,10 +88,8 @@ export class AgentRunner {
   }
 
   /** Skips if the previous renewal is still in progress. */
-  async #renewOnce() {
-    this.#renewed ??= this.#guarded(() => this.renew())
-    await this.#renewed
-    this.#renewed = undefined
+  #renewOnce() {
+    return this.#renewal.run('', () => this.#guarded(() => this.renew()))
   }
 
   async #run() {

@@ -3,27 +3,27 @@ import { at, done, heardNames, say, type Teamwork, teamwork, workScopes } from '
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
-/** A comment that means nothing to agents: it is stored and told to its followers, and no session moves. */
-async function meansNothing(
+/** Expects that a comment is stored and recorded, and that no session changes. */
+async function expectNoPrompt(
   app: TestApp,
   { id, sessions }: Teamwork,
   comment: () => Promise<{ id: string; text: string }>,
-  told = ['Comment create'],
+  expectedEvents = ['Comment create'],
 ) {
-  // A session shows the text of its comment as it is now.
-  const standing = async () =>
+  // Without the comment: a session shows its current text, which an edit changes.
+  const readSessions = async () =>
     (await sessions()).map(({ comment: _, ...session }: { id: string; comment: unknown }) => session)
-  const before = await standing()
+  const before = await readSessions()
   const events = await eventsOf(app, id, async () => {
     expect((await comment()).id).toMatch(/^cmt_/)
   })
-  expect(names(events)).toEqual(told)
-  expect(await standing()).toEqual(before)
+  expect(names(events)).toEqual(expectedEvents)
+  expect(await readSessions()).toEqual(before)
 }
 
 describe('a mention', () => {
   test(
-    'opens a session, and needs no other scope',
+    'opens a session, and requires only the scope app:mentionable',
     verifies(
       'mention.opens-session',
       'mention.does-not-need-assignable',
@@ -57,7 +57,7 @@ describe('a mention', () => {
   )
 
   test(
-    'opens one for each thread and agent, and none twice in a text',
+    'opens one session per thread and agent, even if repeated in a text',
     verifies('mention.in-other-thread-opens-second-session'),
     async ({ app, receiver }) => {
       const { id, owner, member, robot, team, issueIn, sessionsOn } = await teamwork(app, receiver)
@@ -67,7 +67,7 @@ describe('a mention', () => {
       const other = await eventsOf(app, id, () => say(member, issue, `${at(robot)} over here`))
       expect(names(other)).toEqual(['Comment create', 'AgentSessionEvent created'])
       expect((await sessionsOn(issue)).length).toBe(2)
-      // In the thread of the first, somebody calls the second: that is a message to the one, and a beginning for the other.
+      // A mention of the second agent in the first agent's thread prompts the first and opens a session for the second.
       const reply = await eventsOf(app, id, () => say(owner, issue, `${at(second)} too`, { under: first }))
       expect(names(reply)).toEqual(['Comment create', 'AgentSessionEvent prompted', 'AgentSessionEvent created'])
       expect((await sessionsOn(issue)).map((one: { app_user_id: string }) => one.app_user_id)).toEqual([
@@ -96,7 +96,7 @@ describe('a mention', () => {
   )
 
   test(
-    'in a description opens nothing',
+    'in a description opens no session',
     verifies('mention.in-description-opens-nothing', 'event.no-created-on-description-mention'),
     async ({ app, receiver }) => {
       const { id, member, robot, team, sessions, heard } = await teamwork(app, receiver)
@@ -116,30 +116,30 @@ describe('a mention', () => {
   )
 
   test(
-    'by an agent, or in an internal comment, means nothing',
+    'by an agent, or in an internal comment, is ignored',
     verifies('mention.app-own-comment-opens-nothing', 'mention.internal-comment-opens-nothing'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver)
       const { owner, member, robot, team, issueIn } = scene
       const second = await app.installed(owner, { scopes: workScopes, webhook: receiver.url })
       const issue = await issueIn(team.id)
-      for (const agent of [robot, second]) await meansNothing(app, scene, () => say(agent, issue, at(robot)))
+      for (const agent of [robot, second]) await expectNoPrompt(app, scene, () => say(agent, issue, at(robot)))
       const internal = await say(member, issue, 'Among us', { internal: true })
-      await meansNothing(app, scene, () => say(member, issue, at(robot), { internal: true }), [])
-      await meansNothing(app, scene, () => say(member, issue, at(robot), { under: internal }), [])
+      await expectNoPrompt(app, scene, () => say(member, issue, at(robot), { internal: true }), [])
+      await expectNoPrompt(app, scene, () => say(member, issue, at(robot), { under: internal }), [])
       const open = await say(member, issue, `${at(robot)} go`)
       for (const agent of [robot, second]) {
-        await meansNothing(app, scene, () => say(agent, issue, 'A word', { under: open }))
-        await meansNothing(app, scene, () => say(agent, issue, at(robot), { under: open }))
+        await expectNoPrompt(app, scene, () => say(agent, issue, 'A word', { under: open }))
+        await expectNoPrompt(app, scene, () => say(agent, issue, at(robot), { under: open }))
       }
-      await meansNothing(app, scene, () => say(member, issue, at(robot), { under: open, internal: true }), [])
+      await expectNoPrompt(app, scene, () => say(member, issue, at(robot), { under: open, internal: true }), [])
       const own = await done(member.post('/issues', { title: 'Mine', personal: true }))
-      await meansNothing(app, scene, () => say(member, own, at(robot)), [])
+      await expectNoPrompt(app, scene, () => say(member, own, at(robot)), [])
     },
   )
 
   test(
-    'of an app that is not available there is a comment like others',
+    'of an unavailable app is a plain comment',
     verifies(
       'mention.needs-team-coverage',
       'mention.needs-scope-mentionable',
@@ -167,7 +167,7 @@ describe('a mention', () => {
         [issue, lacking],
         [issue, disabled],
       ] as const) {
-        await meansNothing(app, scene, async () => {
+        await expectNoPrompt(app, scene, async () => {
           const comment = await say(member, place, at(one))
           expect((await member.get(`/comments/${comment.id}`)).body).toMatchObject({
             text: at(one),
@@ -177,17 +177,17 @@ describe('a mention', () => {
         })
       }
       await done(owner.post(`/agent-apps/${robot.app.id}/webhook/disable`))
-      await meansNothing(app, scene, () => say(member, issue, at(robot)))
+      await expectNoPrompt(app, scene, () => say(member, issue, at(robot)))
       await done(owner.post(`/agent-apps/${robot.app.id}/webhook/enable`))
       await say(member, issue, at(robot))
       expect(await sessionsOn(issue)).toHaveLength(1)
       await done(owner.delete(`/installations/${robot.installationId}`))
-      await meansNothing(app, scene, () => say(member, issue, at(robot)))
+      await expectNoPrompt(app, scene, () => say(member, issue, at(robot)))
     },
   )
 
   test(
-    'on a project needs one of its teams, or all teams',
+    'on a project requires coverage of one of its teams, or of all teams',
     verifies('mention.project-covered-by-team', 'mention.project-covered-by-all-teams', 'mention.project-not-covered'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver)
@@ -208,14 +208,14 @@ describe('a mention', () => {
         expect(session).toMatchObject({ issue: null, app_user_id: one.userId, comment: { body: at(one) } })
         expect(session.comment.url).toBe(`${place.url}#comment-${session.comment.id}`)
       }
-      for (const place of [other, none]) await meansNothing(app, scene, () => say(member, place, at(robot)))
+      for (const place of [other, none]) await expectNoPrompt(app, scene, () => say(member, place, at(robot)))
     },
   )
 })
 
 describe('a thread with an open session', () => {
   test(
-    'hears every person in it',
+    'passes every reply of a person to the session',
     verifies(
       'mention.in-open-thread-is-message',
       'mention.reply-in-open-thread-is-message',
@@ -254,12 +254,15 @@ describe('a thread with an open session', () => {
       expect(data.map((one: { author: { kind: string } }) => one.author.kind)).toEqual(
         answers.flatMap(() => ['app', 'user', 'user']),
       )
-      // Beside the thread it is no message.
+      // A comment outside the thread is not a message.
       expect(await heard(() => say(owner, issue, 'By the way'))).toEqual([])
     },
   )
 
-  test('that is stopping, or over, hears nobody; a mention after the end begins anew', async ({ app, receiver }) => {
+  test('ignores replies once it is stopping; a mention after the end opens a new session', async ({
+    app,
+    receiver,
+  }) => {
     const scene = await teamwork(app, receiver)
     const { id, member, robot, team, issueIn, sessionsOn } = scene
     const issue = await issueIn(team.id)
@@ -267,11 +270,11 @@ describe('a thread with an open session', () => {
     const [first] = await sessionsOn(issue)
     await done(member.post(`/agent-sessions/${first.id}/stop`))
     for (const text of ['Wait', at(robot)]) {
-      await meansNothing(app, scene, () => say(member, issue, text, { under: root }))
+      await expectNoPrompt(app, scene, () => say(member, issue, text, { under: root }))
     }
-    // No timer has run: time alone has ended it.
+    // The session has ended by time, before a timer stored it.
     app.clock.advance({ seconds: 60 })
-    await meansNothing(app, scene, () => say(member, issue, 'Wait', { under: root }))
+    await expectNoPrompt(app, scene, () => say(member, issue, 'Wait', { under: root }))
     const events = await eventsOf(app, id, () => say(member, issue, at(robot), { under: root }))
     expect(names(events)).toEqual(['Comment create', 'AgentSessionEvent created'])
     const [second, old] = await sessionsOn(issue)
@@ -279,7 +282,7 @@ describe('a thread with an open session', () => {
     expect(old).toMatchObject({ id: first.id, end_reason: 'stopped' })
   })
 
-  test('goes on without the comment that it began with', async ({ app, receiver }) => {
+  test('continues after its first comment was deleted', async ({ app, receiver }) => {
     const { member, owner, robot, team, issueIn, sessions, rereadSession, heard } = await teamwork(app, receiver)
     const issue = await issueIn(team.id)
     const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id] }))
@@ -298,7 +301,7 @@ describe('a thread with an open session', () => {
 })
 
 describe('an edit', () => {
-  test('that adds a mention opens a session or is a message to it, and no other is', async ({ app, receiver }) => {
+  test('opens or prompts a session only if it adds a mention', async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)
     const { id, owner, member, robot, team, issueIn, sessionsOn } = scene
     const second = await app.installed(owner, { scopes: workScopes, webhook: receiver.url })
@@ -309,33 +312,33 @@ describe('an edit', () => {
     expect(names(events)).toEqual(['Comment update', 'AgentSessionEvent created'])
     expect(events[1]?.body.data.agent_session.comment).toMatchObject({ id: root.id, body: `${at(robot)}?` })
     const reply = await say(member, issue, 'Well', { under: root })
-    const silently = (text: string) => meansNothing(app, scene, edit(reply, text), ['Comment update'])
-    await silently('Well?')
+    const editWithoutPrompt = (text: string) => expectNoPrompt(app, scene, edit(reply, text), ['Comment update'])
+    await editWithoutPrompt('Well?')
     const prompted = await eventsOf(app, id, edit(reply, `${at(robot)}, well?`))
     expect(names(prompted)).toEqual(['Comment update', 'AgentSessionEvent prompted'])
     expect(prompted[1]?.body.data).toMatchObject({
       agent_session: { id: events[1]?.body.data.agent_session.id },
       agent_activity: { content: { type: 'prompt', body: `${at(robot)}, well?` }, author: { id: member.user.id } },
     })
-    for (const text of [`${at(robot)}, well!`, 'Well']) await silently(text)
-    await meansNothing(app, scene, edit(root, `${at(robot)}!`), ['Comment update'])
+    for (const text of [`${at(robot)}, well!`, 'Well']) await editWithoutPrompt(text)
+    await expectNoPrompt(app, scene, edit(root, `${at(robot)}!`), ['Comment update'])
     const resolve = () => done(member.put(`/comments/${root.id}`, { is_resolved: true }))
-    await meansNothing(app, scene, resolve, ['Comment update'])
+    await expectNoPrompt(app, scene, resolve, ['Comment update'])
     expect(await sessionsOn(issue)).toHaveLength(1)
 
-    // Whom it calls is told; who was there before is not.
+    // Only the newly mentioned agent is prompted.
     const others = await eventsOf(app, id, edit(root, `${at(robot)} and ${at(second)}!`))
     expect(names(others)).toEqual(['Comment update', 'AgentSessionEvent created'])
     expect(others[1]?.body.data.agent_session.app_user_id).toBe(second.userId)
     for (const session of await sessionsOn(issue)) await done(member.post(`/agent-sessions/${session.id}/stop`))
-    await silently(`${at(robot)}, are you there?`)
+    await editWithoutPrompt(`${at(robot)}, are you there?`)
     const among = await say(member, issue, 'Among us', { under: root, internal: true })
-    await meansNothing(app, scene, edit(among, at(robot)), [])
+    await expectNoPrompt(app, scene, edit(among, at(robot)), [])
   })
 })
 
 test(
-  'people who mention an agent in one thread at once open one session',
+  'concurrent mentions of an agent in one thread open one session',
   verifiesOnPostgres('mention.in-open-thread-is-message'),
   async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)

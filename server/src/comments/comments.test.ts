@@ -7,14 +7,14 @@ const scene = async (app: TestApp) => {
   const { body: team } = await workspace.owner.post('/teams', { name: 'Engineering', key: 'ENG' })
   const { body: issue } = await workspace.owner.post('/issues', { title: 'A bug', team_id: team.id })
   const { body: project } = await workspace.owner.post('/projects', { title: 'Plan' })
-  const say = async (person: TestPerson, text: string, fields: object = {}) =>
+  const postComment = async (person: TestPerson, text: string, fields: object = {}) =>
     (await person.post('/comments', { target_type: 'issue', target_id: issue.id, text, ...fields })).body
-  return { ...workspace, team, issue, project, say }
+  return { ...workspace, team, issue, project, postComment }
 }
 
-describe('writing', () => {
+describe('creating comments', () => {
   test.for(['issue', 'project'] as const)(
-    'on an %s',
+    'works on an %s',
     verifies(
       'comment.create-on-issue-201',
       'comment.create-on-project-201',
@@ -50,7 +50,7 @@ describe('writing', () => {
   )
 
   test(
-    'needs a target and a text',
+    'requires a target and a text',
     verifies('comment.create-required-fields', 'comment.target-type-values'),
     async ({ app }) => {
       const { owner, issue } = await scene(app)
@@ -67,14 +67,14 @@ describe('writing', () => {
   )
 
   test(
-    'replies join the thread of the first comment',
+    'puts replies to replies into the thread of the first comment',
     verifies('comment.reply-has-parent', 'comment.reply-to-reply-joins-root-thread'),
     async ({ app }) => {
-      const { owner, member, project, say } = await scene(app)
-      const root = await say(owner, 'One')
-      const reply = await say(member, 'Two', { parent_comment_id: root.id })
+      const { owner, member, project, postComment } = await scene(app)
+      const root = await postComment(owner, 'One')
+      const reply = await postComment(member, 'Two', { parent_comment_id: root.id })
       expect(reply.parent_comment_id).toBe(root.id)
-      expect((await say(owner, 'Three', { parent_comment_id: reply.id })).parent_comment_id).toBe(root.id)
+      expect((await postComment(owner, 'Three', { parent_comment_id: reply.id })).parent_comment_id).toBe(root.id)
       const onProject = { target_type: 'project', target_id: project.id, text: 'Elsewhere' }
       for (const parent_comment_id of [root.id, 'cmt_x']) {
         const response = await app.unchanged(() => owner.post('/comments', { ...onProject, parent_comment_id }))
@@ -85,7 +85,7 @@ describe('writing', () => {
   )
 
   test(
-    'on what the writer cannot see is 404',
+    'answers 404 for a target that the caller cannot see',
     verifies('comment.personal-issue-hidden-from-others'),
     async ({ app }) => {
       const { owner, member } = await scene(app)
@@ -104,14 +104,14 @@ describe('writing', () => {
   )
 
   test(
-    'internal ones are nobody’s news, nor what answers them',
+    'emits no events for internal comments and their replies',
     verifies('comment.internal-accepted'),
     async ({ app }) => {
-      const { id, owner, member, say } = await scene(app)
+      const { id, owner, member, postComment } = await scene(app)
       const events = await eventsOf(app, id, async () => {
-        const internal = await say(owner, 'Between us', { internal: true })
+        const internal = await postComment(owner, 'Between us', { internal: true })
         expect(internal.internal).toBe(true)
-        const reply = await say(member, 'Indeed', { parent_comment_id: internal.id })
+        const reply = await postComment(member, 'Indeed', { parent_comment_id: internal.id })
         expect(reply.internal).toBe(true)
         await owner.put(`/comments/${internal.id}`, { text: 'Still between us' })
         await owner.delete(`/comments/${internal.id}`)
@@ -126,15 +126,15 @@ describe('mentions', () => {
     'are read from the text',
     verifies('mention.derived-from-text', 'mention.unknown-id-is-plain-text', 'mention.client-ids-refused'),
     async ({ app }) => {
-      const { owner, member, admin, issue, say } = await scene(app)
+      const { owner, member, admin, issue, postComment } = await scene(app)
       const stranger = await app.person()
       const at = (person: TestPerson) => `@[${person.user.display_name}](${person.user.id})`
-      const comment = await say(
+      const comment = await postComment(
         owner,
         `${at(member)} and ${at(admin)}, ${at(member)}; not ${at(stranger)} nor @[X](usr_x)`,
       )
       expect(comment.mentioned_user_ids).toEqual([member.user.id, admin.user.id])
-      const bracketed = await say(owner, `@[Bob [QA]](${member.user.id}) and @[Ann](${admin.user.id})`)
+      const bracketed = await postComment(owner, `@[Bob [QA]](${member.user.id}) and @[Ann](${admin.user.id})`)
       expect(bracketed.mentioned_user_ids).toEqual([member.user.id, admin.user.id])
       const edited = (await owner.put(`/comments/${comment.id}`, { text: at(admin) })).body
       expect(edited.mentioned_user_ids).toEqual([admin.user.id])
@@ -145,14 +145,14 @@ describe('mentions', () => {
   )
 })
 
-describe('listing', () => {
+describe('listing comments', () => {
   test(
-    'of one target, oldest first',
+    'returns those of one target, oldest first',
     verifies('comment.list-by-target', 'comment.list-oldest-first'),
     async ({ app }) => {
-      const { owner, member, issue, project, say } = await scene(app)
+      const { owner, member, issue, project, postComment } = await scene(app)
       const texts = ['One', 'Two', 'Three']
-      for (const text of texts) await say(owner, text)
+      for (const text of texts) await postComment(owner, text)
       await owner.post('/comments', { target_type: 'project', target_id: project.id, text: 'Elsewhere' })
       const path = `/comments?target_type=issue&target_id=${issue.id}`
       const all = (await member.get(path)).body
@@ -166,9 +166,9 @@ describe('listing', () => {
   )
 })
 
-describe('changing', () => {
+describe('updating comments', () => {
   test(
-    'text and resolution, each alone',
+    'changes text and resolution independently',
     verifies(
       'comment.update-text',
       'comment.update-is-resolved',
@@ -176,8 +176,8 @@ describe('changing', () => {
       'comment.update-other-key-refused',
     ),
     async ({ app }) => {
-      const { id, owner, member, issue, say } = await scene(app)
-      const comment = await say(owner, 'Before')
+      const { id, owner, member, issue, postComment } = await scene(app)
+      const comment = await postComment(owner, 'Before')
       app.clock.advance({ minutes: 1 })
       const path = `/comments/${comment.id}`
       const resolved = (await member.put(path, { is_resolved: true })).body
@@ -201,17 +201,17 @@ describe('changing', () => {
     },
   )
 
-  test('the text is its author’s', async ({ app }) => {
-    const { owner, member, say } = await scene(app)
-    const comment = await say(member, 'Mine')
+  test('refuses an edit of the text by anyone but the author', async ({ app }) => {
+    const { owner, member, postComment } = await scene(app)
+    const comment = await postComment(member, 'Mine')
     const response = await app.unchanged(() => owner.put(`/comments/${comment.id}`, { text: 'Yours' }))
     expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
   })
 })
 
-describe('at the same moment', () => {
+describe('concurrently', () => {
   test(
-    'a comment that is edited while its issue is shared is told as it is',
+    'an edit while the issue becomes shared is in the last event',
     verifiesOnPostgres('issue.cleared-personal-emits-create'),
     async ({ app }) => {
       for (let round = 0; round < 5; round++) {
@@ -225,21 +225,21 @@ describe('at the same moment', () => {
             member.put(`/comments/${comment.id}`, { text: 'new' }),
           ]),
         )
-        const told = events.filter(({ type }) => type === 'Comment')
-        const newest = told.sort((a, b) => a.body.data.updated_at.localeCompare(b.body.data.updated_at)).at(-1)
+        const recorded = events.filter(({ type }) => type === 'Comment')
+        const newest = recorded.sort((a, b) => a.body.data.updated_at.localeCompare(b.body.data.updated_at)).at(-1)
         expect(newest?.body.data.text).toBe('new')
       }
     },
   )
 
   test(
-    'a reply that is edited while its thread is deleted is removed as it was last',
+    'an edit while the thread is deleted is in the remove event',
     verifiesOnPostgres('comment.delete-204'),
     async ({ app }) => {
       for (let round = 0; round < 5; round++) {
-        const { id, owner, member, say } = await scene(app)
-        const root = await say(owner, 'One')
-        const reply = await say(member, 'old', { parent_comment_id: root.id })
+        const { id, owner, member, postComment } = await scene(app)
+        const root = await postComment(owner, 'One')
+        const reply = await postComment(member, 'old', { parent_comment_id: root.id })
         const events = await eventsOf(app, id, () =>
           Promise.all([owner.delete(`/comments/${root.id}`), member.put(`/comments/${reply.id}`, { text: 'new' })]),
         )
@@ -253,11 +253,11 @@ describe('at the same moment', () => {
   )
 })
 
-describe('deleting', () => {
-  test('takes the replies along, and each is told of', verifies('comment.delete-204'), async ({ app }) => {
-    const { id, owner, admin, member, say } = await scene(app)
-    const root = await say(owner, 'One')
-    const reply = await say(member, 'Two', { parent_comment_id: root.id })
+describe('deleting a comment', () => {
+  test('deletes its replies, with an event for each', verifies('comment.delete-204'), async ({ app }) => {
+    const { id, owner, admin, member, postComment } = await scene(app)
+    const root = await postComment(owner, 'One')
+    const reply = await postComment(member, 'Two', { parent_comment_id: root.id })
     const refused = await app.unchanged(() => member.delete(`/comments/${root.id}`))
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
     const events = await eventsOf(app, id, async () => {

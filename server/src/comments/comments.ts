@@ -13,7 +13,7 @@ import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
-import { holdMentioned, mentionedIn, tellAgents } from './mentions.ts'
+import { findMentionedUsers, lockMentionedAgents, promptAgents } from './mentions.ts'
 
 interface Target {
   target_type: CommentTarget
@@ -21,7 +21,7 @@ interface Target {
 }
 
 export async function listComments(ctx: Context, caller: Actor, query: PageQuery & Target) {
-  await mustSee(ctx.db, caller, query)
+  await mustReachTarget(ctx.db, caller, query)
   const column = query.target_type === 'issue' ? sql`c.issue_id` : sql`c.project_id`
   return page<Comment>(
     ctx.keys,
@@ -32,18 +32,18 @@ export async function listComments(ctx: Context, caller: Actor, query: PageQuery
       const comments = await readComments(
         ctx.config,
         ctx.db,
-        sql`${column} = ${query.target_id} and ${standsInSight(caller)} ${after ? sql`and c.id > ${after[0]}` : none} order by c.id limit ${count}`,
+        sql`${column} = ${query.target_id} and ${visibleTo(caller)} ${after ? sql`and c.id > ${after[0]}` : none} order by c.id limit ${count}`,
       )
       return comments.map(withoutPlace)
     },
   )
 }
 
-/** `i` or `p` is what the comment stands on. */
-const standsInSight = (caller: Actor) =>
+/** Condition on the comment `c`; `i` or `p` is its issue or project. */
+const visibleTo = (caller: Actor) =>
   sql`coalesce(${issueInReach(caller)}, ${projectInReach(caller)}) ${caller.kind === 'app' ? sql`and not c.internal` : none}`
 
-/** decisions 3: internal comments do not exist for apps. */
+/** comment.internal-hidden-from-apps */
 const isHidden = (caller: Actor, comment: Comment) => caller.kind === 'app' && comment.internal
 
 export const readComment = async (ctx: Context, caller: Actor, id: string) =>
@@ -53,8 +53,8 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now, config } = unit
     if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
-    const agents = await holdMentioned(unit, body.text)
-    await mustSee(tx, caller, body, sql`for key share`)
+    const agents = await lockMentionedAgents(unit, body.text)
+    await mustReachTarget(tx, caller, body, sql`for key share`)
     const root = body.parent_comment_id ? await rootOf(unit, body, body.parent_comment_id) : null
     const id = newId('cmt')
     const row = {
@@ -65,9 +65,9 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
       parent_comment_id: root?.id ?? null,
       author_id: caller.id,
       text: body.text,
-      mentioned_user_ids: await mentionedIn(tx, caller, body.text),
+      mentioned_user_ids: await findMentionedUsers(tx, caller, body.text),
       is_resolved: false,
-      // A reply shows the id of its thread, so what answers an internal comment is internal too.
+      // A reply shows the id of its thread, so a reply to an internal comment is internal too.
       internal: Boolean(body.internal) || Boolean(root?.internal),
       created_at: now,
       updated_at: now,
@@ -78,19 +78,19 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
     await tx.run(insertRows(sql`comments`, columns, [row]))
     const comment = await findComment(tx, config, caller, id)
     await recordComments(unit, 'create', [comment])
-    await tellMentioned(unit, comment, comment.mentioned_user_ids)
-    await tellAgents(unit, comment, agents, { isNew: true })
+    await notifyMentioned(unit, comment, comment.mentioned_user_ids)
+    await promptAgents(unit, comment, agents, { isNew: true })
     return withoutPlace(comment)
   })
 
 export const updateComment = (ctx: Context, caller: Actor, id: string, change: CommentChange) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    const agents = await holdMentioned(unit, change.text ?? '')
+    const agents = await lockMentionedAgents(unit, change.text ?? '')
     const before = await lockComment(unit, id)
     const text = change.text ?? before.text
     if (text !== before.text && before.author_id !== caller.id) {
-      throw new ApiError('FORBIDDEN', {}, { message: 'Only its author changes the text of a comment.' })
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only the author can edit the text of a comment.' })
     }
     const edited = text !== before.text
     const is_resolved = change.is_resolved ?? before.is_resolved
@@ -99,7 +99,7 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
       ...before,
       text,
       is_resolved,
-      mentioned_user_ids: edited ? await mentionedIn(tx, caller, text) : before.mentioned_user_ids,
+      mentioned_user_ids: edited ? await findMentionedUsers(tx, caller, text) : before.mentioned_user_ids,
       edited_at: edited ? now.toISOString() : before.edited_at,
       updated_at: laterThan(before.updated_at, now),
     }
@@ -108,28 +108,28 @@ export const updateComment = (ctx: Context, caller: Actor, id: string, change: C
         mentioned_user_ids = ${after.mentioned_user_ids}, updated_at = ${after.updated_at}
       where id = ${id}`)
     await recordComments(unit, 'update', [after])
-    const fresh = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
-    await tellMentioned(unit, after, fresh)
-    const called = agents.filter((agent) => fresh.includes(agent.id))
-    if (called.length > 0) await tellAgents(unit, after, called, { isNew: false })
+    const added = after.mentioned_user_ids.filter((user) => !before.mentioned_user_ids.includes(user))
+    await notifyMentioned(unit, after, added)
+    const newlyMentioned = agents.filter((agent) => added.includes(agent.id))
+    if (newlyMentioned.length > 0) await promptAgents(unit, after, newlyMentioned, { isNew: false })
     return withoutPlace(after)
   })
 
-/** A thread goes with its first comment, and followers hear of each comment that went. */
+/** Deleting the first comment of a thread deletes its replies, with an event for each. */
 export const deleteComment = (ctx: Context, caller: Actor, id: string) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now, config } = unit
     const comment = await lockComment(unit, id)
     if (comment.author_id !== caller.id && !(caller.kind === 'person' && isManager(caller))) {
-      throw new ApiError('FORBIDDEN', {}, { message: 'Only its author or a manager deletes a comment.' })
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only the author or a manager can delete a comment.' })
     }
-    const gone = await readComments(config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
+    const thread = await readComments(config, tx, sql`c.id = ${id} or c.parent_comment_id = ${id} order by c.id desc`)
     await tx.run(sql`delete from comments where id = ${id}`)
-    const removed = gone.map((one) => ({ ...one, updated_at: laterThan(one.updated_at, now) }))
+    const removed = thread.map((one) => ({ ...one, updated_at: laterThan(one.updated_at, now) }))
     await recordComments(unit, 'remove', removed)
   })
 
-/** A comment is reached by whoever reaches what it stands on. */
+/** Comments have the access rules of their issue or project; internal ones are hidden from apps. */
 async function findComment(db: Queryable, config: Config, caller: Actor, id: string): Promise<PlacedComment> {
   const [comment] = await readComments(config, db, sql`c.id = ${id} and c.workspace_id = ${caller.workspaceId}`)
   const placed = found(comment)
@@ -138,14 +138,14 @@ async function findComment(db: Queryable, config: Config, caller: Actor, id: str
   return placed
 }
 
-/** Holds a comment, its replies, and the privacy of what it stands on. */
+/** Locks a comment and its replies, and its issue or project against deletion or becoming personal. */
 async function lockComment({ tx, caller, config }: UnitOfWork<Actor>, id: string) {
-  await mustSee(tx, caller, await findComment(tx, config, caller, id), sql`for key share`)
+  await mustReachTarget(tx, caller, await findComment(tx, config, caller, id), sql`for key share`)
   await tx.rows(sql`select 1 from comments where id = ${id} or parent_comment_id = ${id} order by id for update`)
   return findComment(tx, config, caller, id)
 }
 
-/** The thread that a reply joins: a reply to a reply goes to the first comment. */
+/** The first comment of the thread that a reply joins (comment.reply-to-reply-joins-root-thread). */
 async function rootOf(unit: UnitOfWork<Actor>, target: Target, parentId: string): Promise<PlacedComment> {
   const { tx, caller, config } = unit
   const refusal = invalid({ parent_comment_id: `is not a comment on this ${target.target_type}` })
@@ -159,21 +159,24 @@ async function rootOf(unit: UnitOfWork<Actor>, target: Target, parentId: string)
   return root
 }
 
-/** Refuses unless the caller reaches the issue or project. Held, it is neither deleted nor hidden until we are done. */
-async function mustSee(db: Queryable, caller: Actor, { target_type, target_id }: Target, hold = none) {
+/**
+ * Refuses unless the caller can access the issue or project. With a `lock`, it is neither deleted nor made personal until
+ * the transaction ends.
+ */
+async function mustReachTarget(db: Queryable, caller: Actor, { target_type, target_id }: Target, lock = none) {
   const target = await db.row<{ reached: boolean }>(
     target_type === 'issue'
       ? sql`
         select ${issueInReach(caller)} as reached from issues i
-        where i.workspace_id = ${caller.workspaceId} and i.id = ${target_id} ${hold}`
+        where i.workspace_id = ${caller.workspaceId} and i.id = ${target_id} ${lock}`
       : sql`
         select ${projectInReach(caller)} as reached from projects p
-        where p.workspace_id = ${caller.workspaceId} and p.id = ${target_id} ${hold}`,
+        where p.workspace_id = ${caller.workspaceId} and p.id = ${target_id} ${lock}`,
   )
   reached(caller, target)
 }
 
-const tellMentioned = (unit: UnitOfWork<Actor>, comment: PlacedComment, userIds: string[]) =>
+const notifyMentioned = (unit: UnitOfWork<Actor>, comment: PlacedComment, userIds: string[]) =>
   notify(
     unit,
     userIds.map((userId) => ({

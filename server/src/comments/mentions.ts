@@ -12,13 +12,16 @@ import { unavailableReason } from '../installations/availability.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 
 /** The ids that a text mentions as `@[Display Name](usr_…)`, each once. */
-const mentionsIn = (text: string): string[] => [
+const mentionedIds = (text: string): string[] => [
   ...new Set([...text.matchAll(mentionPattern)].map((match) => match[2] as string)),
 ]
 
-/** Those of them that are somebody here; the rest is plain text. A personal agent is somebody to its owner alone. */
-export async function mentionedIn(db: Queryable, { workspaceId, id }: Actor, text: string): Promise<string[]> {
-  const ids = mentionsIn(text)
+/**
+ * Ids of the mentioned members and agents of the workspace; other mentions are plain text. Only its owner can mention a
+ * personal agent.
+ */
+export async function findMentionedUsers(db: Queryable, { workspaceId, id }: Actor, text: string): Promise<string[]> {
+  const ids = mentionedIds(text)
   if (ids.length === 0) return []
   const known = await db.rows<{ user_id: string }>(sql`
     select user_id from memberships where workspace_id = ${workspaceId} and user_id = any(${ids})
@@ -29,21 +32,23 @@ export async function mentionedIn(db: Queryable, { workspaceId, id }: Actor, tex
     select user_id from inside_agents
     where workspace_id = ${workspaceId} and user_id = any(${ids}) and deleted_at is null
       and (owner_id is null or owner_id = ${id})`)
-  const here = new Set(known.map(({ user_id }) => user_id))
-  return ids.filter((id) => here.has(id))
+  const knownIds = new Set(known.map(({ user_id }) => user_id))
+  return ids.filter((id) => knownIds.has(id))
 }
 
-/** The agents that a text mentions. Held before anything else is, as whoever takes teams away from them does. */
-export const holdMentioned = ({ tx, caller }: UnitOfWork<Actor>, text: string) =>
-  caller.kind === 'person' ? findAgents(tx, caller.workspaceId, mentionsIn(text), sql`for share of i`) : []
+/** Finds and locks the agents that a text mentions. Take this lock first: changes of coverage do the same. */
+export const lockMentionedAgents = ({ tx, caller }: UnitOfWork<Actor>, text: string) =>
+  caller.kind === 'person' ? findAgents(tx, caller.workspaceId, mentionedIds(text), sql`for share of i`) : []
 
 /**
- * What a comment means to agents (decisions 6): in a thread, it is a message to each open session; who is mentioned and
- * has none there, and is available, gets one. An edit means something only to those whom it mentions and who were not
- * mentioned before, which is all that `mentioned` holds then. What an agent says, and what is internal, means nothing to
- * them; nor does what somebody else than its owner says to a personal agent.
+ * Passes a comment to agents. It is a message to each open session of its thread
+ * (mention.reply-in-open-thread-is-message). A mentioned agent that has none there, and is available, gets a session
+ * (mention.opens-session). An edit is passed only to the agents that it newly mentions; `mentioned` then has only these.
+ * Ignored are comments of agents (mention.app-own-comment-opens-nothing), internal comments
+ * (mention.internal-comment-opens-nothing) and, for a personal agent, comments of anyone but its owner
+ * (agent.personal-only-owner-prompts).
  */
-export async function tellAgents(
+export async function promptAgents(
   unit: UnitOfWork<Actor>,
   comment: PlacedComment,
   mentioned: Agent[],
@@ -56,8 +61,8 @@ export async function tellAgents(
   const threadId = comment.parent_comment_id ?? comment.id
   const sessions = await sessionsInThread(unit, threadId)
   for (const session of sessions) {
-    const isMeant = isNew || mentioned.some(({ id }) => id === session.agentId)
-    if (!isMeant || !hears(session, caller) || !takesMessages(session.standing)) continue
+    const isAddressed = isNew || mentioned.some(({ id }) => id === session.agentId)
+    if (!isAddressed || !hears(session, caller) || !takesMessages(session.standing)) continue
     await message(byPerson, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }

@@ -18,12 +18,12 @@ const texts = async () =>
   (await db.rows<{ text: string }>(sql`select text from notes order by id`)).map(({ text }) => text)
 
 describe('a transaction', () => {
-  test('commits all of its work and then tells who listens, once', async () => {
+  test('commits all of its work and then calls the subscriber once', async () => {
     const seen: string[] = []
-    db.onNews('due', (news) => seen.push(...news))
+    db.onCommitted('due', (messages) => seen.push(...messages))
     const result = await db.tx(async (tx) => {
-      tx.tell('due', ['one', 'two'])
-      tx.tell('due', ['two', 'three'])
+      tx.afterCommit('due', ['one', 'two'])
+      tx.afterCommit('due', ['two', 'three'])
       expect(await tx.run(sql`insert into notes values (1, 'one'), (2, 'two')`)).toBe(2)
       expect(seen).toEqual([])
       return 'done'
@@ -33,20 +33,20 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('is the one to tell while it is open; a single statement tells at once', async () => {
+  test('refuses messages beside an open transaction; a single statement sends them at once', async () => {
     const seen: string[] = []
-    db.onNews('live', (news) => seen.push(...news))
-    db.tell('live', ['one', 'two', 'one'])
+    db.onCommitted('live', (messages) => seen.push(...messages))
+    db.afterCommit('live', ['one', 'two', 'one'])
     expect(seen).toEqual(['one', 'two'])
-    await expect(db.tx(async () => db.tell('live', ['never']))).rejects.toThrow('use the tx')
+    await expect(db.tx(async () => db.afterCommit('live', ['never']))).rejects.toThrow('use the tx')
     expect(seen).toEqual(['one', 'two'])
   })
 
-  test('keeps nothing of work that fails, and tells nobody', async () => {
+  test('rolls back work that fails, and sends no message', async () => {
     const seen: string[] = []
-    db.onNews('due', (news) => seen.push(...news))
+    db.onCommitted('due', (messages) => seen.push(...messages))
     const failing = db.tx(async (tx) => {
-      tx.tell('due', ['never'])
+      tx.afterCommit('due', ['never'])
       await tx.run(sql`insert into notes values (3, 'three')`)
       throw new Error('changed my mind')
     })
@@ -55,7 +55,7 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('keeps nothing of work that passes over a failure, and says so', async () => {
+  test('rolls back and throws when the work ignored a failed statement', async () => {
     const careless = db.tx(async (tx) => {
       await tx.run(sql`insert into notes values (3, 'three')`)
       await tx.run(sql`insert into notes values (3, 'again')`).catch(() => {})
@@ -64,7 +64,7 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('is the only way to the database while it is open', async () => {
+  test('refuses queries beside the open transaction', async () => {
     const outside = 'query outside the open transaction'
     await expect(db.tx(() => db.rows(sql`select 1`))).rejects.toThrow(outside)
     await expect(db.tx(() => db.run(sql`delete from notes`))).rejects.toThrow(outside)
@@ -73,12 +73,12 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('cannot be used when it has ended', async () => {
+  test('cannot be used after it has ended', async () => {
     const ended = await db.tx(async (tx) => tx)
     await expect(ended.rows(sql`select 1`)).rejects.toThrow('a transaction that has ended')
   })
 
-  test('has ended when its work has, whoever still goes on', async () => {
+  test('ends with its work, even if queries are still started on it', async () => {
     let straggler: Promise<unknown> | undefined
     const failing = db.tx(async (tx) => {
       straggler = setImmediate().then(() => tx.run(sql`insert into notes values (3, 'three')`))
@@ -90,16 +90,16 @@ describe('a transaction', () => {
     expect(await texts()).toEqual(['one', 'two'])
   })
 
-  test('lets work that it left behind go on by itself', async () => {
+  test('allows queries of background work after it has ended', async () => {
     let later: Promise<unknown> | undefined
-    db.onNews('due', () => {
+    db.onCommitted('due', () => {
       later = db.row(sql`select 1 as one`)
     })
-    await db.tx(async (tx) => tx.tell('due', ['one']))
+    await db.tx(async (tx) => tx.afterCommit('due', ['one']))
     expect(await later).toEqual({ one: 1 })
   })
 
-  test('does not hinder others that are open at the same time', async () => {
+  test('works beside other open transactions', async () => {
     const counts = await Promise.all(
       Array.from({ length: 10 }, () => db.tx(async (tx) => (await tx.rows(sql`select 1`)).length)),
     )
@@ -110,7 +110,7 @@ describe('a transaction', () => {
 describe('a statement', () => {
   const noteOf = (id: unknown) => sql`select text from notes where id = ${id}::int`
 
-  test('is good for any values', async () => {
+  test('accepts any values', async () => {
     for (const [id, found] of [
       [1, 'one'],
       [2, 'two'],
@@ -119,13 +119,13 @@ describe('a statement', () => {
       expect(await db.row(noteOf(id))).toEqual(found && { text: found })
   })
 
-  test('that fails leaves all others as they were, itself included', async () => {
+  test('can run again after it failed, and so can others', async () => {
     await expect(db.row(noteOf('neither'))).rejects.toMatchObject({ code: '22P02' })
     await expect(db.row(sql`select nonsense from notes`)).rejects.toMatchObject({ code: '42703' })
     expect(await db.row(noteOf(1))).toEqual({ text: 'one' })
   })
 
-  test('is there again after more of them than are kept prepared', async () => {
+  test('still works after more statements than are kept prepared', async () => {
     const numbers = Array.from({ length: 450 }, (_, number) => number)
     const text = (number: number) =>
       new Sql(`select text || $1 as text from notes where id = 1 and ${number} >= 0`, ['!'])
@@ -133,7 +133,7 @@ describe('a statement', () => {
       expect(await db.row(text(number))).toEqual({ text: 'one!' })
   })
 
-  test('can be one of many that are asked for at once within a transaction', async () => {
+  test('can be started with many others at once within a transaction', async () => {
     const numbers = Array.from({ length: 1500 }, (_, number) => number)
     const answers = await db.tx((tx) =>
       Promise.all(
@@ -143,7 +143,7 @@ describe('a statement', () => {
     expect(answers).toEqual(numbers.map((number) => ({ number })))
   })
 
-  test('that no longer fits its table fails once', async () => {
+  test('fails once when its table has changed', async () => {
     await db.run(sql`create table shapes (id int)`)
     await db.run(sql`insert into shapes values (1)`)
     const look = () => db.rows(sql`select * from shapes`)
@@ -153,7 +153,7 @@ describe('a statement', () => {
     expect(await look()).toEqual([{ id: 1, name: null }])
   })
 
-  test('is planned anew when tables may have grown', async () => {
+  test('is planned again when tables may have grown', async () => {
     // A new database: after many statements a generation of plans lasts long.
     const db = process.env.DATABASE_URL ? await openTestDatabase() : new Db(await openEmbedded({}))
     onTestFinished(() => db.close())
@@ -203,7 +203,7 @@ test.skipIf(!process.env.DATABASE_URL)('a deadlock is tried again', async () => 
 })
 
 describe('values', () => {
-  test('come back as what the API shows', async () => {
+  test('are returned in the format of the API', async () => {
     const time = new Date('2026-03-02T09:00:00.120Z')
     const row = await db.row(sql`
       select ${time}::timestamptz(3) as time, ${time.toISOString()}::timestamptz(3) as same, 12::bigint as count,
@@ -226,12 +226,14 @@ describe('values', () => {
     expect(inner.text).not.toContain('drop')
   })
 
-  test('must be there', () => {
+  test('must not be undefined', () => {
     expect(() => sql`select ${undefined}`).toThrow('undefined value')
   })
 })
 
-test('a migration that waits for a table lets others have it', { skip: !process.env.DATABASE_URL }, async () => {
+test('a migration that waits for a table lets other statements through', {
+  skip: !process.env.DATABASE_URL,
+}, async () => {
   const backup = await openSameDatabase(db)
   let applied: Promise<boolean> | undefined
   await backup.tx(async (tx) => {
@@ -257,7 +259,7 @@ test('migrations run once, however many processes run them at once', async () =>
   expect(await db.rows(sql`select id from users`)).toEqual([])
 })
 
-test('an error that is nobody’s fault is told from one that is ours', () => {
+test('temporary errors are distinguished from programming errors', () => {
   const error = (code: string, message = '') => Object.assign(new Error(message), { code })
   for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '25P03', '53300', '08006']) {
     expect(isDatabaseAway(error(code))).toBe(true)

@@ -37,8 +37,8 @@ export interface Queryable {
 
 export interface Tx extends Queryable {
   script: Script
-  /** Tells the rest of this process when, and only when, the transaction has committed. */
-  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>): void
+  /** Passes messages to the topic's subscriber in this process once the transaction has committed. */
+  afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>): void
 }
 
 /** What a committed transaction announces within this process: by topic, the kind of its messages. */
@@ -63,7 +63,7 @@ const retriesOnConflict = 5
 export class Db implements Queryable {
   readonly #driver: Driver
   readonly #open: AsyncLocalStorage<{ active: boolean }> | undefined
-  readonly #audience = new Map<keyof Topics, (news: Set<string>) => void>()
+  readonly #subscribers = new Map<keyof Topics, (messages: Set<string>) => void>()
   #closed: Promise<void> | undefined
 
   constructor(driver: Driver, { guarded = true } = {}) {
@@ -105,7 +105,7 @@ export class Db implements Queryable {
 
   async #attempt<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const state = { active: true }
-    const told = new Map<keyof Topics, Set<string>>()
+    const pending = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
       this.#driver.transaction(async (query, script) => {
         let last: Promise<unknown> = Promise.resolve()
@@ -123,8 +123,8 @@ export class Db implements Queryable {
           rows: async <Row>(statement: Sql) => (await guarded(statement)).rows as Row[],
           row: async <Row>(statement: Sql) => (await guarded(statement)).rows[0] as Row | undefined,
           run: async (statement) => (await guarded(statement)).count,
-          tell: (topic, news) => {
-            told.set(topic, new Set([...(told.get(topic) ?? []), ...news]))
+          afterCommit: (topic, messages) => {
+            pending.set(topic, new Set([...(pending.get(topic) ?? []), ...messages]))
           },
         }
         try {
@@ -134,19 +134,19 @@ export class Db implements Queryable {
         }
       })
     const result = await (this.#open ? this.#open.run(state, attempt) : attempt())
-    for (const [topic, news] of told) this.#audience.get(topic)?.(news)
+    for (const [topic, messages] of pending) this.#subscribers.get(topic)?.(messages)
     return result
   }
 
-  /** For a write that is a statement of its own: tells the rest of this process what a transaction would have told. */
-  tell<Topic extends keyof Topics>(topic: Topic, news: Iterable<Topics[Topic]>) {
+  /** For a write that is a single statement, and so committed already: passes the messages on at once. */
+  afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>) {
     this.#refuseInsideTransaction()
-    this.#audience.get(topic)?.(new Set(news))
+    this.#subscribers.get(topic)?.(new Set(messages))
   }
 
-  /** Who hears what transactions tell about a topic. It must not throw and is not waited for. */
-  onNews(topic: keyof Topics, heard: (news: Set<string>) => void) {
-    this.#audience.set(topic, heard)
+  /** Sets the topic's subscriber. It must not throw, and is not awaited. */
+  onCommitted(topic: keyof Topics, subscriber: (messages: Set<string>) => void) {
+    this.#subscribers.set(topic, subscriber)
   }
 
   /** Messages between processes; the embedded database has only one process. */

@@ -39,7 +39,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   }
   const one = sql`select text from notes where id = 1`
 
-  test('waits neither for locks nor for statements or transactions without end', async () => {
+  test('limits how long locks, statements and idle transactions may take', async () => {
     const names = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']
     const settings = sql`select setting from pg_settings where name = any(${names}) order by name`
     const of = (rows: { setting?: string }[]) => rows.map(({ setting }) => Number(setting))
@@ -47,7 +47,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     expect(of(await own.tx((tx) => tx.rows(settings)))).toEqual([20_000, 5_000, 25_000])
   })
 
-  test('leaves connections to others while many transactions wait', async () => {
+  test('leaves connections for single statements while many transactions wait', async () => {
     const { db } = await broken('lock_timeout=20000')
     let waiting: Promise<number>[] = []
     await own.tx(async (tx) => {
@@ -60,7 +60,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1))
   })
 
-  test('says so when somebody holds a row for too long, and goes on when they have let go', async () => {
+  test('refuses when a row is locked for too long, and works once it is released', async () => {
     const { db } = await broken('lock_timeout=200')
     const write = () => db.run(sql`update notes set text = text where id = 1`)
     await own.tx(async (tx) => {
@@ -71,7 +71,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     expect(await write()).toBe(1)
   })
 
-  test('lets a migration wait for another for as long as that takes', async () => {
+  test('lets a migration wait for another without a limit', async () => {
     const { db } = await broken('lock_timeout=100&statement_timeout=100')
     let migrated: Promise<string[]> | undefined
     await own.tx(async (tx) => {
@@ -83,7 +83,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     expect(await migrated).toEqual([])
   })
 
-  test('that is silently gone is given up once, and another one is made', async () => {
+  test('that dies silently fails one statement and is replaced', async () => {
     const { proxy, db } = await broken('query_timeout=1500')
     const failing = db.tx(async (tx) => {
       await tx.rows(one)
@@ -95,7 +95,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     expect(await db.row(one)).toEqual({ text: 'one' })
   })
 
-  test('does not keep a process that stops', async () => {
+  test('does not delay the stop of a process', async () => {
     const { proxy, db } = await broken()
     const listening = db.listen('baton_test', () => {})
     await listening.ready
@@ -107,7 +107,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     await unanswered
   })
 
-  test('that only listens notices too, and hears again', async () => {
+  test('that only listens detects the loss and listens again', async () => {
     const { proxy } = await broken()
     const heard: string[] = []
     const options = { everyMs: 100, answerWithinMs: 200 }

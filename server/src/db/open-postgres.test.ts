@@ -10,7 +10,7 @@ const open = (url: string) =>
     () => {},
   )
 
-test('a pooler that gives each transaction another connection stops the start', onPostgres, async () => {
+test('a pooler in transaction mode stops the start', onPostgres, async () => {
   const direct = process.env.DATABASE_URL as string
   await (await open(direct)).close()
   await expect(open(await startPooler(direct))).rejects.toThrow(

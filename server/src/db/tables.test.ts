@@ -14,7 +14,7 @@ afterAll(() => db.close())
 
 const names = async (statement: Sql) => (await db.rows<{ name: string }>(statement)).map(({ name }) => name).sort()
 
-test('every table says whose workspace a row belongs to, but for those that the guide gives a reason for', async () => {
+test('every table has workspace_id, except those that the guide lists with a reason', async () => {
   const without = await names(sql`
     select table_name as name from information_schema.tables t
     where table_schema = 'public' and table_type = 'BASE TABLE' and not exists (
@@ -24,7 +24,7 @@ test('every table says whose workspace a row belongs to, but for those that the 
   expect(without).toEqual([...guide.matchAll(/^\| `(\w+)` \| .+ \|$/gm)].map(([, name]) => name).sort())
 })
 
-test('what is unique over all workspaces, besides ids, is what the guide names', async () => {
+test('unique indexes across workspaces, besides ids, are those that the guide lists', async () => {
   const unique = await names(sql`
     select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
     where i.indisunique and not i.indisprimary and c.relnamespace = 'public'::regnamespace

@@ -22,7 +22,7 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
       select relname as name, last_vacuum is not null as vacuumed from pg_stat_user_tables
       where relname in ('full', 'calm') and last_analyze is not null order by relname`)
 
-  test('uses the place of what was deleted again', async () => {
+  test('reuses the space of deleted rows', async () => {
     const db = await openTestDatabase()
     onTestFinished(() => db.close())
     for (const name of ['full', 'calm']) await db.run(new Sql(`create table "${name}" (id int)`, []))
@@ -47,7 +47,7 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     ])
   })
 
-  test('only counts what it has no room to vacuum', async () => {
+  test('only analyzes tables that it has no disk space to vacuum', async () => {
     const dir = temporaryDir()
     const disk = new Disk(dir, () => {})
     const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, disk))
@@ -61,7 +61,7 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     expect(await upkeptOf(db)).toEqual([{ name: 'full', vacuumed: false }])
   })
 
-  test('keeps its log short', async () => {
+  test('keeps the WAL short', async () => {
     const dir = temporaryDir()
     const db = await openEmbedded({ dataDir: join(dir, 'db') })
     const segments = () => readdirSync(join(dir, 'db', 'pg_wal')).filter((name) => /^[0-9A-F]{24}$/.test(name)).length

@@ -147,7 +147,7 @@ export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
         where claim_id is not null ${all ? none : sql`and (lease_until <= ${now} or lease_until > ${plus(now, 2 * leaseMs)})`}
         limit 1000 for no key update skip locked)
       returning endpoint_id`)
-    tx.tell(
+    tx.afterCommit(
       'due',
       returned.map(({ endpoint_id }) => endpoint_id),
     )
@@ -164,7 +164,7 @@ export const wakeOverlooked = (db: Db, now: Date) =>
         or e.state = 'enabled' and (
           exists (select from deliveries where endpoint_id = e.id and ${isFirst})
           or exists (select from deliveries where endpoint_id = e.id and ${isRetry} and next_at <= ${now})))`)
-    tx.tell(
+    tx.afterCommit(
       'due',
       overlooked.map(({ id }) => id),
     )

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Db, isConflict, isTimedOut } from '../db/database.ts'
 import { none, type Sql, sql, undurably } from '../db/sql.ts'
 import type { Logger } from '../log.ts'
+import { CoalescedTask } from '../single-flight.ts'
 
 export const channel = 'baton_due'
 const endpointsPerStatement = 500
@@ -18,14 +19,14 @@ export class EndpointWaker {
   readonly #clock: Clock
   readonly #log: Logger
   #waiting = new Set<string>()
-  #waking: Promise<void> | undefined
+  readonly #waking = new CoalescedTask(() => this.#wakeAll())
   #localWorker: (() => void) | undefined
 
   constructor(db: Db, clock: Clock, log: Logger) {
     this.#db = db
     this.#clock = clock
     this.#log = log
-    db.onNews('due', (endpointIds) => this.wake(endpointIds))
+    db.onCommitted('due', (endpointIds) => this.wake(endpointIds))
   }
 
   /** Sets the function that wakes the worker of this process. Without one, other processes are notified. */
@@ -35,12 +36,12 @@ export class EndpointWaker {
 
   wake(endpointIds: Iterable<string>) {
     for (const id of endpointIds) this.#waiting.add(id)
-    if (this.#waiting.size > 0) this.#waking ??= this.#wakeAll()
+    if (this.#waiting.size > 0) void this.#waking.request()
   }
 
   /** Resolves when all endpoints are marked and the workers woken. */
   async idle() {
-    await this.#waking
+    await this.#waking.idle()
   }
 
   async #wakeAll() {
@@ -59,8 +60,6 @@ export class EndpointWaker {
       const { message } = error as Error
       this.#log.warn({ message }, 'could not mark endpoints due; the 5 s sweep will find them')
       this.#waiting.clear()
-    } finally {
-      this.#waking = undefined
     }
   }
 

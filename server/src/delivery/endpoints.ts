@@ -67,7 +67,7 @@ export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled'
   await tx.run(sql`
     update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}
     where id = ${id}`)
-  tx.tell('due', [id])
+  tx.afterCommit('due', [id])
 }
 
 /** Cancels its pending deliveries, even those being sent now (delivery.webhook-delete-cancels). */

@@ -105,7 +105,7 @@ export const redeliver = ({ db, clock }: Context, endpointId: string, id: string
     await tx.run(sql`
       update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()})
       where endpoint_id = ${endpointId} and id = ${id}`)
-    tx.tell('due', [endpointId])
+    tx.afterCommit('due', [endpointId])
     const [delivery] = await withAttempts(tx, [row])
     return found(delivery)
   })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseAway, type Listening } from '../db/database.ts'
+import { SingleFlight } from '../single-flight.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
 import { batchSize, claim, nextDueAt, returnExpired, wakeOverlooked } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
@@ -37,7 +38,7 @@ export class DeliveryWorker {
   readonly #sleep = new WakeableSleep()
   #loop: Promise<void> | undefined
   #recovering: NodeJS.Timeout | undefined
-  #recovery: Promise<boolean> | undefined
+  readonly #recovery = new SingleFlight<boolean>()
   #listening: Listening | undefined
 
   constructor(ctx: Context, waker: EndpointWaker, observer: WorkerObserver = {}) {
@@ -86,10 +87,8 @@ export class DeliveryWorker {
   }
 
   /** Skips if the previous run is still in progress. */
-  async #recoverOnce() {
-    this.#recovery ??= this.#succeeds(() => this.recover())
-    await this.#recovery
-    this.#recovery = undefined
+  #recoverOnce() {
+    return this.#recovery.run('', () => this.#succeeds(() => this.recover()))
   }
 
   /** Sends everything that is due now. For tests: the loop does the same by itself. */

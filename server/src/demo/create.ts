@@ -1,18 +1,21 @@
+import { createBuiltInAgent } from '../agents/inside-agents.ts'
 import { type Clock, days } from '../clock.ts'
 import { createComment } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
-import { sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
+import { deleteSetting, insertSetting, updateSetting } from '../db/settings.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { Member, Person } from '../http/caller.ts'
 import { createIssue } from '../issues/create.ts'
 import { hashPassword } from '../login/passwords.ts'
 import { createAccount } from '../login/sign-up.ts'
+import { deleteUsers } from '../login/users.ts'
 import { createMilestone } from '../planning/create.ts'
-import { labels } from '../planning/shelves.ts'
+import { labels } from '../planning/resources.ts'
 import { createProject } from '../projects/projects.ts'
 import { transact } from '../unit-of-work.ts'
 import { addMember } from '../workspaces/members.ts'
 import { addTeamMember, createTeam, updateTeam } from '../workspaces/teams.ts'
-import { createWorkspace, updateWorkspace } from '../workspaces/workspaces.ts'
+import { createWorkspace, deleteWorkspaces, updateWorkspace } from '../workspaces/workspaces.ts'
 import * as content from './content.ts'
 
 /**
@@ -22,25 +25,23 @@ import * as content from './content.ts'
 export async function createDemo(ctx: Context): Promise<boolean> {
   await removeUnfinished(ctx)
   if (await ctx.db.row(sql`select 1 from users limit 1`)) return false
-  const claimed = await ctx.db.run(
-    sql`insert into settings (name, value) values ('demo', 'started') on conflict do nothing`,
-  )
-  if (claimed === 0) return false
+  if (!(await insertSetting(ctx.db, 'demo', 'started'))) return false
   const { past, reach } = pastClock(ctx.clock)
   await fill({ ...ctx, config: { ...ctx.config, signup: 'open' }, clock: past }, reach)
-  await ctx.db.run(sql`update settings set value = 'done' where name = 'demo'`)
+  await updateSetting(ctx.db, 'demo', 'done')
   return true
 }
 
 async function removeUnfinished({ db }: Context) {
   await db.tx(async (tx) => {
-    if ((await tx.run(sql`delete from settings where name = 'demo' and value = 'started'`)) === 0) return
-    const theirs = sql`select id from users where email like ${`%@${content.demoDomain}`}`
-    const workspaces = sql`select workspace_id from memberships where user_id in (${theirs})`
-    const agents = await tx.rows<{ id: string }>(sql`
-      select user_id as id from inside_agents where workspace_id in (${workspaces})`)
-    await tx.run(sql`delete from workspaces where id in (${workspaces})`)
-    await tx.run(sql`delete from users where id in (${theirs}) or id = any(${agents.map(({ id }) => id)})`)
+    if (!(await deleteSetting(tx, 'demo', 'started'))) return
+    const idsOf = async (rows: Sql) => (await tx.rows<{ id: string }>(rows)).map(({ id }) => id)
+    const people = await idsOf(sql`select id from users where email like ${`%@${content.demoDomain}`}`)
+    const workspaces = await idsOf(sql`
+      select distinct workspace_id as id from memberships where user_id = any(${people})`)
+    const agents = await idsOf(sql`select user_id as id from inside_agents where workspace_id = any(${workspaces})`)
+    await deleteWorkspaces(tx, workspaces)
+    await deleteUsers(tx, [...people, ...agents])
   })
 }
 
@@ -130,12 +131,15 @@ async function people(ctx: Context): Promise<Record<content.PersonKey, Member>> 
     const { user } = await createAccount(ctx, { email, name, passwordHash })
     const person = { kind: 'person' as const, id: user.id, name, email, tokenHash: Buffer.alloc(0), scopes: null, role }
     if (workspaceId) await transact(ctx, null, (unit) => addMember(unit, workspaceId, user.id, role))
-    else workspaceId = (await createWorkspace(ctx, { ...person, workspaceId: null }, content.workspace.name)).id
+    else workspaceId = await createCompany(ctx, { ...person, workspaceId: null })
     members.set(key, { ...person, workspaceId })
   }
   await updateWorkspace(ctx, members.get('ada') as Member, { guidance: content.workspace.guidance })
   return Object.fromEntries(members) as Record<content.PersonKey, Member>
 }
+
+const createCompany = async (ctx: Context, founder: Person) =>
+  (await createWorkspace(ctx, founder, content.workspace.name, createBuiltInAgent)).id
 
 async function teams(ctx: Context, members: Record<content.PersonKey, Member>) {
   const ids = new Map<string, string>()

@@ -6,8 +6,8 @@ import { createDemo } from './create.ts'
 import { demoLogin } from './login.ts'
 
 const signIn = async (app: TestApp) => {
-  const { body } = await app.nobody.post('/auth/sign-in', demoLogin)
-  const person = app.nobody.with({ authorization: `Bearer ${body.token}` })
+  const { body } = await app.anonymous.post('/auth/sign-in', demoLogin)
+  const person = app.anonymous.with({ authorization: `Bearer ${body.token}` })
   const [workspace] = (await person.get('/auth/me')).body.workspaces
   return person.with({ 'x-workspace-id': workspace.id })
 }
@@ -70,7 +70,7 @@ test('recreates a demo that was interrupted', async ({ startApp }) => {
 })
 
 describe('GET /instance', () => {
-  const instance = async (app: TestApp) => (await app.nobody.get('/instance')).body
+  const instance = async (app: TestApp) => (await app.anonymous.get('/instance')).body
 
   test('returns the demo login until its password changes', async ({ startApp }) => {
     const app = await startApp()
@@ -92,7 +92,7 @@ describe('GET /instance', () => {
 
   test('returns no demo login without a demo, even if an account has its email', async ({ startApp }) => {
     const app = await startApp()
-    await app.nobody.post('/auth/sign-up', { ...demoLogin, name: 'Ada' })
+    await app.anonymous.post('/auth/sign-up', { ...demoLogin, name: 'Ada' })
     expect(await instance(app)).toMatchObject({ demo: null })
   })
 
@@ -106,7 +106,7 @@ describe('GET /instance', () => {
     ]) {
       const app = await startApp(env)
       await createDemo(app.ctx)
-      expect((await app.nobody.post('/auth/sign-in', demoLogin)).status).toBe(200)
+      expect((await app.anonymous.post('/auth/sign-in', demoLogin)).status).toBe(200)
       expect({ env, demo: (await instance(app)).demo }).toEqual({ env, demo: null })
     }
   })
@@ -114,7 +114,7 @@ describe('GET /instance', () => {
   test('returns whether sign-up is open', async ({ startApp }) => {
     const app = await startApp({ BATON_SIGNUP: 'invite' })
     expect(await instance(app)).toMatchObject({ sign_up: true })
-    await app.nobody.post('/auth/sign-up', { email: 'first@example.com', password: 'correct horse', name: 'First' })
+    await app.anonymous.post('/auth/sign-up', { email: 'first@example.com', password: 'correct horse', name: 'First' })
     expect(await instance(app)).toMatchObject({ sign_up: false })
   })
 })

@@ -18,32 +18,32 @@ test('every guide is served as a page and as Markdown', async ({ app }) => {
   expect(guides).toContain('api.md')
   for (const file of guides) {
     const name = file.slice(0, -3)
-    const page = await app.nobody.getRoot(`/docs/${name}`)
+    const page = await app.anonymous.getRoot(`/docs/${name}`)
     expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<h1>') })
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    const markdown = await app.nobody.getRoot(`/docs/${name}.md`)
+    const markdown = await app.anonymous.getRoot(`/docs/${name}.md`)
     expect(markdown.body).toBe(servedLinks(read(`docs/guides/${file}`)))
     expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
   }
 })
 
 test('every error has an entry, and its response links to it', async ({ app }) => {
-  const { body } = await app.nobody.getRoot('/docs/errors')
+  const { body } = await app.anonymous.getRoot('/docs/errors')
   for (const [code, { status }] of Object.entries(errors)) {
     expect(body).toContain(`<h2 id="${code}">`)
     expect(body.split(`<h2 id="${code}">`)[1]).toMatch(new RegExp(`^[^]*?<strong>${status}\\.</strong>[^]*?<p>.{10}`))
   }
   const help = (code: string) => `<${app.ctx.config.rootUrl}/docs/errors#${code}>; rel="help"`
-  const refused = await app.nobody.get('/auth/me')
+  const refused = await app.anonymous.get('/auth/me')
   expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED', details: {} } })
   expect(Object.keys(refused.body)).toEqual(['code', 'message', 'details'])
   expect(refused.headers.get('link')).toBe(help('UNAUTHORIZED'))
-  expect((await app.nobody.get('/nowhere')).headers.get('link')).toBe(help('ROUTE_NOT_FOUND'))
-  expect((await app.nobody.getRoot('/docs')).headers.get('link')).toBeNull()
+  expect((await app.anonymous.get('/nowhere')).headers.get('link')).toBe(help('ROUTE_NOT_FOUND'))
+  expect((await app.anonymous.getRoot('/docs')).headers.get('link')).toBeNull()
 })
 
 test('the reference has every operation: method, path, callers, parameters, responses and errors', async ({ app }) => {
-  const { body } = await app.nobody.getRoot('/docs/reference.md')
+  const { body } = await app.anonymous.getRoot('/docs/reference.md')
   for (const [name, { route, summary }] of Object.entries(api)) {
     const entry = body.split(`### \`${name}\`\n`)[1]?.split('\n### ')[0]
     expect(entry, name).toContain(`\`${route.method} ${'at' in route ? '' : '/api/v1'}`)
@@ -60,8 +60,8 @@ test('the reference has every operation: method, path, callers, parameters, resp
 })
 
 test('the index and llms.txt list every page with a summary', async ({ app }) => {
-  const index = await app.nobody.getRoot('/docs')
-  const llms = await app.nobody.getRoot('/llms.txt')
+  const index = await app.anonymous.getRoot('/docs')
+  const llms = await app.anonymous.getRoot('/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(names()).toEqual(expect.arrayContaining(['api', 'sdk', 'reference', 'errors']))
   for (const name of names()) {
@@ -74,7 +74,7 @@ test('every link of every served page resolves', async ({ app }) => {
   const { pages } = openLibrary()
   const served = new Map<string, number>()
   const statusOf = async (path: string) => {
-    if (!served.has(path)) served.set(path, (await app.nobody.getRoot(path)).status)
+    if (!served.has(path)) served.set(path, (await app.anonymous.getRoot(path)).status)
     return served.get(path)
   }
   for (const { name, html, anchors, markdown } of pages.values()) {
@@ -114,13 +114,13 @@ test('every link between files of the repository resolves', () => {
 
 test('pages have no inline script or style, and can be cached', async ({ app }) => {
   for (const path of ['/docs', ...names().map((name) => `/docs/${name}`)]) {
-    const { body, headers } = await app.nobody.getRoot(path)
+    const { body, headers } = await app.anonymous.getRoot(path)
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:|<img|<iframe/i)
     expect(body).toContain('<link rel="stylesheet" href="/docs/style.css">')
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
     expect(headers.get('cache-control')).toBe('public, max-age=300')
   }
-  const style = await app.nobody.getRoot('/docs/style.css')
+  const style = await app.anonymous.getRoot('/docs/style.css')
   expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
   expect(style.body).toContain('prefers-color-scheme: dark')
   expect(style.body).not.toMatch(/url\(|@import/)
@@ -134,7 +134,7 @@ test('an unknown page is 404, whatever its path', async ({ app }) => {
     '/docs/.md',
     '/docs/api.md.md',
   ]) {
-    expect(await app.nobody.getRoot(path)).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
+    expect(await app.anonymous.getRoot(path)).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
   }
 })
 

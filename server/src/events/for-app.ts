@@ -53,6 +53,6 @@ export async function recordForApp(
       from recorded
     )
     ${enqueue}`)
-  if (delivered > 0) tx.tell('due', [endpointId])
+  if (delivered > 0) tx.afterCommit('due', [endpointId])
   return eventId
 }

@@ -64,7 +64,7 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
       returning *
     ), recipients as (${recipientsOfRecorded})
     ${enqueue}`)
-  tx.tell(
+  tx.afterCommit(
     'due',
     deliveries.map(({ endpoint_id }) => endpoint_id),
   )

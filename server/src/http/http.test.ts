@@ -17,10 +17,10 @@ describe('every answer', () => {
       const person = await app.person()
       const answers = [
         await person.get('/auth/me'),
-        await app.nobody.get('/auth/me'),
+        await app.anonymous.get('/auth/me'),
         await person.post('/workspaces', { name: '' }),
         await person.get('/nothing/here'),
-        await app.nobody.getRoot('/auth/me'),
+        await app.anonymous.getRoot('/auth/me'),
         await person.post('/auth/sign-out'),
       ]
       expect(answers.map(({ status }) => status)).toEqual([200, 401, 422, 404, 404, 204])
@@ -33,20 +33,20 @@ describe('every answer', () => {
     },
   )
 
-  test('carries headers that keep browsers out of harm', async ({ app }) => {
-    const { headers } = await app.nobody.get('/auth/me')
+  test('carries security headers', async ({ app }) => {
+    const { headers } = await app.anonymous.get('/auth/me')
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('strict-transport-security')).toBeNull()
   })
 
-  test('demands https where the service is https', async ({ startApp }) => {
+  test('sends Strict-Transport-Security when the service is https', async ({ startApp }) => {
     const app = await startApp({ BATON_ROOT_URL: 'https://baton.example' })
-    expect((await app.nobody.get('/auth/me')).headers.get('strict-transport-security')).toContain('max-age')
+    expect((await app.anonymous.get('/auth/me')).headers.get('strict-transport-security')).toContain('max-age')
   })
 
-  test('shows ids and timestamps in one form', verifies('http.id-format', 'http.timestamp-format'), async ({ app }) => {
+  test('has ids and timestamps in one format', verifies('http.id-format', 'http.timestamp-format'), async ({ app }) => {
     const { owner } = await app.workspace()
     const { body } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
     expect(body.id).toMatch(/^team_[0-9a-hjkmnp-tv-z]{26}$/)
@@ -61,7 +61,7 @@ describe('errors', () => {
     verifies('http.error-body-shape', 'http.error-details-empty-object', 'http.unknown-route-404'),
     async ({ app }) => {
       for (const path of ['/nothing/here', '/teams/a/b/c', '/%zz', '/..%2f..%2fetc/passwd']) {
-        const { status, headers, body } = await app.nobody.get(path)
+        const { status, headers, body } = await app.anonymous.get(path)
         // The framework answers by itself what it cannot decode, unless it never gets to see it.
         expect(headers.get('x-content-type-options')).toBe('nosniff')
         expect({ status, body }).toEqual({
@@ -110,7 +110,7 @@ describe('errors', () => {
     expect((await person.post('/workspaces', { name: 'Acme' }, { headers: charset })).status).toBe(201)
   })
 
-  test('a failure of ours is 500 and tells nothing', verifies('http.internal-error-500'), async ({ startApp }) => {
+  test('an internal error is 500 without details', verifies('http.internal-error-500'), async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()
     await app.ctx.db.run(sql`alter table teams rename to lost`)
@@ -128,7 +128,7 @@ describe('errors', () => {
     const { owner } = await app.workspace()
     const robot = await app.installed(owner)
     const logged = vi.spyOn(app.ctx.log, 'info')
-    await app.nobody.get('/auth/me')
+    await app.anonymous.get('/auth/me')
     await owner.get('/teams')
     await robot.get('/teams')
     await robot.get('/no-such-path')
@@ -142,13 +142,13 @@ describe('errors', () => {
     expect(JSON.stringify(logged.mock.calls)).not.toContain(robot.token)
   })
 
-  test('who may not call is refused before the body is read', async ({ app }) => {
+  test('a caller without access is refused before the body is read', async ({ app }) => {
     const { member } = await app.workspace()
-    expect((await app.nobody.post('/teams', undefined, { raw: '{' })).status).toBe(401)
+    expect((await app.anonymous.post('/teams', undefined, { raw: '{' })).status).toBe(401)
     expect((await member.post('/teams', undefined, { raw: '{' })).status).toBe(403)
   })
 
-  test('what is not even HTTP is answered in the same shape', async ({ app }) => {
+  test('bytes that are not HTTP get an error in the same format', async ({ app }) => {
     const answerTo = (bytes: string) =>
       new Promise<string>((resolve, reject) => {
         const socket = connect(Number(new URL(app.rootUrl).port), '127.0.0.1', () => socket.write(bytes))
@@ -175,9 +175,9 @@ describe('errors', () => {
   })
 })
 
-describe('a body that does not fit', () => {
+describe('an invalid body', () => {
   test(
-    'gets one message for each bad field, by its path',
+    'gets one message per invalid field, by path',
     verifies(
       'http.validation-error-422',
       'http.validation-details-dotted-path',
@@ -210,17 +210,17 @@ describe('a body that does not fit', () => {
 })
 
 describe('a refusal', () => {
-  test('names some of thousands of bad fields', async ({ app }) => {
+  test('names some of thousands of invalid fields', async ({ app }) => {
     const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, i) => [`k${i}`, 1]))
-    const { status, body } = await app.nobody.post('/auth/sign-in', many)
+    const { status, body } = await app.anonymous.post('/auth/sign-in', many)
     expect(status).toBe(422)
     expect(Object.keys(body.details)).toHaveLength(100)
     const strange = { email: 'a@example.com', password: 'a password', k: Array(500).fill({ text: '\0' }) }
-    const refused = await app.unchanged(() => app.nobody.post('/auth/sign-in', strange))
+    const refused = await app.unchanged(() => app.anonymous.post('/auth/sign-in', strange))
     expect(Object.keys(refused.body.details)).toHaveLength(100)
   })
 
-  test('is decided anew when the body was long in coming', async ({ app }) => {
+  test('is decided again when the body took long to arrive', async ({ app }) => {
     const { owner, admin } = await app.workspace()
     const late = async (method: string, path: string, body: object) => {
       const request = httpRequest(`${app.rootUrl}/api/v1${path}`, {
@@ -300,7 +300,7 @@ describe('lists', () => {
   )
 
   test(
-    'of people who joined at the same moment lose nobody',
+    'are complete when people joined at the same moment',
     verifies('http.list-cursor-continues'),
     async ({ app }) => {
       const { owner, join } = await app.workspace()
@@ -329,7 +329,7 @@ describe('lists', () => {
     },
   )
 
-  test('take only cursors of their own', verifies('http.broken-cursor'), async ({ app }) => {
+  test('accept only their own cursors', verifies('http.broken-cursor'), async ({ app }) => {
     const { owner } = await withTeams(app, 3)
     const { next_cursor: good } = (await owner.get('/teams?limit=1')).body
     const { next_cursor: ofMembers } = (await owner.get('/workspaces/me/members?limit=1')).body
@@ -354,7 +354,7 @@ describe('lists', () => {
     expect((await owner.get(`/teams?cursor=${good}`)).status).toBe(200)
   })
 
-  test('refuse parameters and values they do not know', async ({ app }) => {
+  test('refuse unknown parameters and values', async ({ app }) => {
     const { owner } = await app.workspace()
     for (const [query, field] of [
       ['colour=red', 'colour'],
@@ -371,12 +371,12 @@ describe('lists', () => {
 describe('the door', () => {
   const everyRoute = Object.values(api).map((operation) => route(operation, (() => undefined) as never))
 
-  test('does not open with a route that is not declared', ({ app }) => {
+  test('refuses to start with a route that is not declared', ({ app }) => {
     const { getTeam: _, ...declared } = api
     expect(() => new Door(app.ctx, declared, everyRoute)).toThrow('not declared: GET /teams/:team_id')
   })
 
-  test('nor with one that is declared and not mounted, or mounted twice', ({ app }) => {
+  test('refuses to start with a route that is not mounted, or mounted twice', ({ app }) => {
     expect(() => new Door(app.ctx, api, everyRoute.slice(1))).toThrow('not mounted: GET /')
     expect(() => new Door(app.ctx, api, [...everyRoute, ...everyRoute.slice(0, 1)])).toThrow('mounted twice')
     expect(() => new Door(app.ctx, api, everyRoute)).not.toThrow()
@@ -384,29 +384,29 @@ describe('the door', () => {
 })
 
 describe('the service itself', () => {
-  test('says that it lives, is ready, and what it has done', async ({ app }) => {
-    expect(await app.nobody.getRoot('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
-    expect(await app.nobody.getRoot('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
-    const { body } = await app.nobody.getRoot('/metrics')
+  test('reports health, readiness and metrics', async ({ app }) => {
+    expect(await app.anonymous.getRoot('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await app.anonymous.getRoot('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
+    const { body } = await app.anonymous.getRoot('/metrics')
     expect(body).toMatch(/baton_http_request_duration_seconds_count\{method="GET",route="\/readyz",status="200"\} \d+/)
-    expect((await app.nobody.getRoot('/')).body).toContain(`${app.ctx.config.baseUrl}/openapi.json`)
+    expect((await app.anonymous.getRoot('/')).body).toContain(`${app.ctx.config.baseUrl}/openapi.json`)
   })
 
-  test('is not ready without its database, but lives', async ({ startApp }) => {
+  test('is healthy but not ready without its database', async ({ startApp }) => {
     const app = await startApp()
     await app.ctx.db.close()
-    expect(await app.nobody.getRoot('/readyz')).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
-    expect((await app.nobody.getRoot('/healthz')).status).toBe(200)
+    expect(await app.anonymous.getRoot('/readyz')).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
+    expect((await app.anonymous.getRoot('/healthz')).status).toBe(200)
   })
 
-  test('as a worker answers nothing else', async ({ app, startApp }) => {
+  test('serves nothing else as a worker', async ({ app, startApp }) => {
     const worker = await startApp({ BATON_ROLE: 'worker' })
     for (const path of ['/healthz', '/readyz', '/metrics']) {
-      expect((await worker.nobody.getRoot(path)).status).toBe(200)
+      expect((await worker.anonymous.getRoot(path)).status).toBe(200)
     }
     for (const path of ['/auth/me', '/openapi.json', '/teams']) {
       expect((await fetch(`${worker.rootUrl}/api/v1${path}`)).status).toBe(404)
-      expect((await app.nobody.get(path)).status).not.toBe(404)
+      expect((await app.anonymous.get(path)).status).not.toBe(404)
     }
   })
 })

@@ -63,7 +63,7 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
     appScopes.map(async (scope) => ({ scope, client: await app.installed(owner, { scopes: [scope] }) })),
   )
   return [
-    { name: 'nobody', client: app.nobody, expects: always('UNAUTHORIZED') },
+    { name: 'nobody', client: app.anonymous, expects: always('UNAUTHORIZED') },
     { name: 'owner', client: owner, expects: person('owner') },
     { name: 'admin', client: admin, expects: person('admin') },
     { name: 'member', client: member, expects: person('member') },
@@ -205,7 +205,7 @@ const outside: Record<
   selectUsers: 'of the whole workspace',
 }
 
-test('an app outside the team reaches nothing of it', async ({ app }) => {
+test('an app outside the team cannot access its items', async ({ app }) => {
   const scene = await makeScene(app)
   const { owner, ids } = scene
   const other = (await owner.post('/teams', { name: 'Elsewhere', key: 'ELSE' })).body

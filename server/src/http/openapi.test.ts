@@ -4,8 +4,8 @@ import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
 import { openApi } from './openapi.ts'
 
-test('the served description is valid OpenAPI 3.1, by a judge that is not ours', async ({ app }) => {
-  const { status, body } = await app.nobody.get('/openapi.json')
+test('the served description is valid OpenAPI 3.1 by an independent validator', async ({ app }) => {
+  const { status, body } = await app.anonymous.get('/openapi.json')
   expect(status).toBe(200)
   expect(body).toEqual(JSON.parse(JSON.stringify(openApi(api, app.ctx.config))))
   const validator = new Validator()
@@ -14,7 +14,7 @@ test('the served description is valid OpenAPI 3.1, by a judge that is not ours',
 })
 
 test('it has every operation, with its parameters, body, answer and errors', async ({ app }) => {
-  const { paths } = (await app.nobody.get('/openapi.json')).body
+  const { paths } = (await app.anonymous.get('/openapi.json')).body
   for (const [name, operation] of Object.entries(api)) {
     const { method, path } = operation.route
     const described = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
@@ -37,6 +37,6 @@ test('every route has its operation under the same name', () => {
   for (const [name, operation] of Object.entries(api)) expect(operation.route).toBe(routes[name as keyof typeof routes])
 })
 
-test('every error has a sentence', () => {
+test('every error code has a message', () => {
   for (const { message } of Object.values(errors)) expect(message).toMatch(/^[A-Z].*\.$/)
 })

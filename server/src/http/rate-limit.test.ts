@@ -30,7 +30,7 @@ const sessionRoute: Route = { method: 'GET', path: '/agent-sessions', caller: 'm
 
 describe('the limit of the API', () => {
   test(
-    'is 1200 calls a minute of each token unless BATON_API_RATE says otherwise',
+    'is 1200 calls a minute per token unless BATON_API_RATE is set',
     verifies('rate.api-1200-per-minute', 'config.api-rate'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -80,7 +80,7 @@ describe('the limit of the API', () => {
     },
   )
 
-  test('is that of one token, of an app or of a program of a person', async ({ startApp }) => {
+  test('counts per token, of an app or of a person’s program', async ({ startApp }) => {
     const app = await startApp({ BATON_API_RATE: '2' })
     const scene = await oauthScene(app)
     const first = (await exchange(app, scene, await consent(scene.owner, scene.client.client_id, { all_teams: true })))
@@ -97,7 +97,7 @@ describe('the limit of the API', () => {
     for (let call = 0; call < 4; call++) expect(said(await scene.member.get('/teams'))).toEqual([null, null, null])
   })
 
-  test('counts a call once, however long its body was in coming', async ({ app }) => {
+  test('counts a call once, however long its body takes', async ({ app }) => {
     const { owner } = await app.workspace()
     const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
     const robot = await app.installed(owner)
@@ -121,7 +121,7 @@ describe('the limit of the API', () => {
 
 describe('the headers', () => {
   test(
-    'are on whatever an app is answered, on every route',
+    'are on every response to an app, on every route',
     verifies('rate.headers-on-every-app-call'),
     async ({ app }) => {
       const { owner } = await app.workspace()
@@ -159,7 +159,7 @@ describe('the headers', () => {
     },
   )
 
-  test('are not where no app was recognised, nor where none is looked for', async ({ app }) => {
+  test('are absent without a valid token, and on routes without a caller', async ({ app }) => {
     const { owner } = await app.workspace()
     const [robot, expired, revoked] = [
       await app.installed(owner),
@@ -170,10 +170,10 @@ describe('the headers', () => {
       update access_tokens set expires_at = ${app.clock.now()}
       where grant_id in (select id from grants where installation_id = ${expired.installationId})`)
     await owner.delete(`/installations/${revoked.installationId}`)
-    const stranger = app.nobody.with({ authorization: 'Bearer svc_at_stranger' })
+    const stranger = app.anonymous.with({ authorization: 'Bearer svc_at_stranger' })
     const windows = () => app.ctx.db.row(sql`select count(*) from rate_windows`)
     const before = await windows()
-    for (const client of [expired, revoked, stranger, app.nobody]) {
+    for (const client of [expired, revoked, stranger, app.anonymous]) {
       for (const [path, status] of [
         ['/auth/me', 401],
         ['/nowhere', 404],
@@ -192,7 +192,7 @@ describe('the headers', () => {
 
 describe('the limit of the Agent Session API', () => {
   test(
-    'is 600 calls a minute of an installation unless BATON_INSTALLATION_RATE says otherwise',
+    'is 600 calls a minute per installation unless BATON_INSTALLATION_RATE is set',
     verifies('rate.installation-600-per-minute', 'config.installation-rate'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -217,7 +217,7 @@ describe('the limit of the Agent Session API', () => {
   )
 
   test(
-    'of one installation does not touch another',
+    'of one installation does not affect another',
     verifies('rate.installation-limit-is-per-installation', 'config.installation-rate'),
     async ({ startApp }) => {
       const app = await startApp({ BATON_INSTALLATION_RATE: '2' })
@@ -232,7 +232,7 @@ describe('the limit of the Agent Session API', () => {
       expect((await robot.get('/agent-sessions')).status).toBe(200)
     },
   )
-  test('is for the routes below /agent-sessions and no others', () => {
+  test('applies only to routes below /agent-sessions', () => {
     const at = (path: Route['path']) => isAgentSessionApi({ ...sessionRoute, path })
     expect(at('/agent-sessions')).toBe(true)
     expect(at('/agent-sessions/:session_id/activities')).toBe(true)
@@ -241,7 +241,7 @@ describe('the limit of the Agent Session API', () => {
     expect(isAgentSessionApi(routes.listAgents)).toBe(false)
   })
 
-  test('is one for all tokens of an installation, and apart from that of the API', async ({ startApp }) => {
+  test('is shared by all tokens of an installation, and separate from the limit of the API', async ({ startApp }) => {
     const app = await startApp({ BATON_INSTALLATION_RATE: '3', BATON_API_RATE: '2' })
     const scene = await oauthScene(app)
     const first = (await exchange(app, scene, await consent(scene.owner, scene.client.client_id, { all_teams: true })))

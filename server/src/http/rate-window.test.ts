@@ -49,7 +49,9 @@ class Model {
   }
 }
 
-test('a window answers as a list of all times would, whatever the gaps, limits and clocks', async ({ app }) => {
+test('a window gives the same results as a list of all call times, for any gaps, limits and clocks', async ({
+  app,
+}) => {
   let runs = 0
   await fc.assert(
     fc.asyncProperty(history, async (calls) => {

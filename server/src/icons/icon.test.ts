@@ -80,7 +80,7 @@ describe('an icon', () => {
     expect(await fetchFrom(send(bytes, type))).toEqual({ type, bytes })
   })
 
-  test('is asked for with a GET that says what is accepted', async () => {
+  test('is requested with GET and an Accept header', async () => {
     const { seen, port } = await site(send(png))
     await fetchIcon(newClient(), `http://localhost:${port}/icon?v=2`)
     expect(seen.requests.map(({ method, url, headers }) => ({ method, url, headers }))).toEqual([
@@ -97,7 +97,7 @@ describe('an icon', () => {
   })
 
   test.each(['text/plain', 'text/html', 'image/svg+xml', 'image/gif', 'application/octet-stream'])(
-    'is what its content is, though it is called %s',
+    'has the type of its content, although sent as %s',
     async (type) => expect(await fetchFrom(send(png, type))).toEqual({ type: 'image/png', bytes: png }),
   )
 
@@ -154,7 +154,7 @@ describe('an answer', () => {
     expect(elsewhere.seen.connections).toBe(0)
   })
 
-  test('that does not come is no icon', async () => {
+  test('that does not arrive is no icon', async () => {
     expect(await fetchFrom((response) => response.destroy())).toBeNull()
     const clock = new TestClock()
     const { port } = await site(() => clock.advance({ seconds: 5 }))
@@ -175,7 +175,7 @@ describe('an address that is not public', () => {
     expect({ sockets: sockets(), connections: seen.connections }).toEqual({ sockets: 0, connections: 0 })
   })
 
-  test('is noticed by both counts where it is allowed', async () => {
+  test('is noticed by both counters when it is allowed', async () => {
     const { seen, port } = await site(send(png))
     const sockets = countSockets()
     const client = newClient({ allow: [{ range: '127.0.0.0/8' }] })

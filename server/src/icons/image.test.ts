@@ -62,7 +62,7 @@ describe.each(formats)('%s', (_, type, build) => {
     [16_384, 16_384],
   ])('%i x %i is refused', (width, height) => expect(imageOf(build(width, height))).toBeNull())
 
-  test('a header that is not whole is refused, wherever it ends', () => {
+  test('an incomplete header is refused, wherever it ends', () => {
     const whole = build(64, 64)
     // The marker of the scan that follows is no part of what is read of a JPEG.
     const needed = type === 'image/jpeg' ? whole.length - 2 : whole.length
@@ -83,7 +83,7 @@ test.each([
 
 test('a PNG of 4,294,967,295 pixels a side is refused', () => expect(imageOf(png(2 ** 32 - 1, 2 ** 32 - 1))).toBeNull())
 
-test('the scaling of a lossy WebP is no part of its size', () => {
+test('the scaling of a lossy WebP is not part of its size', () => {
   expect(imageOf(lossy(64 + 0x4000, 64 + 0xc000))).toMatchObject({ width: 64, height: 64 })
 })
 
@@ -171,7 +171,7 @@ const refused: [string, Buffer][] = [
 ]
 test.each(refused)('%s is refused', (_, bytes) => expect(imageOf(bytes)).toBeNull())
 
-describe('whatever the bytes', () => {
+describe('arbitrary bytes', () => {
   const soundOrNull = (bytes: Buffer) => {
     const image = imageOf(bytes)
     if (image === null) return
@@ -183,11 +183,11 @@ describe('whatever the bytes', () => {
     .tuple(fc.constantFrom(...formats), fc.integer({ min: 1, max: 8192 }), fc.integer({ min: 1, max: 8192 }))
     .map(([[, , build], width, height]) => build(width, height))
 
-  test('random bytes are judged', () => {
+  test('random bytes give null or a valid size', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => soundOrNull(Buffer.from(bytes))))
   })
 
-  test('so are images that were cut or changed, or that go on with anything', () => {
+  test('images that were cut, changed or extended give null or a valid size', () => {
     const changes = fc.array(fc.tuple(fc.nat(80), fc.nat(255)), { maxLength: 6 })
     fc.assert(
       fc.property(valid, changes, fc.nat(80), fc.uint8Array({ maxLength: 60 }), (image, bytes, end, more) => {
@@ -199,7 +199,7 @@ describe('whatever the bytes', () => {
     )
   })
 
-  test('so are segments of a JPEG in any order', () => {
+  test('JPEG segments in any order give null or a valid size', () => {
     const segment = fc.tuple(fc.nat(255), fc.nat(40), fc.uint8Array({ maxLength: 40 }))
     fc.assert(
       fc.property(fc.array(segment, { maxLength: 20 }), (segments) => {

@@ -93,7 +93,7 @@ describe('identity', () => {
       const { robot, id: workspaceId } = await scene(app)
       const stranger = await app.workspace()
       expect((await robot.get('/workspaces/me')).body.id).toBe(workspaceId)
-      const bare = app.nobody.with({ authorization: `Bearer ${robot.token}` })
+      const bare = app.anonymous.with({ authorization: `Bearer ${robot.token}` })
       const lost = robot.with({ 'x-workspace-id': stranger.id })
       for (const path of ['/workspaces/me', '/issues', '/teams/select', '/auth/me']) {
         const required = { status: 400, body: { code: 'WORKSPACE_REQUIRED' } }

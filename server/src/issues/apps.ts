@@ -1,10 +1,10 @@
 import type { Issue, IssueChange, IssueStatus, NewIssue } from '@baton/protocol'
 import { ApiError, invalid } from '../http/errors.ts'
 
-/** What an app may not do with an issue that a person may (4.4, 7). */
+/** Restrictions for apps (issue.app-create-status-allowed, issue.app-status-forbidden-on-update). */
 
-const statusesOfNew: IssueStatus[] = ['backlog', 'todo', 'in_progress', 'qa']
-const statusesToMoveTo: IssueStatus[] = ['in_progress', 'qa']
+const statusesOnCreate: IssueStatus[] = ['backlog', 'todo', 'in_progress', 'qa']
+const statusesOnUpdate: IssueStatus[] = ['in_progress', 'qa']
 
 export function checkNewFromApp(body: NewIssue) {
   const bad = {
@@ -12,15 +12,15 @@ export function checkNewFromApp(body: NewIssue) {
     ...(!body.team_id && { team_id: 'is required from an app' }),
   }
   if (Object.keys(bad).length > 0) throw invalid(bad)
-  checkStatus(body.status, statusesOfNew)
+  checkStatus(body.status, statusesOnCreate)
 }
 
 export function checkChangeFromApp(change: IssueChange) {
   if (change.personal) throw invalid({ personal: 'must be false for an app' })
-  checkStatus(change.status, statusesToMoveTo)
+  checkStatus(change.status, statusesOnUpdate)
 }
 
-/** 5.7: a block is written on both sides, so an app takes away none with an issue that it does not reach. */
+/** Removing a block changes both issues, so an app must be able to access the other issue too. */
 export const droppedBlocks = (before: Issue, after: Issue) =>
   (['blocks_ids', 'blocked_by_ids'] as const).flatMap((field) =>
     before[field].filter((id) => !after[field].includes(id)).map((id) => ({ field, id })),

@@ -13,7 +13,7 @@ import { withUrl } from './read.ts'
 
 export const teamsOf = (...issues: Pick<Issue, 'team_id'>[]) => issues.flatMap(({ team_id }) => team_id ?? [])
 
-export const happened = (actor: EventActor, action: 'create' | 'remove', issue: Issue): ItemChange => ({
+export const toItemChange = (actor: EventActor, action: 'create' | 'remove', issue: Issue): ItemChange => ({
   type: 'Issue',
   action,
   actor,
@@ -22,11 +22,11 @@ export const happened = (actor: EventActor, action: 'create' | 'remove', issue: 
   teamIds: teamsOf(issue),
 })
 
-export const heardOf = (actor: EventActor, before: Issue, after: Issue): ItemChange[] =>
-  changesToRecord([before, after], issueFields, happened(actor, 'create', after), teamsOf(before))
+export const updateToRecord = (actor: EventActor, before: Issue, after: Issue): ItemChange[] =>
+  changesToRecord([before, after], issueFields, toItemChange(actor, 'create', after), teamsOf(before))
 
-/** What those who watch are told where nothing is recorded: of imports, of ordering, of what is personal. */
-export function tellWatchers(
+/** Hints for changes that are not recorded as events: imports, `sort_order`, personal issues. */
+export function sendIssueHints(
   { tx, caller }: UnitOfWork<Actor>,
   action: ItemChange['action'],
   issue: Issue,
@@ -36,7 +36,7 @@ export function tellWatchers(
   sendHints(tx, hintsOf(item, { personal: issue.personal, personalOf: issue.reporter_id }, wasShared))
 }
 
-/** What the history shows of a change. `updated_at` follows from the rest. */
+/** Writes the changed fields into the history of the issues, except `updated_at`, which every change sets. */
 export async function recordHistory({ tx, now, caller }: UnitOfWork<Actor>, pairs: [before: Issue, after: Issue][]) {
   const rows = pairs.flatMap(([before, after]) => {
     const shown = [...issueFields.filter((field) => field !== 'updated_at'), 'personal' as const]
@@ -64,8 +64,8 @@ export async function recordHistory({ tx, now, caller }: UnitOfWork<Actor>, pair
 }
 
 /**
- * Adds and removes block relations of one issue. The issues on the other side change too: they move on in time, and
- * their followers hear of it (decisions 3).
+ * Adds and removes block relations of one issue. The other issues change too: they get a new `updated_at`, a history
+ * entry and an event (issue.blocks-change-emits-both).
  */
 export async function changeBlocks(unit: UnitOfWork<Actor>, issueId: string, added: Block[], removed: Block[]) {
   const { tx, now, caller, config } = unit
@@ -78,7 +78,7 @@ export async function changeBlocks(unit: UnitOfWork<Actor>, issueId: string, add
   const after = before.map((issue) => withBlocks(issue, added, removed, now))
   const tooMany = (field: 'blocks_ids' | 'blocked_by_ids') =>
     after.some((issue) => issue[field].length > limits.idsInArray)
-  const message = `must not hold an issue that has ${limits.idsInArray} of these relations already`
+  const message = `must not contain an issue that already has ${limits.idsInArray} of these relations`
   if (tooMany('blocked_by_ids')) throw invalid({ blocks_ids: message })
   if (tooMany('blocks_ids')) throw invalid({ blocked_by_ids: message })
   await touchIssues(tx, after)
@@ -89,21 +89,21 @@ export async function changeBlocks(unit: UnitOfWork<Actor>, issueId: string, add
   await recordHistory(unit, pairs)
   await record(
     unit,
-    pairs.flatMap(([old, fresh]) => heardOf(actors(fresh.id), old, fresh)),
+    pairs.flatMap(([old, updated]) => updateToRecord(actors(updated.id), old, updated)),
   )
-  for (const [, fresh] of pairs) if (fresh.personal) tellWatchers(unit, 'update', fresh)
+  for (const [, updated] of pairs) if (updated.personal) sendIssueHints(unit, 'update', updated)
 }
 
 function withBlocks(issue: StoredIssue, added: Block[], removed: Block[], now: Date): StoredIssue {
-  const side = (ids: string[], mine: 0 | 1, other: 0 | 1) => {
-    const gone = removed.filter((block) => block[mine] === issue.id).map((block) => block[other])
-    const come = added.filter((block) => block[mine] === issue.id).map((block) => block[other])
-    return [...new Set([...ids.filter((id) => !gone.includes(id)), ...come])].sort()
+  const relatedIds = (ids: string[], own: 0 | 1, other: 0 | 1) => {
+    const removedIds = removed.filter((block) => block[own] === issue.id).map((block) => block[other])
+    const addedIds = added.filter((block) => block[own] === issue.id).map((block) => block[other])
+    return [...new Set([...ids.filter((id) => !removedIds.includes(id)), ...addedIds])].sort()
   }
   return {
     ...issue,
-    blocks_ids: side(issue.blocks_ids, 0, 1),
-    blocked_by_ids: side(issue.blocked_by_ids, 1, 0),
+    blocks_ids: relatedIds(issue.blocks_ids, 0, 1),
+    blocked_by_ids: relatedIds(issue.blocked_by_ids, 1, 0),
     updated_at: laterThan(issue.updated_at, now),
   }
 }

@@ -3,9 +3,9 @@ import { eventsOf } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
 
-describe('creating', () => {
+describe('creating issues', () => {
   test(
-    'fills in what was not sent',
+    'fills in defaults for fields that were not sent',
     verifies(
       'issue.create-201',
       'issue.body-fields',
@@ -55,7 +55,7 @@ describe('creating', () => {
     },
   )
 
-  test('takes every field', verifies('issue.create-accepts-optional-fields'), async ({ app }) => {
+  test('accepts every field', verifies('issue.create-accepts-optional-fields'), async ({ app }) => {
     const { owner, member, team } = await scene(app)
     const project_id = (await owner.post('/projects', { title: 'Plan' })).body.id
     const milestone_id = (await owner.post('/milestones', { project_id, name: 'Beta' })).body.id
@@ -93,14 +93,14 @@ describe('creating', () => {
     expect((await owner.get(`/issues/${blocker?.body.id}`)).body.blocks_ids).toEqual([body.id])
   })
 
-  test('needs a title', verifies('issue.create-title-required'), async ({ app }) => {
+  test('requires a title', verifies('issue.create-title-required'), async ({ app }) => {
     const { owner, team } = await scene(app)
     const response = await app.unchanged(() => owner.post('/issues', { team_id: team.id }))
     expect(response).toMatchObject({ status: 422, body: { details: { title: 'is required' } } })
   })
 
   test(
-    'needs no team; those without one are counted together',
+    'requires no team; issues without a team share one counter',
     verifies('issue.create-team-optional-for-person', 'issue.teamless-code'),
     async ({ app }) => {
       const { owner, member, team } = await scene(app)
@@ -117,7 +117,7 @@ describe('creating', () => {
     ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap'],
     ['type', ['bug', 'feature', 'task', 'story'], 'epic'],
   ] as const)(
-    '%s is one of its values',
+    'accepts only known values of %s',
     verifies('issue.status-values', 'issue.priority-values', 'issue.type-values'),
     async ([field, values, wrong], { app }) => {
       const workspace = await scene(app)
@@ -138,7 +138,7 @@ describe('creating', () => {
   )
 
   test(
-    'many at once, all or none, and in silence',
+    'imports all issues or none, without events',
     verifies('issue.import-creates-many', 'issue.import-emits-nothing'),
     async ({ app }) => {
       const { id, owner, admin, team, other } = await scene(app)
@@ -168,13 +168,17 @@ describe('creating', () => {
     },
   )
 
-  test('many at once is for managers', verifies('issue.import-non-manager-refused'), async ({ app }) => {
-    const { member } = await scene(app)
-    const response = await app.unchanged(() => member.post('/issues/import', { issues: [{ title: 'One' }] }))
-    expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
-  })
+  test(
+    'refuses an import by a member who is not a manager',
+    verifies('issue.import-non-manager-refused'),
+    async ({ app }) => {
+      const { member } = await scene(app)
+      const response = await app.unchanged(() => member.post('/issues/import', { issues: [{ title: 'One' }] }))
+      expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    },
+  )
 
-  test('codes are given once each, however many are made at once', async ({ app }) => {
+  test('gives each issue its own code under concurrent creates', async ({ app }) => {
     const workspace = await scene(app)
     const made = await Promise.all(Array.from({ length: 12 }, () => make(workspace)))
     expect(new Set(made.map(({ code }) => code)).size).toBe(12)

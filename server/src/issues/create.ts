@@ -6,43 +6,46 @@ import { invalid } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
-import { type Kind, References, type Wanted } from '../planning/references.ts'
+import { type Kind, type ReferenceIds, References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { checkNewFromApp } from './apps.ts'
-import { changeBlocks, happened, tellWatchers } from './changes.ts'
-import { holdDelegate, settleDelegate, tellAgents } from './delegation.ts'
-import { blocksOf, holdProjects, insertIssues, lockIssues, namedBy, nextCodes } from './queries.ts'
+import { changeBlocks, sendIssueHints, toItemChange } from './changes.ts'
+import { applyDelegation, lockDelegate, switchSessions } from './delegation.ts'
+import { blocksOf, insertIssues, lockIssues, lockProjects, nextCodes, referencedIssueIds } from './queries.ts'
 import { withUrl } from './read.ts'
-import { badReferences, changed, wantedOf } from './rules.ts'
+import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
 export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
   if (caller.kind === 'app') checkNewFromApp(body)
   return transact(ctx, caller, async (unit) => {
-    const delegate = await holdDelegate(unit, body)
-    await lockIssues(unit.tx, caller.workspaceId, namedBy(body))
+    const delegate = await lockDelegate(unit, body)
+    await lockIssues(unit.tx, caller.workspaceId, referencedIssueIds(body))
     const [issue] = await insert(unit, [body], () => '', delegate)
     const created = issue as Issue
-    if (created.personal) tellWatchers(unit, 'create', created)
-    else await record(unit, [happened(actorOf(caller), 'create', created)])
+    if (created.personal) sendIssueHints(unit, 'create', created)
+    else await record(unit, [toItemChange(actorOf(caller), 'create', created)])
     await changeBlocks(unit, created.id, blocksOf(created), [])
     if (created.assignee_id) {
       const notice = { kind: 'assignment', userId: created.assignee_id, issueId: created.id } as const
       await notify(unit, [notice])
     }
-    await tellAgents(unit, null, created, delegate)
+    await switchSessions(unit, null, created, delegate)
     return created
   })
 }
 
-/** All or none, and no event is recorded: receivers would take it for news (6.5.6). */
+/** Creates all issues or none. Records no events: receivers would treat them as new (issue.import-emits-nothing). */
 export const importIssues = (ctx: Context, caller: Member, bodies: NewIssue[]) =>
   transact(ctx, caller, async (unit) => {
     const data = await insert(unit, bodies, (index) => `issues.${index}.`)
-    for (const issue of data) tellWatchers(unit, 'create', issue)
+    for (const issue of data) sendIssueHints(unit, 'create', issue)
     return { data }
   })
 
-/** Checks and inserts; a bad field is named with the prefix of its issue. The number of queries does not grow. */
+/**
+ * Checks and inserts issues. An invalid field is reported with the prefix of its issue. The number of queries does not
+ * depend on the number of issues.
+ */
 async function insert(
   unit: UnitOfWork<Actor>,
   bodies: NewIssue[],
@@ -50,24 +53,30 @@ async function insert(
   delegate?: Agent,
 ) {
   const { tx, now, caller, config } = unit
-  const drafts = bodies.map((body) => changed({ ...blank(caller, now), personal: body.personal ?? false }, body, now))
-  const wanted = drafts.map((draft) => wantedOf(draft, null))
-  await holdProjects(tx, caller.workspaceId, drafts)
-  const references = await References.find(tx, caller, union(wanted))
-  for (const { team_id } of drafts) references.mustCover(caller, team_id)
+  const drafts = bodies.map((body) =>
+    applyChange({ ...emptyIssue(caller, now), personal: body.personal ?? false }, body, now),
+  )
+  const checked = drafts.map((draft) => referencesToCheck(draft, null))
+  await lockProjects(tx, caller.workspaceId, drafts)
+  const references = await References.find(tx, caller, mergeIds(checked))
+  for (const { team_id } of drafts) references.refuseUncoveredTeam(caller, team_id)
   const bad = drafts.flatMap((draft, index) =>
-    Object.entries(badReferences(draft, caller.id, wanted[index] as Wanted, references)).map(([field, message]) => [
-      prefix(index) + field,
-      message,
-    ]),
+    Object.entries(badReferences(draft, caller.id, checked[index] as ReferenceIds, references)).map(
+      ([field, message]) => [prefix(index) + field, message],
+    ),
   )
   if (bad.length > 0) throw invalid(Object.fromEntries(bad))
   for (const [index, draft] of drafts.entries()) {
     if (!draft.delegate_id) continue
-    await settleDelegate(unit, { before: null, after: draft, change: bodies[index] as NewIssue, wanted: delegate })
+    await applyDelegation(unit, {
+      before: null,
+      after: draft,
+      change: bodies[index] as NewIssue,
+      newDelegate: delegate,
+    })
   }
 
-  // Teams are asked for codes in one order everywhere, so that two imports cannot wait for each other.
+  // Counters are locked in the order of team ids, so that concurrent imports do not deadlock.
   for (const teamId of [...new Set(drafts.map(({ team_id }) => team_id))].sort()) {
     const ofTeam = drafts.filter(({ team_id }) => team_id === teamId)
     const codes = await nextCodes(tx, caller.workspaceId, teamId, ofTeam.length)
@@ -79,7 +88,7 @@ async function insert(
   return drafts.map((draft) => withUrl(config, draft))
 }
 
-const blank = (caller: Actor, now: Date): Issue => ({
+const emptyIssue = (caller: Actor, now: Date): Issue => ({
   id: newId('iss'),
   code: '',
   title: '',
@@ -109,7 +118,7 @@ const blank = (caller: Actor, now: Date): Issue => ({
   sort_order: now.getTime(),
 })
 
-function union(all: Wanted[]): Wanted {
-  const kinds = [...new Set(all.flatMap((wanted) => Object.keys(wanted)))] as Kind[]
-  return Object.fromEntries(kinds.map((kind) => [kind, all.flatMap((wanted) => [...(wanted[kind] ?? [])])]))
+function mergeIds(all: ReferenceIds[]): ReferenceIds {
+  const kinds = [...new Set(all.flatMap((ids) => Object.keys(ids)))] as Kind[]
+  return Object.fromEntries(kinds.map((kind) => [kind, all.flatMap((ids) => [...(ids[kind] ?? [])])]))
 }

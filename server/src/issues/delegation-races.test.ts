@@ -5,7 +5,7 @@ import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifiesOnPostgres } from '../../test/harness.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
-/** Delegations and open sessions that no installation covers. There are never any. */
+/** Delegations and open sessions that no installation covers. There must never be any. */
 async function uncovered(app: TestApp, workspaceId: string) {
   const covered = (teams: Sql) => sql`n.revoked_at is null and not personal and (n.all_teams or n.team_ids && ${teams})`
   return app.ctx.db.rows(sql`
@@ -20,11 +20,11 @@ async function uncovered(app: TestApp, workspaceId: string) {
       and not (${covered(sql`array(select team_id from project_teams where project_id = p.id)`)})`)
 }
 
-/** Lets calls run into what is held, and goes on when they have. */
-async function meeting(app: TestApp, hold: Sql, calls: (() => Promise<unknown>)[], meanwhile?: Sql) {
+/** Takes a lock, starts the calls, which wait for it, and releases it. */
+async function raceBehindLock(app: TestApp, lock: Sql, calls: (() => Promise<unknown>)[], meanwhile?: Sql) {
   const running: Promise<unknown>[] = []
   await app.ctx.db.tx(async (tx) => {
-    await tx.run(hold)
+    await tx.run(lock)
     for (const call of calls) {
       running.push(call())
       await setTimeout(150)
@@ -36,9 +36,9 @@ async function meeting(app: TestApp, hold: Sql, calls: (() => Promise<unknown>)[
 
 const rounds = 8
 
-describe('at the same moment', () => {
+describe('concurrently', () => {
   test(
-    'two people who delegate an issue give it to one agent after the other, or once to the same',
+    'two delegations of an issue to different agents apply one after the other, to the same agent only once',
     verifiesOnPostgres('delegation.revision-increments-on-each-change', 'delegation.opens-session'),
     async ({ app, receiver }) => {
       const { id, owner, member, robot, team, issueIn, sessionsOn, reread } = await teamwork(app, receiver)
@@ -51,7 +51,7 @@ describe('at the same moment', () => {
         expect(names(once)).toEqual(['Issue update', 'AgentSessionEvent created'])
         const [only, ...none] = await sessionsOn(same)
         expect(none).toEqual([])
-        // Who came first is accountable.
+        // The first delegator is the assignee.
         expect(await reread(same)).toMatchObject({ delegation_revision: 1, assignee_id: only.creator.id })
 
         const issue = await issueIn(team.id)
@@ -70,14 +70,14 @@ describe('at the same moment', () => {
     },
   )
 
-  const takesAway: Record<string, (scene: Teamwork) => Promise<unknown>> = {
-    'its installation going': ({ owner, robot }) => done(owner.delete(`/installations/${robot.installationId}`)),
-    'its teams changing': ({ owner, robot, outside }) =>
+  const removals: Record<string, (scene: Teamwork) => Promise<unknown>> = {
+    uninstalling: ({ owner, robot }) => done(owner.delete(`/installations/${robot.installationId}`)),
+    'changing the teams of': ({ owner, robot, outside }) =>
       done(owner.patch(`/installations/${robot.installationId}`, { team_ids: [outside.id] })),
   }
-  for (const [what, take] of Object.entries(takesAway)) {
+  for (const [name, remove] of Object.entries(removals)) {
     test(
-      `delegating, mentioning, opening and ${what} leave nothing outside`,
+      `delegating to, mentioning and ${name} an app leaves no uncovered delegation or session`,
       verifiesOnPostgres('delegation.released-on-team-removal', 'delegation.released-on-uninstall'),
       async ({ app, receiver }) => {
         for (let round = 0; round < rounds; round++) {
@@ -91,7 +91,7 @@ describe('at the same moment', () => {
             say(owner, talked, at(robot)),
             say(owner, project, at(robot)),
             robot.post('/agent-sessions', { issue_id: issue.id }),
-            take(scene),
+            remove(scene),
           ])
           expect(await uncovered(app, id)).toEqual([])
           if (answer.status !== 200) expect(answer.body.code).toBe('DELEGATE_UNAVAILABLE')
@@ -102,7 +102,7 @@ describe('at the same moment', () => {
   }
 
   test(
-    'an issue that moves to a team just as that leaves the coverage takes no session along',
+    'moving an issue to a team that leaves the coverage ends its sessions',
     verifiesOnPostgres('installation.issue-moved-out', 'installation.removed-team-ends-sessions'),
     async ({ app, receiver }) => {
       for (const [order, isDelegated] of [
@@ -120,9 +120,9 @@ describe('at the same moment', () => {
         await say(member, issue, at(robot))
         const move = () => done(member.put(`/issues/${issue.id}`, { team_id: outside.id }))
         const narrow = () => coverage([team.id])
-        // Neither can end before the other has looked.
-        const hold = sql`lock table issue_changes, audit_entries in share mode`
-        await meeting(app, hold, order ? [narrow, move] : [move, narrow])
+        // Both must read before either can commit.
+        const lock = sql`lock table issue_changes, audit_entries in share mode`
+        await raceBehindLock(app, lock, order ? [narrow, move] : [move, narrow])
         expect(await uncovered(app, id)).toEqual([])
         expect(await reread(issue)).toMatchObject({ team_id: outside.id, delegate_id: null })
         for (const session of await sessionsOn(issue)) expect(session.end_reason).toBe('team_removed')
@@ -131,7 +131,7 @@ describe('at the same moment', () => {
   )
 
   test(
-    'and so does a project',
+    'moving a project to a team that leaves the coverage ends its sessions',
     verifiesOnPostgres('installation.removed-team-ends-project-sessions'),
     async ({ app, receiver }) => {
       for (const order of [0, 1]) {
@@ -143,15 +143,15 @@ describe('at the same moment', () => {
         await say(member, project, at(robot))
         const move = () => done(member.put(`/projects/${project.id}`, { team_ids: [outside.id] }))
         const narrow = () => coverage([team.id])
-        const hold = sql`lock table project_teams, audit_entries in share mode`
-        await meeting(app, hold, order ? [narrow, move] : [move, narrow])
+        const lock = sql`lock table project_teams, audit_entries in share mode`
+        await raceBehindLock(app, lock, order ? [narrow, move] : [move, narrow])
         expect(await uncovered(app, id)).toEqual([])
         expect(await sessions()).toMatchObject([{ end_reason: 'team_removed' }])
       }
     },
   )
 
-  test('an app opens no session on what leaves its reach', { skip: !process.env.DATABASE_URL }, async ({
+  test('an app cannot open a session on an item that leaves its coverage', { skip: !process.env.DATABASE_URL }, async ({
     app,
     receiver,
   }) => {
@@ -160,7 +160,7 @@ describe('at the same moment', () => {
     const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id, outside.id] }))
     const [onIssue, onProject] = [await say(member, issue, 'Slow'), await say(member, project, 'Slow')]
     const answers = [
-      ...(await meeting(
+      ...(await raceBehindLock(
         app,
         sql`select 1 from issues where id = ${issue.id} for update`,
         [issue, onIssue].map(
@@ -168,7 +168,7 @@ describe('at the same moment', () => {
         ),
         sql`update issues set team_id = ${outside.id} where id = ${issue.id}`,
       )),
-      ...(await meeting(
+      ...(await raceBehindLock(
         app,
         sql`select 1 from projects where id = ${project.id} for update`,
         [() => robot.post('/agent-sessions', { comment_id: onProject.id })],

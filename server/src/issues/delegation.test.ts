@@ -47,7 +47,7 @@ describe('delegating', () => {
   )
 
   test(
-    'what nobody is assigned to makes the delegating teammate accountable, in the same write',
+    'makes the delegator the assignee of an unassigned issue, in the same write',
     verifies('delegation.unassigned-issue-makes-delegator-assignee'),
     async ({ app, receiver }) => {
       const { id, member, owner, robot, team, issueIn, reread } = await teamwork(app, receiver)
@@ -57,7 +57,7 @@ describe('delegating', () => {
       expect(await reread(issue)).toMatchObject({ delegate_id: robot.userId, assignee_id: member.user.id })
       expect(names(events)).toEqual(['Issue update', 'AgentSessionEvent created'])
       expect(events[0]?.body.updated_from).toMatchObject({ assignee_id: null, delegate_id: null })
-      // Whom the same write names stays named.
+      // An assignee in the same write is kept.
       const other = await issueIn(team.id)
       const both = { delegate_id: robot.userId, assignee_id: owner.user.id }
       expect(await done(member.put(`/issues/${other.id}`, both))).toMatchObject(both)
@@ -65,7 +65,7 @@ describe('delegating', () => {
   )
 
   test(
-    'from outside the team needs a teammate who is accountable',
+    'requires an assignee from the team if the delegator is outside the team',
     verifies(
       'delegation.outsider-unassigned-422',
       'delegation.outsider-naming-teammate-accepted',
@@ -93,14 +93,14 @@ describe('delegating', () => {
       const assigned = await issueIn(team.id, { assignee_id: owner.user.id })
       const kept = await done(admin.put(`/issues/${assigned.id}`, delegate))
       expect(kept).toMatchObject({ ...delegate, assignee_id: owner.user.id })
-      // Even somebody outside the team, once they are assigned.
+      // An existing assignee is kept, even one outside the team.
       const theirs = await issueIn(team.id, { assignee_id: stranger.user.id })
       expect(await done(admin.put(`/issues/${theirs.id}`, delegate))).toMatchObject({ assignee_id: stranger.user.id })
     },
   )
 
   test(
-    'can come with the issue itself',
+    'works when creating the issue',
     verifies('delegation.on-create', 'delegation.unassigned-issue-makes-delegator-assignee'),
     async ({ app, receiver }) => {
       const { id, member, robot, team, sessionsOn } = await teamwork(app, receiver)
@@ -120,7 +120,7 @@ describe('delegating', () => {
   )
 
   test(
-    'somebody stays accountable as long as it lasts',
+    'refuses to clear the assignee of a delegated issue',
     verifies('delegation.assignee-cannot-be-cleared'),
     async ({ app, receiver }) => {
       const { owner, member, robot, team, delegated, issueIn, reread } = await teamwork(app, receiver)
@@ -141,9 +141,9 @@ describe('delegating', () => {
   )
 })
 
-describe('taking it away', () => {
+describe('removing a delegation', () => {
   test(
-    'asks the agent to stop and leaves the assignee',
+    'sends the agent a stop signal and keeps the assignee',
     verifies(
       'delegation.removed-ends-session-undelegated',
       'delegation.removed-keeps-assignee',
@@ -184,7 +184,7 @@ describe('taking it away', () => {
   )
 
   test(
-    'by giving it to another agent stops the first and begins with the second',
+    'by delegating to another agent stops the first session and opens a second',
     verifies('delegation.moved-to-other-agent-ends-session-undelegated', 'event.prompted-on-undelegate'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver)
@@ -208,14 +208,14 @@ describe('taking it away', () => {
     },
   )
 
-  test('stops the session of that delegation alone', async ({ app, receiver }) => {
+  test('stops only the session of that delegation', async ({ app, receiver }) => {
     const { id, member, robot, delegated, sessionsOn, rereadSession } = await teamwork(app, receiver)
     const { issue, session } = await delegated()
     await say(member, issue, `${at(robot)} look here`)
     const own = await done(robot.post('/agent-sessions', { issue_id: issue.id }))
     const [, mentioned] = await sessionsOn(issue)
     expect(mentioned.comment.body).toContain('look here')
-    // Given back at once: the new session need not wait for the old one's end (decisions 6).
+    // Delegating again opens a new session before the old one has ended.
     await done(member.put(`/issues/${issue.id}`, { delegate_id: null }))
     const events = await eventsOf(app, id, () => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
     expect(names(events)).toEqual(['Issue update', 'AgentSessionEvent created'])
@@ -231,7 +231,7 @@ describe('taking it away', () => {
     expect(stopped[1]?.body.data.agent_session.id).toBe(again.id)
   })
 
-  test('from a session that has ended tells nobody but the followers of the issue', async ({ app, receiver }) => {
+  test('sends no stop signal to a session that has ended', async ({ app, receiver }) => {
     const { id, member, delegated, rereadSession } = await teamwork(app, receiver)
     const { issue, session } = await delegated()
     await done(member.post(`/agent-sessions/${session.id}/stop`))
@@ -243,7 +243,7 @@ describe('taking it away', () => {
 })
 
 test(
-  'the revision counts changes of the delegate and nothing else',
+  'the revision counts only changes of the delegate',
   verifies(
     'delegation.revision-starts-at-0',
     'delegation.revision-increments-on-each-change',
@@ -267,8 +267,8 @@ test(
   },
 )
 
-describe('is refused, and writes nothing, when the delegate', () => {
-  test('is a human, or nobody', verifies('delegation.human-delegate-422'), async ({ app, receiver }) => {
+describe('refuses a delegation, and writes nothing, if the delegate', () => {
+  test('is a person or unknown', verifies('delegation.human-delegate-422'), async ({ app, receiver }) => {
     const { owner, member, robot, team, issueIn } = await teamwork(app, receiver)
     const elsewhere = await teamwork(app, receiver)
     const issue = await issueIn(team.id)
@@ -284,7 +284,7 @@ describe('is refused, and writes nothing, when the delegate', () => {
   })
 
   test(
-    'is not available, for the first reason there is',
+    'is not available, with the first reason that applies',
     verifies(
       'delegation.unavailable-not-installed-for-team',
       'delegation.unavailable-after-uninstall',
@@ -326,7 +326,7 @@ describe('is refused, and writes nothing, when the delegate', () => {
     },
   )
 
-  test('was not chosen by a person', async ({ app, receiver }) => {
+  test('was set by an app', async ({ app, receiver }) => {
     const { robot, delegated } = await teamwork(app, receiver)
     const { issue } = await delegated()
     for (const delegate_id of [null, robot.userId]) {
@@ -338,10 +338,10 @@ describe('is refused, and writes nothing, when the delegate', () => {
   })
 })
 
-test('an app that covers all teams takes what has none', async ({ app, receiver }) => {
+test('an issue without a team can be delegated to an app that covers all teams', async ({ app, receiver }) => {
   const { admin, robot, issueIn, sessionsOn } = await teamwork(app, receiver, { everywhere: true })
   const issue = await issueIn(null)
-  // Nobody is outside where there is no team.
+  // Without a team, every member counts as inside.
   expect(await done(admin.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))).toMatchObject({
     assignee_id: admin.user.id,
   })

@@ -5,7 +5,7 @@ import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
 
 describe('personal issues', () => {
   test(
-    'are seen by their owner alone',
+    'are visible only to their owner',
     verifies(
       'issue.personal-excludes-team',
       'issue.personal-owner-reads',
@@ -40,7 +40,7 @@ describe('personal issues', () => {
   )
 
   test(
-    'are nobody else’s news, until they are shared',
+    'emit no events until they are shared',
     verifies(
       'issue.personal-create-emits-nothing',
       'issue.made-personal-emits-nothing',
@@ -66,13 +66,13 @@ describe('personal issues', () => {
       expect(names(shared)).toEqual(['Issue create', 'Comment create'])
       expect(shared[0]?.body).not.toHaveProperty('updated_from')
       expect(shared[0]?.body.data).toMatchObject({ title: 'Mine now', team_id: team.id, code: 'ENG-2' })
-      // What it was called while it was personal stays its owner's.
+      // The history of the personal time stays visible only to the owner.
       expect((await workspace.owner.get(`/issues/${issue.id}/history`)).body.data).toEqual([])
       expect((await member.get(`/issues/${issue.id}/history`)).body.data.length).toBeGreaterThan(0)
     },
   )
 
-  test('are made so by their reporter, and leave everything shared behind', async ({ app }) => {
+  test('can be made personal only by their reporter, and lose all shared relations', async ({ app }) => {
     const workspace = await scene(app)
     const { id, owner, member, team } = workspace
     const other = await make(workspace)
@@ -102,7 +102,7 @@ describe('personal issues', () => {
     expect(Object.keys(held.body.details)).toEqual(['team_id'])
   })
 
-  test('take what is sent with them, and check it', async ({ app }) => {
+  test('keep the fields of the same request, and validate them', async ({ app }) => {
     const { owner, member, team } = await scene(app)
     const first = (await member.post('/issues', { title: 'A', personal: true, assignee_id: member.user.id })).body
     expect(first.assignee_id).toBe(member.user.id)
@@ -125,7 +125,7 @@ describe('personal issues', () => {
     expect((await member.get(`/issues/${shared.id}`)).body).toEqual(hidden.body)
   })
 
-  test('refer to each other, but what is shared does not refer to them', async ({ app }) => {
+  test('can refer to each other, but shared issues cannot refer to them', async ({ app }) => {
     const { owner, member, team } = await scene(app)
     const [a, b] = [
       (await member.post('/issues', { title: 'A', personal: true })).body,

@@ -1,8 +1,9 @@
 import type { Issue, IssueChange } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
+import { nextIssueNumbers } from '../workspaces/issue-numbers.ts'
 
-/** An issue as it is stored; its address follows from its code. */
+/** An issue without its URL, which is derived from its code. */
 export type StoredIssue = Omit<Issue, 'url'>
 
 export const issueColumns = sql`
@@ -13,54 +14,46 @@ export const issueColumns = sql`
   array(select blocker_id from issue_blocks where blocked_id = i.id order by blocker_id) as blocked_by_ids,
   i.time_estimate, i.due_date, i.completed_at, i.created_at, i.updated_at, i.personal, i.sort_order`
 
-/** Finds an issue by its id or by any code it has or had. */
+/** Matches an issue by its id, or by a current or previous code. */
 export const withKey = (workspaceId: string, key: string) =>
   key.startsWith('iss_')
     ? sql`i.workspace_id = ${workspaceId} and i.id = ${key}`
     : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key})`
 
 /**
- * Holds issues as they are. In one order, and before anything else is held, so that two verbs do not wait for each
- * other. Rows first, relations second: an array read in the statement that waits would be the one before the wait.
+ * Locks issues and reads them. They are locked in the order of their ids, before projects and counters, so that verbs do
+ * not deadlock. A second statement reads the relations: the one that waits for the lock would read them as they were
+ * before the wait.
  */
 export async function lockIssues(tx: Queryable, workspaceId: string, ids: string[]): Promise<StoredIssue[]> {
   if (ids.length === 0) return []
-  const theirs = sql`i.workspace_id = ${workspaceId} and i.id = any(${ids})`
-  await tx.rows(sql`select 1 from issues i where ${theirs} order by i.id for update`)
-  return tx.rows(sql`select ${issueColumns} from issues i where ${theirs} order by i.id`)
+  const condition = sql`i.workspace_id = ${workspaceId} and i.id = any(${ids})`
+  await tx.rows(sql`select 1 from issues i where ${condition} order by i.id for update`)
+  return tx.rows(sql`select ${issueColumns} from issues i where ${condition} order by i.id`)
 }
 
-/** The issues that a body names. */
-export const namedBy = ({ parent_id, blocks_ids, blocked_by_ids }: IssueChange): string[] => [
+/** Ids of the issues that a request body refers to. */
+export const referencedIssueIds = ({ parent_id, blocks_ids, blocked_by_ids }: IssueChange): string[] => [
   ...(parent_id ? [parent_id] : []),
   ...(blocks_ids ?? []),
   ...(blocked_by_ids ?? []),
 ]
 
-/** Until we are done these projects are neither deleted nor made personal. */
-export async function holdProjects(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'project_id'>[]) {
+/** Prevents the deletion of these projects, and making them personal, until the transaction ends. */
+export async function lockProjects(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'project_id'>[]) {
   const ids = issues.flatMap(({ project_id }) => project_id ?? [])
   if (ids.length === 0) return
   await tx.rows(sql`
     select 1 from projects where workspace_id = ${workspaceId} and id = any(${ids}) order by id for key share`)
 }
 
-/** The next `count` codes of a team, or of the issues without one. */
+/** The next `count` codes of a team, or of the issues without a team (issue.teamless-code). */
 export async function nextCodes(tx: Queryable, workspaceId: string, teamId: string | null, count: number) {
-  const row = await tx.row<{ key: string; last: number }>(
-    teamId
-      ? sql`
-        update teams set last_issue_number = last_issue_number + ${count}
-        where workspace_id = ${workspaceId} and id = ${teamId} returning key, last_issue_number as last`
-      : sql`
-        update workspaces set last_issue_number = last_issue_number + ${count}
-        where id = ${workspaceId} returning 'X' as key, last_issue_number as last`,
-  )
-  if (!row) throw new Error('the team has gone away')
-  return Array.from({ length: count }, (_, index) => `${row.key}-${row.last - count + 1 + index}`)
+  const { key, numbers } = await nextIssueNumbers(tx, workspaceId, teamId, count)
+  return numbers.map((number) => `${key ?? 'X'}-${number}`)
 }
 
-/** What a change can set. */
+/** Columns that an update can set. */
 const changeable = sql`
   code, title, description, status, priority, type, team_id, project_id, milestone_id, cycle_id, parent_id, assignee_id,
   delegate_id, delegation_revision, time_estimate, due_date, completed_at, personal, sort_order, updated_at`
@@ -68,7 +61,7 @@ const changeable = sql`
 export async function insertIssues(tx: Queryable, workspaceId: string, issues: StoredIssue[]) {
   const rows = issues.map((issue) => ({ ...issue, workspace_id: workspaceId }))
   await tx.run(insertRows(sql`issues`, sql`id, workspace_id, reporter_id, created_at, ${changeable}`, rows))
-  await keepCodes(tx, workspaceId, issues)
+  await insertCodes(tx, workspaceId, issues)
   await addLabels(tx, workspaceId, issues)
 }
 
@@ -78,7 +71,7 @@ export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {
     where id = ${issue.id}`)
 }
 
-export const keepCodes = (tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'code'>[]) =>
+export const insertCodes = (tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'code'>[]) =>
   tx.run(sql`
     insert into issue_codes (workspace_id, code, issue_id)
     select ${workspaceId}, code, id from unnest(${issues.map(({ code }) => code)}::text[],
@@ -127,7 +120,13 @@ export async function removeBlocks(tx: Queryable, blocks: Block[]) {
     where b.blocker_id = n.blocker_id and b.blocked_id = n.blocked_id`)
 }
 
-/** Moves `updated_at` of issues whose relations were changed from the other side. */
+/** Removes a project and its milestones from all issues except the personal issues of the project's owner. */
+export const removeProjectFromIssues = (tx: Queryable, projectId: string, ownerId: string) =>
+  tx.run(sql`
+    update issues set project_id = null, milestone_id = null
+    where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
+
+/** Updates `updated_at` of issues whose relations were changed by an update of another issue. */
 export const touchIssues = (tx: Queryable, issues: Pick<StoredIssue, 'id' | 'updated_at'>[]) =>
   tx.run(sql`
     update issues set updated_at = n.updated_at::timestamptz
@@ -135,7 +134,7 @@ export const touchIssues = (tx: Queryable, issues: Pick<StoredIssue, 'id' | 'upd
       as n (id, updated_at)
     where issues.id = n.id`)
 
-/** Whether `issueId` is above `parentId` already. */
+/** Whether `issueId` is `parentId` or one of its ancestors. */
 export const isAncestor = async (tx: Queryable, issueId: string, parentId: string) =>
   (await tx.row(sql`
     with recursive above as (

@@ -3,7 +3,7 @@ import type { Client } from '../../test/client.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
 
-describe('reading', () => {
+describe('reading issues', () => {
   test(
     'by id and by code',
     verifies('issue.get-by-id', 'issue.get-by-code', 'issue.team-issue-visible-to-all-members'),
@@ -21,7 +21,7 @@ describe('reading', () => {
   )
 
   test(
-    'by filter',
+    'by each filter',
     verifies(
       'issue.filter-team',
       'issue.filter-project',

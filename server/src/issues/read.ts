@@ -13,7 +13,7 @@ import { issueColumns, type StoredIssue, withKey } from './queries.ts'
 
 export const withUrl = (config: Config, issue: StoredIssue): Issue => ({ ...issue, url: issueUrl(config, issue.code) })
 
-/** The id of an issue that the caller reaches, from its id or a code of its. */
+/** The id of an issue that the caller can access, from its id or one of its codes. */
 export async function findIssueId(db: Queryable, caller: Actor, key: string): Promise<string> {
   const row = await db.row<{ id: string; reached: boolean }>(sql`
     select i.id, ${issueInReach(caller)} as reached from issues i where ${withKey(caller.workspaceId, key)}`)
@@ -55,7 +55,7 @@ const listStatement = (caller: Actor, filter: IssueFilter, after: string | undef
     ${after ? sql`and i.id < ${after}` : none}
   order by i.id desc limit ${count}`
 
-/** Each of the first ten words must be somewhere in code, title or description, in any letter case. */
+/** Requires each of the first ten words in code, title or description, ignoring case. */
 const matching = (query = '') =>
   query
     .split(/\s+/)

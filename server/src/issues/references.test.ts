@@ -5,7 +5,7 @@ import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
 
 describe('references', () => {
   test(
-    'that cannot stand are refused on their field, when creating and when changing',
+    'that are invalid are refused on their field, on create and update',
     verifies(
       'issue.assignee-agent-refused',
       'issue.assignee-non-member-refused',
@@ -63,7 +63,7 @@ describe('references', () => {
     },
   )
 
-  test('parents make no circle', async ({ app }) => {
+  test('parents cannot form a cycle', async ({ app }) => {
     const workspace = await scene(app)
     const { owner } = workspace
     const [a, b, c] = [await make(workspace), await make(workspace), await make(workspace)]
@@ -81,31 +81,37 @@ describe('references', () => {
     expect((await owner.put(`/issues/${c.id}`, { parent_id: a.id })).status).toBe(200)
   })
 
-  test('blocks stand on both sides, and both are told', verifies('issue.blocks-change-emits-both'), async ({ app }) => {
-    const workspace = await scene(app)
-    const { owner } = workspace
-    const [a, b] = [await make(workspace), await make(workspace)]
-    const added = await eventsOf(app, workspace.id, () => owner.put(`/issues/${a.id}`, { blocks_ids: [b.id] }))
-    expect(added.map(({ body }) => [body.data.id, Object.keys(body.updated_from).sort(), body.updated_from])).toEqual([
-      [a.id, ['blocks_ids', 'updated_at'], { blocks_ids: [], updated_at: a.updated_at }],
-      [b.id, ['blocked_by_ids', 'updated_at'], { blocked_by_ids: [], updated_at: b.updated_at }],
-    ])
-    expect((await owner.get(`/issues/${b.id}`)).body.blocked_by_ids).toEqual([a.id])
-    const both = await app.unchanged(() => owner.put(`/issues/${b.id}`, { blocks_ids: [a.id] }))
-    expect(both.status).toBe(422)
-    const self = await app.unchanged(() => owner.put(`/issues/${b.id}`, { blocks_ids: [b.id] }))
-    expect(self.status).toBe(422)
-    const removed = await eventsOf(app, workspace.id, () => owner.put(`/issues/${b.id}`, { blocked_by_ids: [] }))
-    expect(
-      removed.map(({ body }) => [body.data.id, body.updated_from.blocks_ids ?? body.updated_from.blocked_by_ids]),
-    ).toEqual([
-      [b.id, [a.id]],
-      [a.id, [b.id]],
-    ])
-  })
+  test(
+    'blocks change both issues, with an event for each',
+    verifies('issue.blocks-change-emits-both'),
+    async ({ app }) => {
+      const workspace = await scene(app)
+      const { owner } = workspace
+      const [a, b] = [await make(workspace), await make(workspace)]
+      const added = await eventsOf(app, workspace.id, () => owner.put(`/issues/${a.id}`, { blocks_ids: [b.id] }))
+      expect(added.map(({ body }) => [body.data.id, Object.keys(body.updated_from).sort(), body.updated_from])).toEqual(
+        [
+          [a.id, ['blocks_ids', 'updated_at'], { blocks_ids: [], updated_at: a.updated_at }],
+          [b.id, ['blocked_by_ids', 'updated_at'], { blocked_by_ids: [], updated_at: b.updated_at }],
+        ],
+      )
+      expect((await owner.get(`/issues/${b.id}`)).body.blocked_by_ids).toEqual([a.id])
+      const both = await app.unchanged(() => owner.put(`/issues/${b.id}`, { blocks_ids: [a.id] }))
+      expect(both.status).toBe(422)
+      const self = await app.unchanged(() => owner.put(`/issues/${b.id}`, { blocks_ids: [b.id] }))
+      expect(self.status).toBe(422)
+      const removed = await eventsOf(app, workspace.id, () => owner.put(`/issues/${b.id}`, { blocked_by_ids: [] }))
+      expect(
+        removed.map(({ body }) => [body.data.id, body.updated_from.blocks_ids ?? body.updated_from.blocked_by_ids]),
+      ).toEqual([
+        [b.id, [a.id]],
+        [a.id, [b.id]],
+      ])
+    },
+  )
 
   test(
-    'of a new issue that blocks are told on the other side too',
+    'a new issue that blocks another emits an update for the other',
     verifies('issue.blocks-change-emits-both'),
     async ({ app }) => {
       const workspace = await scene(app)
@@ -121,7 +127,7 @@ describe('references', () => {
     },
   )
 
-  test('are at most a hundred on each side', async ({ app }) => {
+  test('blocks are limited to 100 per issue and direction', async ({ app }) => {
     const workspace = await scene(app)
     const { owner } = workspace
     const other = await make(workspace)
@@ -135,7 +141,7 @@ describe('references', () => {
     expect(Object.keys(refused.body.details)).toEqual(['blocks_ids'])
   })
 
-  test('from many sides at once neither hang nor fail', {
+  test('concurrent changes of related issues neither hang nor fail', {
     ...verifiesOnPostgres('issue.blocks-change-emits-both'),
     timeout: 60_000,
   }, async ({ app }) => {
@@ -163,7 +169,7 @@ describe('references', () => {
   })
 
   test(
-    'never end at what has just become personal',
+    'never point to an issue that has just become personal',
     verifiesOnPostgres('issue.personal-hidden-from-others'),
     async ({ app }) => {
       for (let round = 0; round < 6; round++) {
@@ -181,7 +187,7 @@ describe('references', () => {
   )
 
   test(
-    'go with what they refer to, in silence',
+    'are cleared without events when their target is deleted',
     verifies('issue.reference-deletion-emits-nothing'),
     async ({ app }) => {
       const workspace = await scene(app)

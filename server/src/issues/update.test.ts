@@ -3,9 +3,9 @@ import { eventsOf, names } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
 
-describe('changing', () => {
+describe('updating issues', () => {
   test(
-    'only what is sent',
+    'changes only the fields that were sent',
     verifies('issue.put-changes-only-sent-keys', 'http.updated-at-strictly-grows'),
     async ({ app }) => {
       const workspace = await scene(app)
@@ -19,7 +19,7 @@ describe('changing', () => {
       ]) {
         const { status, body } = await workspace.member.put(`/issues/${expected.id}`, change)
         expect(status).toBe(200)
-        // The clock stands still, and yet each change is later than the one before.
+        // The clock does not advance, but each change gets a later `updated_at`.
         const updated_at = new Date(Date.parse(expected.updated_at) + 1).toISOString()
         expected = { ...expected, ...change, updated_at }
         expect(body).toEqual(expected)
@@ -48,7 +48,7 @@ describe('changing', () => {
   )
 
   test(
-    'of order alone is no change in time',
+    'of only sort_order keeps updated_at',
     verifies('issue.sort-order-leaves-updated-at', 'issue.sort-order-emits-nothing'),
     async ({ app }) => {
       const workspace = await scene(app)
@@ -64,7 +64,7 @@ describe('changing', () => {
   )
 
   test(
-    'of the team gives a new code, and the old one still finds it',
+    'of the team gives a new code, and the old code still resolves',
     verifies('issue.old-code-still-resolves'),
     async ({ app }) => {
       const workspace = await scene(app)
@@ -80,7 +80,7 @@ describe('changing', () => {
     },
   )
 
-  test('of the project leaves its milestone behind', async ({ app }) => {
+  test('of the project clears the milestone', async ({ app }) => {
     const workspace = await scene(app)
     const { owner } = workspace
     const [one, two] = [
@@ -97,7 +97,7 @@ describe('changing', () => {
     })
   })
 
-  test('takes only days that exist, and that a database holds', async ({ app }) => {
+  test('refuses dates that do not exist or are out of range', async ({ app }) => {
     const workspace = await scene(app)
     const { id } = await make(workspace)
     const put = (due_date: unknown) => workspace.owner.put(`/issues/${id}`, { due_date })
@@ -123,7 +123,7 @@ describe('changing', () => {
       expect((await put(day)).body.due_date).toBe(day)
   })
 
-  test('is remembered, with who and what', async ({ app }) => {
+  test('writes actor and changed fields into the history', async ({ app }) => {
     const workspace = await scene(app)
     const issue = await make(workspace, { title: 'Before' })
     await workspace.member.put(`/issues/${issue.id}`, { title: 'After', status: 'todo' })
@@ -138,7 +138,7 @@ describe('changing', () => {
     expect(Object.keys(data[0].changes).sort()).toEqual(['status', 'title'])
   })
 
-  test('lengths have their limits', verifies('http.length-limits'), async ({ app }) => {
+  test('refuses texts over their length limit', verifies('http.length-limits'), async ({ app }) => {
     const workspace = await scene(app)
     const { owner } = workspace
     const { id } = await make(workspace)
@@ -156,9 +156,9 @@ describe('changing', () => {
   })
 })
 
-describe('deleting', () => {
+describe('deleting an issue', () => {
   test(
-    'takes the comments along and tells of the issue alone',
+    'deletes its comments and emits only one event',
     verifies('issue.delete-204', 'issue.delete-removes-comments', 'issue.delete-emits-one-remove'),
     async ({ app }) => {
       const workspace = await scene(app)

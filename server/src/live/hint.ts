@@ -17,11 +17,11 @@ export interface Hint {
 
 /** A transaction, or the database for a write that is a single statement. */
 export interface HintSender {
-  tell(topic: 'live', news: Iterable<Topics['live']>): void
+  afterCommit(topic: 'live', messages: Iterable<Topics['live']>): void
 }
 
 export const sendHints = (sender: HintSender, hints: Hint[]) =>
-  sender.tell(
+  sender.afterCommit(
     'live',
     hints.map((hint) => JSON.stringify(hint)),
   )

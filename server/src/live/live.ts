@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import type { Db, Listening } from '../db/database.ts'
 import type { Logger } from '../log.ts'
+import { CoalescedTask } from '../single-flight.ts'
 import type { Hint } from './hint.ts'
 import { limitHints, lostHints, packMessages, type Resync } from './messages.ts'
 
@@ -34,7 +35,7 @@ export class Live {
   readonly #watchers = new Map<string, Set<{ userId: string; watcher: Watcher }>>()
   readonly #listening: Listening
   readonly #waiting = new Set<string>()
-  #sending: Promise<void> | undefined
+  readonly #sending = new CoalescedTask(() => this.#sendAll())
   #stopped = false
   #cancelRetry = () => {}
 
@@ -42,7 +43,7 @@ export class Live {
     this.#db = db
     this.#clock = clock
     this.#log = log
-    db.onNews('live', (hints) => this.#publish(limitHints([...hints].map((hint) => JSON.parse(hint)))))
+    db.onCommitted('live', (hints) => this.#publish(limitHints([...hints].map((hint) => JSON.parse(hint)))))
     this.#listening = db.listen(channel, (message) => this.#received(message))
   }
 
@@ -67,7 +68,7 @@ export class Live {
     this.#stopped = true
     this.#cancelRetry()
     await this.#listening.stop()
-    await this.#sending
+    await this.#sending.idle()
   }
 
   #publish(hints: (Hint | Resync)[]) {
@@ -80,7 +81,7 @@ export class Live {
       this.#waiting.add(text)
     }
     if (this.#waiting.size > maxWaiting) this.#dropWaiting()
-    this.#sending ??= this.#sendAll()
+    void this.#sending.request()
   }
 
   #received(message: string) {
@@ -118,16 +119,12 @@ export class Live {
     } catch (error) {
       this.#dropWaiting()
       if (!this.#stopped) this.#retryLater(error as Error)
-    } finally {
-      this.#sending = undefined
     }
   }
 
   #retryLater({ message }: Error) {
     this.#log.warn({ message }, 'could not send hints to other processes; retrying')
     this.#cancelRetry()
-    this.#cancelRetry = this.#clock.after(retryMs, () => {
-      this.#sending ??= this.#sendAll()
-    })
+    this.#cancelRetry = this.#clock.after(retryMs, () => void this.#sending.request())
   }
 }

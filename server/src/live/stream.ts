@@ -4,6 +4,7 @@ import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { isStillMember } from '../login/caller.ts'
+import { CoalescedTask } from '../single-flight.ts'
 
 interface Options {
   /** Checked at each heartbeat, besides access to the workspace. */
@@ -59,23 +60,15 @@ function startHeartbeat(ctx: Context, stream: EventStream, mayContinue: () => Pr
  * client reconnects.
  */
 export function readOnWake({ log }: Context, stream: EventStream, read: () => Promise<void>): () => Promise<void> {
-  let reading = false
-  let again = false
-  return async () => {
-    again = true
-    if (reading) return
-    reading = true
+  const reading = new CoalescedTask(async () => {
+    if (stream.over) return
     try {
-      while (again && !stream.over) {
-        again = false
-        await read()
-      }
+      await read()
     } catch (error) {
       if (!(error instanceof ApiError))
         log.warn({ message: (error as Error).message }, 'a stream was ended by an error')
       stream.end()
-    } finally {
-      reading = false
     }
-  }
+  })
+  return () => reading.request()
 }

@@ -12,7 +12,7 @@ import { sendHints } from './hint.ts'
 import { streamFor } from './stream.ts'
 
 const watchers = async (app: TestApp) =>
-  Number(/^baton_live_watchers (\d+)$/m.exec((await app.nobody.getRoot('/metrics')).body)?.[1])
+  Number(/^baton_live_watchers (\d+)$/m.exec((await app.anonymous.getRoot('/metrics')).body)?.[1])
 
 const eventually = async (what: () => Promise<boolean>) => {
   while (!(await what())) await setImmediate()
@@ -42,7 +42,7 @@ describe('a watcher', () => {
       expect((await open('/live?workspace_id=wsp_other', bearer)).status).toBe(403)
       expect((await open(`${inQuery}&surprise=1`, bearer)).status).toBe(422)
       // Other routes do not accept the workspace in the query.
-      expect(await app.nobody.with(bearer).get(`/inbox?workspace_id=${owner.workspaceId}`)).toMatchObject({
+      expect(await app.anonymous.with(bearer).get(`/inbox?workspace_id=${owner.workspaceId}`)).toMatchObject({
         status: 400,
         body: { code: 'WORKSPACE_REQUIRED' },
       })
@@ -53,7 +53,7 @@ describe('a watcher', () => {
     const { owner, id } = await app.workspace()
     const robot = await app.installed(owner)
     expect(await robot.get('/live')).toMatchObject({ status: 403, body: { code: 'SESSION_ONLY_ROUTE' } })
-    expect(await app.nobody.get(`/live?workspace_id=${id}`)).toMatchObject({
+    expect(await app.anonymous.get(`/live?workspace_id=${id}`)).toMatchObject({
       status: 401,
       body: { code: 'UNAUTHORIZED' },
     })
@@ -96,7 +96,7 @@ describe('a watcher', () => {
     const { owner, admin, member, id } = await app.workspace()
     const watches = [await watching(member), await watching(admin), await watching(owner)]
     const [signedOut, removed, stays] = watches as [Watch, Watch, Watch]
-    const { body } = await app.nobody.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
+    const { body } = await app.anonymous.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
     const elsewhere = await watching(within(Object.assign(owner, { token: body.token }), id))
     await member.post('/auth/sign-out')
     await owner.delete(`/workspaces/me/members/${admin.user.id}`)

@@ -17,7 +17,7 @@ describe('the token', () => {
         { authorization: `bearer ${token}` },
         { cookie: `other=1; baton_session=${token}` },
       ]) {
-        expect((await app.nobody.get('/auth/me', { headers })).body.user).toEqual(user)
+        expect((await app.anonymous.get('/auth/me', { headers })).body.user).toEqual(user)
       }
     },
   )
@@ -34,7 +34,7 @@ describe('the token', () => {
     '%s answers 401 with a challenge',
     verifies('login.missing-token-401', 'login.401-www-authenticate-bearer'),
     async ([, headers], { app }) => {
-      const response = await app.nobody.get('/auth/me', { headers })
+      const response = await app.anonymous.get('/auth/me', { headers })
       expect(response).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED', details: {} } })
       expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="\w+"/)
     },
@@ -43,13 +43,13 @@ describe('the token', () => {
   test('is not the id of anything', verifies('http.id-is-never-a-secret'), async ({ app }) => {
     const { owner, id } = await app.workspace()
     for (const token of [id, owner.user.id, `psn_${owner.user.id}`]) {
-      const response = await app.nobody.get('/auth/me', { headers: { authorization: `Bearer ${token}` } })
+      const response = await app.anonymous.get('/auth/me', { headers: { authorization: `Bearer ${token}` } })
       expect(response).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
     }
   })
 
   test(
-    'lives 30 days from its last use',
+    'is valid for 30 days after its last use',
     verifies('login.token-lifetime', 'login.expired-token-401'),
     async ({ app }) => {
       const person = await app.person()
@@ -80,22 +80,22 @@ describe('the token', () => {
 
 describe('the cookie', () => {
   const cookieOf = async (app: TestApp) =>
-    (await app.nobody.post('/auth/sign-up', newcomer())).headers.get('set-cookie') ?? ''
+    (await app.anonymous.post('/auth/sign-up', newcomer())).headers.get('set-cookie') ?? ''
 
   test('is HttpOnly and SameSite=Lax', verifies('login.cookie-httponly-lax'), async ({ app }) => {
     const cookie = await cookieOf(app)
     expect(cookie).toMatch(/^baton_session=psn_[\w-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/)
   })
 
-  test('is sent again as the login goes on living', verifies('login.token-lifetime'), async ({ app }) => {
+  test('is renewed together with the login', verifies('login.token-lifetime'), async ({ app }) => {
     const { token } = await app.person()
-    const browser = app.nobody.with({ cookie: `baton_session=${token}` })
+    const browser = app.anonymous.with({ cookie: `baton_session=${token}` })
     expect((await browser.get('/auth/me')).headers.get('set-cookie')).toBeNull()
     app.clock.advance({ days: 29 })
     const renewed = (await browser.get('/auth/me')).headers.get('set-cookie')
     expect(renewed).toContain(`baton_session=${token}; Path=/; Max-Age=2592000`)
     app.clock.advance({ days: 29 })
-    const bearer = app.nobody.with({ authorization: `Bearer ${token}` })
+    const bearer = app.anonymous.with({ authorization: `Bearer ${token}` })
     expect((await bearer.get('/auth/me')).headers.get('set-cookie')).toBeNull()
   })
 
@@ -119,7 +119,7 @@ describe('the cookie', () => {
     ['a cross-site fetch', { 'sec-fetch-site': 'cross-site' }, 'login.csrf-cross-site-fetch-refused'],
     ['a same-site fetch', { 'sec-fetch-site': 'same-site' }, 'login.csrf-cross-site-fetch-refused'],
   ] as const)(
-    'refuses a write that brings %s',
+    'refuses a write with %s',
     verifies(
       'login.csrf-no-origin-refused',
       'login.csrf-foreign-origin-refused',
@@ -127,14 +127,14 @@ describe('the cookie', () => {
     ),
     async ([, headers], { app }) => {
       const { token } = await app.person()
-      const browser = app.nobody.with({ cookie: `baton_session=${token}`, ...headers })
+      const browser = app.anonymous.with({ cookie: `baton_session=${token}`, ...headers })
       const response = await app.unchanged(() => browser.post('/workspaces', { name: 'Forged' }))
       expect(response).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })
     },
   )
 
   test(
-    'accepts a write of our own pages, and any read',
+    'accepts writes from our own origin, and any read',
     verifies(
       'login.csrf-same-origin-accepted',
       'login.csrf-sec-fetch-site-accepted',
@@ -143,7 +143,7 @@ describe('the cookie', () => {
     ),
     async ({ app }) => {
       const { token } = await app.person()
-      const browser = app.nobody.with({ cookie: `baton_session=${token}` })
+      const browser = app.anonymous.with({ cookie: `baton_session=${token}` })
       const { rootUrl } = app.ctx.config
       for (const origin of [
         rootUrl,
@@ -156,7 +156,7 @@ describe('the cookie', () => {
       expect((await browser.post('/workspaces', { name: 'Two' }, { headers: sameOrigin })).status).toBe(201)
       expect((await browser.get('/auth/me')).status).toBe(200)
       expect((await browser.get('/auth/me', { headers: { origin: 'https://evil.example' } })).status).toBe(200)
-      const bearer = app.nobody.with({ authorization: `Bearer ${token}` })
+      const bearer = app.anonymous.with({ authorization: `Bearer ${token}` })
       expect((await bearer.post('/workspaces', { name: 'Three' })).status).toBe(201)
     },
   )

@@ -6,10 +6,10 @@ import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
 import { transact } from '../unit-of-work.ts'
+import { endGrantsOf } from './grants.ts'
 import { endOtherLogins, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
-import { endGrantsOf } from './tokens.ts'
 
 const periodMs = limits.signInPeriodSeconds * 1000
 const perEmail: Allowance = { limit: limits.signInFailuresPerEmail, periodMs }

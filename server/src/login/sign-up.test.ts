@@ -7,7 +7,7 @@ const newcomer = () => ({ ...ann, email: `newcomer-${++number}@example.com` })
 
 describe('sign up', () => {
   test('creates an account and a login', verifies('login.sign-up-201', 'login.token-prefix-psn'), async ({ app }) => {
-    const { status, body } = await app.nobody.post('/auth/sign-up', { ...ann, email: 'Ann@Example.com' })
+    const { status, body } = await app.anonymous.post('/auth/sign-up', { ...ann, email: 'Ann@Example.com' })
     expect(status).toBe(201)
     expect(body.user).toEqual({
       id: expect.stringMatching(/^usr_/),
@@ -19,10 +19,10 @@ describe('sign up', () => {
     expect(body.token).toMatch(/^psn_[\w-]{43}$/)
   })
 
-  test('needs every field', verifies('login.sign-up-missing-field-422'), async ({ app }) => {
+  test('requires every field', verifies('login.sign-up-missing-field-422'), async ({ app }) => {
     for (const field of ['email', 'password', 'name']) {
       const response = await app.unchanged(() =>
-        app.nobody.post('/auth/sign-up', { ...newcomer(), [field]: undefined }),
+        app.anonymous.post('/auth/sign-up', { ...newcomer(), [field]: undefined }),
       )
       expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
       expect(response.body.details).toEqual({ [field]: 'is required' })
@@ -35,22 +35,25 @@ describe('sign up', () => {
     [200, 201],
     [201, 422],
   ])('a password of %i characters answers %i', verifies('login.password-length'), async ([length, status], { app }) => {
-    const response = await app.nobody.post('/auth/sign-up', { ...newcomer(), password: 'x'.repeat(length as number) })
+    const response = await app.anonymous.post('/auth/sign-up', {
+      ...newcomer(),
+      password: 'x'.repeat(length as number),
+    })
     expect(response.status).toBe(status)
     if (status === 422) expect(Object.keys(response.body.details)).toEqual(['password'])
   })
 
-  test('an e-mail is one account, whatever its letter case', async ({ app }) => {
+  test('e-mails that differ only in case are the same account', async ({ app }) => {
     const person = newcomer()
-    await app.nobody.post('/auth/sign-up', person)
+    await app.anonymous.post('/auth/sign-up', person)
     const again = await app.unchanged(() =>
-      app.nobody.post('/auth/sign-up', { ...person, email: person.email.toUpperCase() }),
+      app.anonymous.post('/auth/sign-up', { ...person, email: person.email.toUpperCase() }),
     )
     expect(again).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
     expect(again.body.details).toEqual({ email: 'has an account already; sign in instead' })
   })
 
-  test('an e-mail must be one', async ({ app }) => {
+  test('refuses an invalid e-mail', async ({ app }) => {
     for (const email of [
       '',
       'ann',
@@ -61,34 +64,38 @@ describe('sign up', () => {
       5,
       null,
     ]) {
-      const response = await app.unchanged(() => app.nobody.post('/auth/sign-up', { ...ann, email }))
+      const response = await app.unchanged(() => app.anonymous.post('/auth/sign-up', { ...ann, email }))
       expect(response).toMatchObject({ status: 422, body: { details: { email: 'must be an e-mail address' } } })
     }
   })
 
-  test('by invitation only, but for the first account', verifies('login.signup-invite-mode'), async ({ startApp }) => {
-    const app = await startApp({ BATON_SIGNUP: 'invite' })
-    const first = await app.nobody.post('/auth/sign-up', newcomer())
-    expect(first.status).toBe(201)
-    const invited = newcomer()
-    const refused = await app.unchanged(() => app.nobody.post('/auth/sign-up', invited))
-    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+  test(
+    'requires an invitation, except for the first account',
+    verifies('login.signup-invite-mode'),
+    async ({ startApp }) => {
+      const app = await startApp({ BATON_SIGNUP: 'invite' })
+      const first = await app.anonymous.post('/auth/sign-up', newcomer())
+      expect(first.status).toBe(201)
+      const invited = newcomer()
+      const refused = await app.unchanged(() => app.anonymous.post('/auth/sign-up', invited))
+      expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
 
-    const owner = app.nobody.with({ authorization: `Bearer ${first.body.token}` })
-    const { id } = (await owner.post('/workspaces', { name: 'Acme' })).body
-    const inWorkspace = owner.with({ 'x-workspace-id': id })
-    await inWorkspace.post('/workspaces/me/invitations', { email: invited.email, role: 'member' })
-    expect((await app.unchanged(() => app.nobody.post('/auth/sign-up', newcomer()))).status).toBe(403)
-    expect((await app.nobody.post('/auth/sign-up', invited)).status).toBe(201)
+      const owner = app.anonymous.with({ authorization: `Bearer ${first.body.token}` })
+      const { id } = (await owner.post('/workspaces', { name: 'Acme' })).body
+      const inWorkspace = owner.with({ 'x-workspace-id': id })
+      await inWorkspace.post('/workspaces/me/invitations', { email: invited.email, role: 'member' })
+      expect((await app.unchanged(() => app.anonymous.post('/auth/sign-up', newcomer()))).status).toBe(403)
+      expect((await app.anonymous.post('/auth/sign-up', invited)).status).toBe(201)
 
-    const late = newcomer()
-    await inWorkspace.post('/workspaces/me/invitations', { email: late.email, role: 'member' })
-    app.clock.advance({ days: 7 })
-    expect((await app.nobody.post('/auth/sign-up', late)).status).toBe(403)
-  })
+      const late = newcomer()
+      await inWorkspace.post('/workspaces/me/invitations', { email: late.email, role: 'member' })
+      app.clock.advance({ days: 7 })
+      expect((await app.anonymous.post('/auth/sign-up', late)).status).toBe(403)
+    },
+  )
 })
 
-test('sign-ups from one network are limited where strangers can reach the service', async ({ startApp }) => {
+test('sign-ups from one network are limited unless the service is local', async ({ startApp }) => {
   const app = await startApp({
     BATON_ROOT_URL: 'https://baton.example',
     BATON_SIGNUP: 'open',
@@ -96,10 +103,12 @@ test('sign-ups from one network are limited where strangers can reach the servic
   })
   const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
   for (let i = 0; i < 60; i++) {
-    const response = await app.nobody.post('/auth/sign-up', newcomer(), from(`2001:db8:1:2::${i}`))
+    const response = await app.anonymous.post('/auth/sign-up', newcomer(), from(`2001:db8:1:2::${i}`))
     expect(response.status).toBe(201)
   }
-  const refused = await app.unchanged(() => app.nobody.post('/auth/sign-up', newcomer(), from('2001:db8:1:2:ffff::1')))
+  const refused = await app.unchanged(() =>
+    app.anonymous.post('/auth/sign-up', newcomer(), from('2001:db8:1:2:ffff::1')),
+  )
   expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
-  expect((await app.nobody.post('/auth/sign-up', newcomer(), from('2001:db8:1:3::1'))).status).toBe(201)
+  expect((await app.anonymous.post('/auth/sign-up', newcomer(), from('2001:db8:1:3::1'))).status).toBe(201)
 })

@@ -2,7 +2,7 @@ import type { AppScope, Role } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
-import { none, type Sql, sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import {
@@ -102,11 +102,4 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
 export function effectiveScopes(approved: AppScope[] | null, requested: AppScope[] | null): AppScope[] {
   if (!approved || approved.length === 0) return ['read']
   return approved.filter((scope) => requested?.includes(scope))
-}
-
-/** Ends the grants of a person's programs, in one workspace or in all. */
-export async function endGrantsOf(tx: Queryable, now: Date, userId: string, workspaceId: string | null = null) {
-  const theirs = sql`user_id = ${userId} ${workspaceId ? sql`and workspace_id = ${workspaceId}` : none}`
-  await tx.run(sql`delete from access_tokens where grant_id in (select id from grants where ${theirs})`)
-  await tx.run(sql`update grants set ended_at = ${now} where ${theirs} and ended_at is null`)
 }

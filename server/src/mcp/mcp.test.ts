@@ -82,9 +82,9 @@ describe('authentication', () => {
     const { robot } = await mcpScene(app)
     const metadata = `resource_metadata="${app.ctx.config.rootUrl}/.well-known/oauth-protected-resource/mcp"`
     const strangers = [
-      app.nobody,
-      app.nobody.with({ authorization: 'Bearer svc_at_nonsense' }),
-      app.nobody.with({ authorization: 'Basic eDp5' }),
+      app.anonymous,
+      app.anonymous.with({ authorization: 'Bearer svc_at_nonsense' }),
+      app.anonymous.with({ authorization: 'Basic eDp5' }),
     ]
     for (const stranger of strangers) {
       const response = await rpc(stranger, 'tools/list')
@@ -92,7 +92,7 @@ describe('authentication', () => {
       expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", /)
       expect(response.headers.get('www-authenticate')).toContain(metadata)
     }
-    const elsewhere = await app.nobody.get('/issues')
+    const elsewhere = await app.anonymous.get('/issues')
     expect(elsewhere.headers.get('www-authenticate')).not.toContain('resource_metadata')
     expect((await rpc(robot, 'ping')).body.result).toEqual({})
   })
@@ -107,8 +107,8 @@ describe('authentication', () => {
     async ({ app }) => {
       const { bare, owner, member, id } = await mcpScene(app)
       const elsewhere = await app.workspace('Elsewhere')
-      const program = app.nobody.with({ authorization: `Bearer ${await programOf(app, member, id)}` })
-      const login = app.nobody.with({ authorization: `Bearer ${owner.token}` })
+      const program = app.anonymous.with({ authorization: `Bearer ${await programOf(app, member, id)}` })
+      const login = app.anonymous.with({ authorization: `Bearer ${owner.token}` })
       for (const client of [bare, program, owner]) {
         expect((await callTool(client, 'get_workspace')).structuredContent.id).toBe(id)
       }

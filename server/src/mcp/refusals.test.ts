@@ -79,7 +79,7 @@ describe('a refusal', () => {
     async ({ app }) => {
       const { robot, owner, member, id } = await mcpScene(app)
       const scopeless = await app.installed(owner, { scopes: ['app:mentionable'] })
-      const program = app.nobody.with({ authorization: `Bearer ${await programOf(app, member, id)}` })
+      const program = app.anonymous.with({ authorization: `Bearer ${await programOf(app, member, id)}` })
       const before = await app.everything()
       const codes = new Set<string>()
       for (const client of [robot, scopeless, owner, program]) {

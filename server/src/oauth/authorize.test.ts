@@ -47,7 +47,7 @@ describe('authorize', () => {
     ['actor user', 'invalid_request', { actor: 'user' }],
     ['no actor and an app scope', 'invalid_scope', { actor: undefined, scope: 'app:assignable' }],
     ['admin', 'invalid_scope', { scope: 'read admin' }],
-    ['a scope nobody knows', 'invalid_scope', { scope: 'read,everything' }],
+    ['an unknown scope', 'invalid_scope', { scope: 'read,everything' }],
   ])(
     'refuses %s by redirect with %s',
     verifies(
@@ -77,14 +77,14 @@ describe('authorize', () => {
     },
   )
 
-  test('tells what cannot be read in the way of the rest, and ignores what it does not know', async ({ app }) => {
+  test('refuses repeated, invalid and too long parameters, and ignores unknown ones', async ({ app }) => {
     const { owner, client } = await scene(app)
-    const asked = (more: string) =>
+    const authorizeWith = (more: string) =>
       owner.get(
         `/oauth/authorize?${new URLSearchParams({ redirect_uri: redirectUri, client_id: client.client_id })}&${more}`,
       )
     for (const more of [`redirect_uri=${redirectUri}`, `client_id=${client.client_id}`]) {
-      const page = await app.unchanged(() => asked(more))
+      const page = await app.unchanged(() => authorizeWith(more))
       expect([page.status, page.headers.get('location')], more).toEqual([400, null])
     }
     for (const client_id of ['\0', 'x'.repeat(5000)]) {
@@ -92,7 +92,7 @@ describe('authorize', () => {
       expect(page.body).toContain('cannot be completed')
     }
     for (const more of ['state=a&state=b', 'state=%00', `state=${'x'.repeat(5000)}`, 'scope=a&scope=b']) {
-      const back = new URL((await app.unchanged(() => asked(more))).headers.get('location') ?? '')
+      const back = new URL((await app.unchanged(() => authorizeWith(more))).headers.get('location') ?? '')
       expect([back.origin + back.pathname, back.searchParams.get('error')]).toEqual([redirectUri, 'invalid_request'])
       expect(back.searchParams.get('state')).toBeNull()
     }
@@ -101,7 +101,7 @@ describe('authorize', () => {
   })
 
   test(
-    'refuses a scope outside the manifest, and keeps a query of the redirect address',
+    'refuses a scope outside the manifest, and keeps the query of the redirect URI',
     verifies('oauth.scope-outside-manifest-is-invalid-scope'),
     async ({ app }) => {
       const { owner, client } = await scene(app, ['read'])
@@ -115,7 +115,7 @@ describe('authorize', () => {
   )
 
   test(
-    'leads to sign-in, or to consent, with scopes apart by spaces or commas and anything unknown ignored',
+    'redirects to sign-in or to consent, accepts spaces and commas between scopes, ignores unknown parameters',
     verifies(
       'oauth.not-signed-in-goes-to-sign-in',
       'oauth.signed-in-goes-to-consent',
@@ -124,9 +124,9 @@ describe('authorize', () => {
     ),
     async ({ app }) => {
       const { owner, client } = await scene(app)
-      const nobody = await app.unchanged(() => authorize(app.nobody, client.client_id, { resource: 'x' }))
-      expect(nobody.status).toBe(302)
-      const signIn = new URL(nobody.headers.get('location') ?? '')
+      const anonymous = await app.unchanged(() => authorize(app.anonymous, client.client_id, { resource: 'x' }))
+      expect(anonymous.status).toBe(302)
+      const signIn = new URL(anonymous.headers.get('location') ?? '')
       expect(signIn.origin + signIn.pathname).toBe(`${app.ctx.config.appUrl}/sign-in`)
       const next = new URL(signIn.searchParams.get('next') ?? '')
       expect(next.searchParams.get('client_id')).toBe(client.client_id)
@@ -145,7 +145,7 @@ describe('authorize', () => {
 
 describe('consent', () => {
   test(
-    'shows what is asked for to the person who began it, and says whether they may',
+    'shows the request only to the person who began it, and whether they can approve',
     verifies('oauth.consent-request-shape', 'oauth.can-approve', 'oauth.request-bound-to-person'),
     async ({ app }) => {
       const { id: workspaceId, owner, admin, member, client, team } = await scene(app)
@@ -186,7 +186,7 @@ describe('consent', () => {
     },
   )
 
-  test('shows what the app will be told of and where, and how it is installed already', async ({ app }) => {
+  test('shows the webhook and its resource types, and the current installation', async ({ app }) => {
     const { owner, member, client, team } = await scene(app)
     const manifest = (webhook: object, scopes = ['read', 'write']) => ({
       schemaVersion: '1.0.0',
@@ -203,22 +203,22 @@ describe('consent', () => {
 
     const webhook = { url: 'https://hooks.robots.example.com:8443/baton?key=1', resource_types: ['Issue'] }
     await replace(webhook)
-    const told = {
+    const shownWebhook = {
       host: 'hooks.robots.example.com:8443',
       resource_types: ['Issue'],
       always: ['AgentSessionEvent', 'PermissionChange', 'OAuthApp'],
     }
     expect(await shown()).toMatchObject({
       app: { description: 'Mends what is broken.' },
-      webhook: told,
+      webhook: shownWebhook,
       installed: null,
     })
     const elsewhere = await app.workspace()
     await consent(owner, client.client_id, { team_ids: [team.id] })
     const installed = { all_teams: false, team_ids: [team.id], scopes: ['read', 'write'] }
-    expect(await shown()).toMatchObject({ webhook: told, installed })
-    expect(await shown(member)).toMatchObject({ webhook: told, installed, can_approve: false })
-    // Nobody else learns where it is installed, or where its events go.
+    expect(await shown()).toMatchObject({ webhook: shownWebhook, installed })
+    expect(await shown(member)).toMatchObject({ webhook: shownWebhook, installed, can_approve: false })
+    // People outside the workspace see neither the webhook nor the installation.
     expect(await shown(elsewhere.owner)).toMatchObject({ webhook: null, installed: null, teams: [], workspaces: [] })
 
     await replace({ ...webhook, enabled: false }, ['read'])
@@ -229,7 +229,7 @@ describe('consent', () => {
   })
 
   test(
-    'is given by managers of the app’s workspace alone',
+    'can be given only by managers of the app’s workspace',
     verifies('oauth.approve-by-member-forbidden', 'installation.only-in-developer-workspace'),
     async ({ app }) => {
       const { owner, member, client } = await scene(app)
@@ -289,7 +289,7 @@ describe('consent', () => {
     },
   )
 
-  test('needs exactly one choice of teams', verifies('installation.coverage-exactly-one'), async ({ app }) => {
+  test('needs either all teams or some teams', verifies('installation.coverage-exactly-one'), async ({ app }) => {
     const { owner, client, team } = await scene(app)
     const elsewhere = await scene(app)
     const id = await askConsent(owner, client.client_id)
@@ -321,7 +321,7 @@ describe('consent', () => {
     expect((await owner.get('/installations')).body.data).toEqual([])
   })
 
-  test('is asked for ten minutes', verifies('oauth.consent-request-expires'), async ({ app }) => {
+  test('expires after 10 minutes', verifies('oauth.consent-request-expires'), async ({ app }) => {
     const { owner, client } = await scene(app)
     const [early, late] = [await askConsent(owner, client.client_id), await askConsent(owner, client.client_id)]
     app.clock.advance({ minutes: 10, milliseconds: -1 })
@@ -332,7 +332,7 @@ describe('consent', () => {
   })
 })
 
-test('a manifest that changed since is seen before consent', async ({ app }) => {
+test('consent uses the manifest as it is when the request is decided', async ({ app }) => {
   const { owner, client } = await scene(app)
   const manifest = {
     schemaVersion: '1.0.0',

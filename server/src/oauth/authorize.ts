@@ -10,13 +10,12 @@ import { findClient, type OAuthClient } from './clients.ts'
 
 const parameters = Object.keys(api.authorize.query.properties) as (keyof AuthorizeQuery)[]
 
-/** What has been established so far; each check adds to it or refuses. */
-interface Asked {
+interface AuthorizeRequest {
   query: AuthorizeQuery
   client: OAuthClient
   redirectUri: string
   scopes: AppScope[]
-  /** Parameters that are no text, or stand twice. */
+  /** Parameters that are not text, or were sent twice. */
   unreadable: string[]
 }
 
@@ -31,33 +30,39 @@ class Refusal {
 
 const refuse = (error: string, description: string) => new Refusal(error, description)
 
-/** 4.2, decisions 5, in this order. Failures go back to the app by redirect. */
-const checks: ((asked: Asked) => Refusal | undefined)[] = [readable, codeResponse, pkceS256, actorFits, scopesAllowed]
+/** Order: oauth.pkce-checked-before-scope, oauth.actor-checked-before-scope. Failures redirect to the client. */
+const checks: ((request: AuthorizeRequest) => Refusal | undefined)[] = [
+  readable,
+  codeResponse,
+  pkceS256,
+  actorFits,
+  scopesAllowed,
+]
 
-/** Before client and address are known there is nowhere safe to send anybody: these failures show a page. */
+/** Until the client and its redirect URI are known, no redirect is safe: those failures show a page. */
 export async function authorize(ctx: Context, caller: Anonymous | Person, sent: AuthorizeQuery, url: string) {
   const unreadable = parameters.filter((name) => sent[name] !== undefined && !isReadable(sent[name]))
   const query: AuthorizeQuery = { ...sent }
   for (const name of unreadable) delete query[name]
   const client = query.client_id ? await findClient(ctx.db, query.client_id) : undefined
-  if (!client) return page('The app that sent you here is not known to this service.')
+  if (!client) return page('The app that sent you here is not registered with this service.')
   const redirectUri = query.redirect_uri
   if (!redirectUri || !isRegistered(client, redirectUri)) {
-    return page('The address to return to is not one that the app has registered.')
+    return page('The redirect address is not registered for this app.')
   }
-  const asked = { query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
+  const request = { query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
   for (const check of checks) {
-    const refusal = check(asked)
-    if (refusal) return backTo(ctx, asked, { error: refusal.error, error_description: refusal.description })
+    const refusal = check(request)
+    if (refusal) return redirectToClient(ctx, request, { error: refusal.error, error_description: refusal.description })
   }
   if (caller.kind === 'anonymous' || caller.scopes) {
     return redirect(`${ctx.config.appUrl}/sign-in?${new URLSearchParams({ next: url })}`)
   }
-  const id = await rememberRequest(ctx, caller, asked)
+  const id = await storeRequest(ctx, caller, request)
   return redirect(`${ctx.config.appUrl}/oauth/consent?${new URLSearchParams({ request: id })}`)
 }
 
-/** Exactly one of those registered. A program on the person's own machine may listen on any port (RFC 8252 7.3). */
+/** Exact match, except that a public client may use any port of a loopback address (RFC 8252, 7.3). */
 export function isRegistered({ app, redirectUris }: OAuthClient, uri: string) {
   if (redirectUris.includes(uri)) return true
   if (!URL.canParse(uri)) return false
@@ -71,20 +76,20 @@ const scopesOf = (scope = '') => [...new Set(scope.split(/[\s,]+/).filter(Boolea
 const isReadable = (value: unknown) =>
   typeof value === 'string' && value.length <= limits.oauthParameter && !textProblem(value)
 
-function readable({ unreadable: [name] }: Asked) {
+function readable({ unreadable: [name] }: AuthorizeRequest) {
   return name ? refuse('invalid_request', `${name} must be sent once, as text.`) : undefined
 }
 
-function codeResponse({ query }: Asked) {
+function codeResponse({ query }: AuthorizeRequest) {
   return query.response_type === 'code' ? undefined : refuse('unsupported_response_type', 'response_type must be code.')
 }
 
-function pkceS256({ query: { code_challenge, code_challenge_method } }: Asked) {
+function pkceS256({ query: { code_challenge, code_challenge_method } }: AuthorizeRequest) {
   const ok = /^[\w-]{43}$/.test(code_challenge ?? '') && code_challenge_method === 'S256'
   return ok ? undefined : refuse('invalid_request', 'PKCE is required: code_challenge with code_challenge_method=S256.')
 }
 
-function actorFits({ query: { actor }, client, scopes }: Asked) {
+function actorFits({ query: { actor }, client, scopes }: AuthorizeRequest) {
   if (!client.app) return actor === 'app' ? refuse('unsupported_actor', 'This client is not an agent app.') : undefined
   if (actor === 'app') return undefined
   return scopes.some((scope) => scope.startsWith('app:'))
@@ -92,7 +97,7 @@ function actorFits({ query: { actor }, client, scopes }: Asked) {
     : refuse('invalid_request', 'An agent app must send actor=app.')
 }
 
-function scopesAllowed({ client, scopes }: Asked) {
+function scopesAllowed({ client, scopes }: AuthorizeRequest) {
   const allowed: readonly string[] = client.app ? client.app.scopes : ['read', 'write']
   const unknown = scopes.find((scope) => !appScopes.includes(scope) || !allowed.includes(scope))
   return unknown
@@ -100,8 +105,12 @@ function scopesAllowed({ client, scopes }: Asked) {
     : undefined
 }
 
-/** Bound to the person who began it, and to ten minutes. */
-async function rememberRequest({ db, clock }: Context, person: Person, { client, redirectUri, query, scopes }: Asked) {
+/** The request belongs to this person and expires (oauth.request-bound-to-person, oauth.consent-request-expires). */
+async function storeRequest(
+  { db, clock }: Context,
+  person: Person,
+  { client, redirectUri, query, scopes }: AuthorizeRequest,
+) {
   const id = newId('con')
   const expiresAt = plus(clock.now(), limits.consentMinutes * 60_000)
   await db.run(sql`
@@ -111,7 +120,7 @@ async function rememberRequest({ db, clock }: Context, person: Person, { client,
   return id
 }
 
-/** RFC 9207: `iss` says who answers, so that an answer of ours cannot be passed off as another server's. */
+/** RFC 9207: `iss` names the server that responds, so that clients can detect a mix-up of servers. */
 export function returnAddress(
   issuer: string,
   redirectUri: string,
@@ -122,8 +131,11 @@ export function returnAddress(
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
 }
 
-const backTo = ({ config }: Context, { redirectUri, query }: Asked, fields: Record<string, string>) =>
-  redirect(returnAddress(config.rootUrl, redirectUri, query.state ?? null, fields))
+const redirectToClient = (
+  { config }: Context,
+  { redirectUri, query }: AuthorizeRequest,
+  fields: Record<string, string>,
+) => redirect(returnAddress(config.rootUrl, redirectUri, query.state ?? null, fields))
 
 const redirect = (location: string) => new Reply<undefined>(undefined, { location, 'cache-control': 'no-store' }, 302)
 

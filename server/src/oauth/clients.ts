@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
 import { textProblem } from '../http/validate.ts'
 
-/** An agent app with its secret, or a program of people that registered itself and has none. */
+/** An agent app with a secret, or a public client (`app` is null) that registered itself and has none. */
 export interface OAuthClient {
   id: string
   name: string
@@ -48,8 +48,7 @@ export async function findClient(db: Queryable, id: string): Promise<OAuthClient
   return program ? { id, ...program, app: null } : undefined
 }
 
-/** As `authenticate` finds them: in the form, or by HTTP Basic. */
-interface Presented {
+interface Credentials {
   id: string
   secret: string | null
 }
@@ -57,8 +56,8 @@ interface Presented {
 const refused = () => new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', 401)
 
 /**
- * 4.2: which client is calling. An agent app proves it with its secret, by HTTP Basic or in the form, never both;
- * a program of people has none to show. `needsSecret` false: a secret may be left out, but a wrong one is refused.
+ * Identifies the client. An agent app sends its secret by HTTP Basic or in the form, not both; a public client has
+ * none. With `needsSecret: false` an app may omit it too, but a wrong secret is still refused.
  */
 export async function authenticate(
   db: Queryable,
@@ -66,16 +65,16 @@ export async function authenticate(
   form: Record<string, string | undefined>,
   { needsSecret = true } = {},
 ): Promise<OAuthClient> {
-  const presented = presentedBy(authorization, form)
-  const client = textProblem(presented.id) ? undefined : await findClient(db, presented.id)
+  const credentials = credentialsOf(authorization, form)
+  const client = textProblem(credentials.id) ? undefined : await findClient(db, credentials.id)
   if (!client) throw refused()
-  if (presented.secret === null && (!client.app || !needsSecret)) return client
-  if (!client.app || presented.secret === null) throw refused()
-  if (!sameBytes(sha256(presented.secret), client.app.secretHash)) throw refused()
+  if (credentials.secret === null && (!client.app || !needsSecret)) return client
+  if (!client.app || credentials.secret === null) throw refused()
+  if (!sameBytes(sha256(credentials.secret), client.app.secretHash)) throw refused()
   return client
 }
 
-function presentedBy(authorization: string | undefined, form: Record<string, string | undefined>): Presented {
+function credentialsOf(authorization: string | undefined, form: Record<string, string | undefined>): Credentials {
   if (authorization === undefined) {
     if (!form.client_id) throw refused()
     return { id: form.client_id, secret: form.client_secret ?? null }
@@ -83,10 +82,11 @@ function presentedBy(authorization: string | undefined, form: Record<string, str
   const encoded = /^Basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization)?.[1]
   const [, id, secret] = /^([^:]+):(.*)$/s.exec(encoded ? Buffer.from(encoded, 'base64').toString('utf8') : '') ?? []
   if (!id || secret === undefined) throw refused()
-  if (form.client_secret) throw new OAuthError('invalid_request', 'Authenticate the client in one way, not in two.')
+  if (form.client_secret)
+    throw new OAuthError('invalid_request', 'Authenticate the client by HTTP Basic or in the form, not both.')
   const basic = { id: formDecoded(id), secret: formDecoded(secret) }
   if (form.client_id && form.client_id !== basic.id) {
-    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header.')
+    throw new OAuthError('invalid_request', 'client_id must be the client of the Authorization header.')
   }
   return basic
 }

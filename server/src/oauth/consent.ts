@@ -8,14 +8,14 @@ import {
 } from '@baton/protocol'
 import { iconUrl } from '../addresses.ts'
 import { chosenTeams, install } from '../agent-apps/installations.ts'
-import { days, plus } from '../clock.ts'
+import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
-import { newId } from '../ids.ts'
+import { createGrant } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
@@ -31,7 +31,7 @@ interface Request {
   code_challenge: string
 }
 
-/** Only for the person who began it, once, and for ten minutes. */
+/** An undecided request of the caller (oauth.request-bound-to-person, oauth.consent-request-expires). */
 async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, id: string, lock = none) {
   const request = found(
     await tx.row<Request>(sql`
@@ -39,25 +39,25 @@ async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, i
       where id = ${id} and user_id = ${caller.id} and decided_at is null and expires_at > ${now} ${lock}`),
   )
   const client = found(await findClient(tx, request.client_id))
-  // The manifest may have changed since: where it no longer leads, and what it no longer asks for, is not consented to.
+  // The manifest may have changed since: its current redirect URIs and scopes apply.
   if (!isRegistered(client, request.redirect_uri)) throw notFound()
   const scopes = client.app ? request.scopes.filter((scope) => client.app?.scopes.includes(scope)) : request.scopes
   if (request.scopes.length > 0 && scopes.length === 0) throw notFound()
   return { request: { ...request, scopes }, client }
 }
 
-/** 4.2.3: what the consent screen shows. */
+/** The data of the consent screen (oauth.consent-request-shape). */
 export async function readRequest(ctx: Context, person: Person, id: string): Promise<ConsentRequest> {
   const { request, client } = await findRequest(withoutTransaction(ctx, person), id)
   const { app } = client
   const workspaces = await ctx.db.rows<{ id: string; name: string; role: string }>(sql`
     select w.id, w.name, m.role from memberships m join workspaces w on w.id = m.workspace_id
     where m.user_id = ${person.id} ${app ? sql`and w.id = ${app.workspaceId}` : none} order by w.id`)
-  // Nothing is said about a workspace to people who are not in it.
-  const theirs = workspaces.length > 0 ? app : null
-  const teams = theirs
+  // People outside the workspace learn nothing about it.
+  const ownApp = workspaces.length > 0 ? app : null
+  const teams = ownApp
     ? await ctx.db.rows<{ id: string; key: string; name: string }>(
-        sql`select id, key, name from teams where workspace_id = ${theirs.workspaceId} order by key`,
+        sql`select id, key, name from teams where workspace_id = ${ownApp.workspaceId} order by key`,
       )
     : []
   return {
@@ -70,17 +70,17 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
     },
     client_name: client.name,
     developer: app?.developer ?? null,
-    scopes: granted(request.scopes),
+    scopes: scopesGranted(request.scopes),
     teams,
     workspaces: workspaces.map(({ id, name }) => ({ id, name })),
     redirect_host: new URL(request.redirect_uri).host,
-    webhook: theirs && (await webhookOf(ctx.db, theirs.endpointId)),
-    installed: theirs && (await installedAs(ctx.db, theirs)),
+    webhook: ownApp && (await webhookOf(ctx.db, ownApp.endpointId)),
+    installed: ownApp && (await currentInstallation(ctx.db, ownApp)),
     can_approve: app ? workspaces.some(({ role }) => role !== 'member') : workspaces.length > 0,
   }
 }
 
-/** What it will be told of as things stand: nothing while its webhook has no address or is not enabled. */
+/** Where the app will receive events, and which; null while its webhook has no URL or is disabled. */
 async function webhookOf(db: Queryable, endpointId: string): Promise<ConsentRequest['webhook']> {
   const endpoint = await db.row<{ url: string; resource_types: ResourceType[] }>(sql`
     select url, resource_types from endpoints where id = ${endpointId} and state = 'enabled' and url <> ''`)
@@ -88,7 +88,7 @@ async function webhookOf(db: Queryable, endpointId: string): Promise<ConsentRequ
   return { host: new URL(endpoint.url).host, resource_types: endpoint.resource_types, always: [...appEventTypes] }
 }
 
-async function installedAs(
+async function currentInstallation(
   db: Queryable,
   { id, scopes }: NonNullable<OAuthClient['app']>,
 ): Promise<ConsentRequest['installed']> {
@@ -98,54 +98,55 @@ async function installedAs(
   return { all_teams: row.all_teams, team_ids: row.team_ids, scopes: effectiveScopes(row.approved, scopes) }
 }
 
-/** A grant with no scope is `read` (5.6). */
-const granted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
+/** A request without scopes is granted `read` (oauth.grant-without-scope-is-read). */
+const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
 
 export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
   transact(ctx, person, async (unit) => {
     const { request, client } = await findRequest(unit, id, sql`for update`)
-    const grant = client.app
+    const approved = client.app
       ? await approveApp(unit, { ...client, app: client.app }, request, consent)
       : await approveProgram(unit, client, consent)
-    await decide(unit, request)
-    const code = await createGrant(unit, request, grant)
+    await markDecided(unit, request)
+    const code = await createCode(unit, request, approved)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
   })
 
 export const deny = (ctx: Context, person: Person, id: string) =>
   transact(ctx, person, async (unit) => {
     const { request } = await findRequest(unit, id, sql`for update`)
-    await decide(unit, request)
+    await markDecided(unit, request)
     const refusal = { error: 'access_denied', error_description: 'The request was denied.' }
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, refusal) }
   })
 
-const decide = ({ tx, now }: UnitOfWork, { id }: Request) =>
+const markDecided = ({ tx, now }: UnitOfWork, { id }: Request) =>
   tx.run(sql`update oauth_requests set decided_at = ${now} where id = ${id}`)
 
-interface Granted {
+interface Approved {
   workspaceId: string
   installationId: string | null
   userId: string | null
 }
 
-/** 4.2.3-4: only managers of the app's workspace; the installation acts as the app, not as them. */
+/** Only for managers of the app's workspace. The token acts as the app, not as the manager (oauth.token-acts-as-app). */
 async function approveApp(
   unit: UnitOfWork<Person>,
   { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
   request: Request,
   consent: Consent,
-): Promise<Granted> {
+): Promise<Approved> {
   const { workspaceId } = app
   await lockWorkspace(unit.tx, workspaceId)
   const asManager = await confirmManager(unit, workspaceId)
-  if (consent.workspace_id !== undefined) throw invalid({ workspace_id: 'is for programs of your own; choose teams' })
+  if (consent.workspace_id !== undefined)
+    throw invalid({ workspace_id: 'must not be sent for an agent app; choose teams' })
   const teams = await chosenTeams(unit.tx, workspaceId, consent)
   const { id } = await install(asManager, { app: { ...app, name }, scopes: request.scopes, teams })
   return { workspaceId, installationId: id, userId: null }
 }
 
-/** Nothing is said about a workspace to people who are not in it. */
+/** The same refusal for outsiders as for plain members, so that outsiders learn nothing about the workspace. */
 function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
   const member: Member = { ...unit.caller, workspaceId, role: 'member' }
   return confirmRole({ ...unit, caller: member }, 'manager').catch((error) => {
@@ -153,30 +154,28 @@ function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
   })
 }
 
-/** decisions 9: any member for themselves, in a workspace of theirs. */
+/** Any person may approve a program for one of their workspaces (oauth.public-client-workspace). */
 async function approveProgram(
   { tx, now, caller }: UnitOfWork<Person>,
   client: OAuthClient,
   consent: Consent,
-): Promise<Granted> {
+): Promise<Approved> {
   const { workspace_id: workspaceId, all_teams, team_ids } = consent
   if (all_teams !== undefined || team_ids !== undefined)
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
   if (!workspaceId) throw invalid({ workspace_id: 'is required' })
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${caller.id} for key share`)
-  if (!member) throw invalid({ workspace_id: 'is not a workspace of yours' })
+  if (!member) throw invalid({ workspace_id: 'must be a workspace that you are a member of' })
   await tx.run(sql`update oauth_clients set used_at = ${now} where id = ${client.id}`)
   return { workspaceId, installationId: null, userId: caller.id }
 }
 
-async function createGrant({ tx, now }: UnitOfWork, request: Request, granting: Granted): Promise<string> {
-  const grantId = newId('grt')
+async function createCode(unit: UnitOfWork, request: Request, approved: Approved): Promise<string> {
+  const { tx, now } = unit
+  const scopes = scopesGranted(request.scopes)
+  const grantId = await createGrant(unit, { ...approved, clientId: request.client_id, scopes })
   const code = newSecret('svc_ac_')
-  await tx.run(sql`
-    insert into grants (id, workspace_id, client_id, installation_id, user_id, scopes, created_at, expires_at)
-    values (${grantId}, ${granting.workspaceId}, ${request.client_id}, ${granting.installationId}, ${granting.userId},
-      ${granted(request.scopes)}, ${now}, ${plus(now, days(limits.grantDays))})`)
   await tx.run(sql`
     insert into oauth_codes (hash, grant_id, client_id, redirect_uri, code_challenge, expires_at)
     values (${sha256(code)}, ${grantId}, ${request.client_id}, ${request.redirect_uri}, ${request.code_challenge},

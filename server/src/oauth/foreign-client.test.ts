@@ -5,7 +5,7 @@ import { askConsent, redirectUri, oauthScene as scene } from '../../test/oauth.t
 
 describe('metadata', () => {
   test(
-    'is where clients look for it',
+    'is served at the standard addresses',
     verifies(
       'oauth.metadata-authorization-server',
       'oauth.metadata-protected-resource',
@@ -13,23 +13,23 @@ describe('metadata', () => {
     ),
     async ({ app }) => {
       const { rootUrl, baseUrl, mcpUrl } = app.ctx.config
-      const server = await app.nobody.getRoot('/.well-known/oauth-authorization-server')
+      const server = await app.anonymous.getRoot('/.well-known/oauth-authorization-server')
       expect(server).toMatchObject({ status: 200, body: { issuer: rootUrl, token_endpoint: `${baseUrl}/oauth/token` } })
-      const resource = await app.nobody.getRoot('/.well-known/oauth-protected-resource')
+      const resource = await app.anonymous.getRoot('/.well-known/oauth-protected-resource')
       expect(resource).toMatchObject({ status: 200, body: { authorization_servers: [rootUrl] } })
-      const mcp = await app.nobody.getRoot('/.well-known/oauth-protected-resource/mcp')
+      const mcp = await app.anonymous.getRoot('/.well-known/oauth-protected-resource/mcp')
       expect(mcp).toMatchObject({ status: 200, body: { resource: mcpUrl } })
     },
   )
 })
 
 test(
-  'a foreign client discovers, authorizes, exchanges, refreshes and revokes',
+  'a standard OAuth client library discovers, authorizes, exchanges, refreshes and revokes',
   verifies('oauth.token-basic-auth', 'oauth.refusal-parameters'),
   async ({ app }) => {
     const { owner, client } = await scene(app)
     const { rootUrl } = app.ctx.config
-    // The service listens elsewhere in a test; what the client believes is the address that it was configured with.
+    // In tests the service listens on another port than its configured URL, so the client's requests are rewritten.
     const options = {
       [foreign.allowInsecureRequests]: true,
       [foreign.customFetch]: (url: string, init: object) =>

@@ -12,7 +12,7 @@ const invalidGrant = { status: 400, body: { error: 'invalid_grant' } }
 const namesOf = (programs: Program[]) => programs.map(({ client_name }) => client_name)
 
 describe('programs that a person connected', () => {
-  test('are listed newest first, with where, what for and when they were last used', async ({ startApp }) => {
+  test('are listed newest first, with workspace, scopes and last use', async ({ startApp }) => {
     const app = await startApp()
     const { id, owner, member } = await app.workspace('Acme')
     const list = async (query = '') => (await member.get(`/auth/programs${query}`)).body
@@ -37,7 +37,7 @@ describe('programs that a person connected', () => {
       'Editor',
     ])
 
-    // A use is written down to the minute.
+    // The last use is stored at most once a minute.
     const program = asApp(app, id, first.access_token)
     const usedAt = async () => (await list()).data[1].last_used_at
     await program.get('/issues')
@@ -50,7 +50,7 @@ describe('programs that a person connected', () => {
     expect(await usedAt()).toBe(app.clock.now().toISOString())
   })
 
-  test('stop at once when they are disconnected, and only those', async ({ startApp }) => {
+  test('lose access at once when disconnected, and others keep it', async ({ startApp }) => {
     const app = await startApp()
     const { id, member } = await app.workspace()
     const [kept, ended] = [await connected(app, member, id, 'Kept'), await connected(app, member, id, 'Ended')]
@@ -70,7 +70,7 @@ describe('programs that a person connected', () => {
     expect((await refresh(app, kept)).status).toBe(200)
   })
 
-  test('of somebody else are out of reach, and work on', async ({ startApp }) => {
+  test('of another person cannot be listed or disconnected', async ({ startApp }) => {
     const app = await startApp()
     const { id, owner, member } = await app.workspace()
     const tokens = await connected(app, member, id)
@@ -81,7 +81,7 @@ describe('programs that a person connected', () => {
       expect(await app.unchanged(() => person.delete(`/auth/programs/${program.id}`))).toMatchObject(missing)
       expect((await person.get('/auth/programs')).body.data).toEqual([])
     }
-    // Nor do programs and apps see to such things.
+    // Programs and apps cannot manage programs.
     for (const client of [asApp(app, id, tokens.access_token), robot]) {
       const loginOnly = refusal(403, 'SESSION_ONLY_ROUTE')
       expect(await app.unchanged(() => client.delete(`/auth/programs/${program.id}`))).toMatchObject(loginOnly)
@@ -89,22 +89,22 @@ describe('programs that a person connected', () => {
     }
     expect((await asApp(app, id, tokens.access_token).get('/issues')).status).toBe(200)
     expect((await refresh(app, tokens)).status).toBe(200)
-    // An app's own grant is no program of whoever installed it.
+    // The grant of an app is not a program of the manager who installed it.
     expect((await owner.get('/auth/programs')).body.data).toEqual([])
     expect((await robot.get('/issues')).status).toBe(200)
   })
 
-  test('are listed as long as they can do anything', async ({ startApp }) => {
+  test('are listed while they have a valid token', async ({ startApp }) => {
     const app = await startApp()
     const { id, owner, member } = await app.workspace()
     const names = async () => namesOf((await member.get('/auth/programs')).body.data)
     const returned = await connected(app, member, id, 'Gave it back')
     await connected(app, member, id, 'Silent')
-    await app.nobody.post('/oauth/revoke', undefined, {
+    await app.anonymous.post('/oauth/revoke', undefined, {
       raw: new URLSearchParams({ token: returned.refresh_token, client_id: returned.client_id }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
-    // Its access token lives on, so it can still be stopped.
+    // Its access token is still valid, so the program can still be disconnected.
     expect(await names()).toEqual(['Silent', 'Gave it back'])
     app.clock.advance({ hours: 1 })
     expect(await names()).toEqual(['Silent'])
@@ -120,8 +120,8 @@ describe('programs that a person connected', () => {
 
     await connected(app, member, id, 'Of a member')
     expect(await names()).toEqual(['Of a member'])
-    const { body } = await app.nobody.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
-    const manager = app.nobody.with({ authorization: `Bearer ${body.token}`, 'x-workspace-id': id })
+    const { body } = await app.anonymous.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
+    const manager = app.anonymous.with({ authorization: `Bearer ${body.token}`, 'x-workspace-id': id })
     expect((await manager.delete(`/workspaces/me/members/${member.user.id}`)).status).toBe(204)
     expect(await names()).toEqual([])
   })

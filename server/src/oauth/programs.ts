@@ -4,12 +4,12 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { endGrantAndTokens } from '../login/grants.ts'
 import { transact } from '../unit-of-work.ts'
-import { endGrant } from './token.ts'
 
 /**
- * Grants `g` of the person that still open something: a token that is good, or one to get another with. One that its
- * program has given back counts until its last access token expires (4.2).
+ * Grants `g` of the person with a valid access or refresh token. A revoked grant counts until its last access token
+ * expires (oauth.revoke-keeps-access-tokens).
  */
 const active = (person: Person, now: Date): Sql => sql`
   g.user_id = ${person.id} and (
@@ -17,7 +17,7 @@ const active = (person: Person, now: Date): Sql => sql`
     or g.ended_at is null and g.expires_at > ${now} and exists (
       select from refresh_tokens r where r.grant_id = g.id and r.rotated_at is null and r.expires_at > ${now}))`
 
-/** What acts for the person by a token, such as their MCP clients. */
+/** Programs that act for the person with a token, such as MCP clients. */
 export const listPrograms = (ctx: Context, person: Person, query: PageQuery) =>
   page<Program>(
     ctx.keys,
@@ -33,11 +33,11 @@ export const listPrograms = (ctx: Context, person: Person, query: PageQuery) =>
       order by g.id desc limit ${count}`),
   )
 
-/** Its tokens stop at once. The grant is held first, so that a refresh under way comes before and is ended too. */
+/** Ends all tokens of the program. Locks the grant first, so that tokens of a concurrent refresh are ended too. */
 export const endProgram = (ctx: Context, person: Person, id: string): Promise<void> =>
   transact(ctx, person, async (unit) => {
     const { tx, now } = unit
     await tx.row(sql`select 1 from grants where id = ${id} and user_id = ${person.id} for update`)
     found(await tx.row(sql`select 1 from grants g where g.id = ${id} and ${active(person, now)}`))
-    await endGrant(unit, id)
+    await endGrantAndTokens(unit, id)
   })

@@ -5,7 +5,7 @@ import { askConsent, authorize, pkce, token } from '../../test/oauth.ts'
 describe('a program of a person', () => {
   const loopback = 'http://127.0.0.1:4000/callback'
   const register = (app: TestApp, metadata: object = {}) =>
-    app.nobody.post('/oauth/register', { client_name: 'Editor', redirect_uris: [loopback], ...metadata })
+    app.anonymous.post('/oauth/register', { client_name: 'Editor', redirect_uris: [loopback], ...metadata })
 
   test(
     'registers itself without a secret',
@@ -43,7 +43,7 @@ describe('a program of a person', () => {
   )
 
   test(
-    'acts as the person, in the workspace they chose, and not where a login is needed',
+    'acts as the person in the chosen workspace, except on routes that need a login',
     verifies(
       'oauth.public-client-needs-pkce',
       'oauth.public-client-exchanges-without-secret',
@@ -95,7 +95,7 @@ describe('a program of a person', () => {
       expect(answer.status).toBe(200)
       for (const key of ['actor', 'installation_id', 'app_user_id']) expect(answer.body).not.toHaveProperty(key)
 
-      const program = app.nobody.with({ authorization: `Bearer ${answer.body.access_token}` })
+      const program = app.anonymous.with({ authorization: `Bearer ${answer.body.access_token}` })
       expect((await program.get('/auth/me')).body.user).toMatchObject({ id: member.user.id, user_kind: 'human' })
       expect((await program.get('/workspaces/me')).body.id).toBe(id)
       expect((await program.post('/issues', { title: 'By an editor' })).body.reporter_id).toBe(member.user.id)
@@ -123,11 +123,11 @@ describe('a program of a person', () => {
   )
 })
 
-test('a new password ends what programs of the person were given', async ({ startApp }) => {
+test('a new password ends the grants of the person’s programs', async ({ startApp }) => {
   const app = await startApp()
   const { id, owner } = await app.workspace()
   const uri = 'http://127.0.0.1:4000/callback'
-  const { body: program } = await app.nobody.post('/oauth/register', { redirect_uris: [uri] })
+  const { body: program } = await app.anonymous.post('/oauth/register', { redirect_uris: [uri] })
   const { verifier, challenge } = pkce()
   const change = { redirect_uri: uri, actor: undefined, code_challenge: challenge }
   const request = await askConsent(owner, program.client_id, change)
@@ -135,7 +135,7 @@ test('a new password ends what programs of the person were given', async ({ star
   const code = new URL(body.redirect_to).searchParams.get('code') ?? ''
   const form = { grant_type: 'authorization_code', code, redirect_uri: uri, code_verifier: verifier }
   const { body: tokens } = await token(app, { ...form, client_id: program.client_id })
-  const client = app.nobody.with({ authorization: `Bearer ${tokens.access_token}` })
+  const client = app.anonymous.with({ authorization: `Bearer ${tokens.access_token}` })
   expect((await client.get('/workspaces/me')).status).toBe(200)
   const passwords = { current_password: owner.password, new_password: 'another password' }
   expect((await owner.post('/auth/password', passwords)).status).toBe(204)

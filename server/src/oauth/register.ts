@@ -5,10 +5,10 @@ import { OAuthError } from '../http/errors.ts'
 import { networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 
-const isList = (value: unknown): value is string[] =>
+const isStringList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-/** decisions 9, RFC 7591: programs of people, such as MCP clients, register themselves. They get no secret. */
+/** RFC 7591: programs such as MCP clients register themselves and get no secret (oauth.register-public-client). */
 export async function registerClient(
   { config, db, clock }: Context,
   address: string,
@@ -16,10 +16,10 @@ export async function registerClient(
 ) {
   const now = clock.now()
   const { redirect_uris: uris, client_name: name = 'Unnamed program', token_endpoint_auth_method: method } = metadata
-  if (!isList(uris) || uris.length === 0 || uris.length > limits.redirectUris || !uris.every(isAcceptable)) {
+  if (!isStringList(uris) || uris.length === 0 || uris.length > limits.redirectUris || !uris.every(isAcceptable)) {
     throw new OAuthError(
       'invalid_redirect_uri',
-      `redirect_uris must hold 1 to ${limits.redirectUris} addresses, each https, or http on a loopback host.`,
+      `redirect_uris must contain 1 to ${limits.redirectUris} URLs, each https, or http on a loopback host.`,
     )
   }
   if (
@@ -28,12 +28,12 @@ export async function registerClient(
     name.length > limits.name ||
     /\p{Cc}|\p{Surrogate}/u.test(name)
   ) {
-    throw new OAuthError('invalid_client_metadata', `client_name must be text of 1 to ${limits.name} characters.`)
+    throw new OAuthError('invalid_client_metadata', `client_name must have 1 to ${limits.name} characters.`)
   }
   if (method !== undefined && method !== 'none') {
     throw new OAuthError(
       'invalid_client_metadata',
-      'token_endpoint_auth_method must be none: such clients have no secret.',
+      'token_endpoint_auth_method must be none: clients that register here have no secret.',
     )
   }
   if (!config.local) {

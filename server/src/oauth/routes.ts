@@ -14,12 +14,12 @@ const authorizationOf = (headers: Record<string, string | string[] | undefined>)
 
 export const oauthRoutes = [
   route(api.authorize, ({ ctx, caller, query }) => {
-    const asked = new URLSearchParams(
+    const parameters = new URLSearchParams(
       Object.entries(query).flatMap(([name, values]) =>
         [values].flat().map((value): [string, string] => [name, String(value)]),
       ),
     )
-    return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${asked}`)
+    return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${parameters}`)
   }),
   route(api.issueToken, async ({ ctx, headers, body }) =>
     uncached(await issueToken(ctx, authorizationOf(headers), body)),

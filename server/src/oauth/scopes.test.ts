@@ -3,7 +3,7 @@ import { test, verifies } from '../../test/harness.ts'
 import { asApp, consent, exchange, oauthScene, redirectUri, secretOf, token } from '../../test/oauth.ts'
 
 test(
-  'a scope that leaves the manifest is gone at once, and one that is new needs a new approval',
+  'a scope removed from the manifest ends at once, and an added one needs a new approval',
   verifies('app.removed-scope-takes-effect-at-once', 'app.added-scope-needs-approval', 'scope.removed-from-manifest'),
   async ({ app }) => {
     const at = await oauthScene(app, ['read', 'write'])
@@ -45,7 +45,7 @@ test(
 )
 
 test(
-  'a grant with no scope reads and does nothing else; what it writes is its own',
+  'a grant without scopes can only read; writes are attributed to the app user',
   verifies(
     'oauth.grant-without-scope-is-read',
     'scope.empty-grant-is-read',
@@ -76,7 +76,7 @@ test(
   },
 )
 
-test('a member who may not install asks the managers, once until they look', async ({ app }) => {
+test('an install request notifies managers once until they read it', async ({ app }) => {
   const { owner, admin, member, client } = await oauthScene(app)
   const elsewhere = await app.workspace()
   const path = `/agent-apps/${client.app.id}/install-request`

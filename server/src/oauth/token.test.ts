@@ -15,7 +15,7 @@ import {
 import { sweep } from '../housekeeping.ts'
 
 const revoke = (app: TestApp, form: Record<string, string>, headers: Record<string, string> = {}) =>
-  app.nobody.post('/oauth/revoke', undefined, {
+  app.anonymous.post('/oauth/revoke', undefined, {
     raw: new URLSearchParams(form).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   })
@@ -75,7 +75,7 @@ describe('a code', () => {
   )
 
   test(
-    'works once; when it comes again, what it brought is over',
+    'works once; a replay ends the grant and its tokens',
     verifies('oauth.code-single-use', 'oauth.code-replay-ends-grant'),
     async ({ app }) => {
       const at = await scene(app)
@@ -94,7 +94,7 @@ describe('a code', () => {
     },
   )
 
-  test('lives a minute', verifies('oauth.code-expires'), async ({ app }) => {
+  test('expires after 60 seconds', verifies('oauth.code-expires'), async ({ app }) => {
     const at = await scene(app)
     const grant = () => consent(at.owner, at.client.client_id, { all_teams: true })
     const late = await grant()
@@ -106,7 +106,7 @@ describe('a code', () => {
   })
 
   test(
-    'is bound to client, address and verifier',
+    'is bound to client, redirect URI and verifier',
     verifies('oauth.code-bound-to-client', 'oauth.code-bound-to-redirect-uri', 'oauth.code-bound-to-challenge'),
     async ({ app }) => {
       const at = await scene(app)
@@ -115,7 +115,7 @@ describe('a code', () => {
       const invalid = { status: 400, body: { error: 'invalid_grant' } }
       const stolen = await grant()
       expect(await exchange(app, at, stolen, secretOf(other))).toMatchObject(invalid)
-      // It was not theirs to use up.
+      // An attempt by another client does not use up the code.
       expect((await exchange(app, at, stolen)).status).toBe(200)
       expect(await exchange(app, at, await grant(), { redirect_uri: `${redirectUri}?tenant=1` })).toMatchObject(invalid)
       expect(await exchange(app, at, { ...(await grant()), verifier: pkce().verifier })).toMatchObject(invalid)
@@ -125,7 +125,7 @@ describe('a code', () => {
     },
   )
 
-  test('goes to one of many who come at once', async ({ app }) => {
+  test('works for exactly one of several concurrent requests', async ({ app }) => {
     const at = await scene(app)
     const granted = await consent(at.owner, at.client.client_id, { all_teams: true })
     const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(app, at, granted)))
@@ -136,7 +136,7 @@ describe('a code', () => {
 
 describe('the token endpoint refuses', () => {
   test(
-    'wrong clients',
+    'unknown clients and wrong secrets',
     verifies('oauth.token-wrong-secret', 'oauth.token-without-client-authentication', 'oauth.token-error-shape'),
     async ({ app }) => {
       const at = await scene(app)
@@ -166,7 +166,7 @@ describe('the token endpoint refuses', () => {
   )
 
   test(
-    'what it does not understand',
+    'malformed requests and unknown grant types',
     verifies('oauth.token-unsupported-grant-type', 'oauth.token-error-shape'),
     async ({ app }) => {
       const at = await scene(app)
@@ -182,16 +182,16 @@ describe('the token endpoint refuses', () => {
       const twice = `grant_type=refresh_token&grant_type=password&${new URLSearchParams(secretOf(at))}`
       const form = { 'content-type': 'application/x-www-form-urlencoded' }
       const invalid = { status: 400, body: { error: 'invalid_request' } }
-      expect(await app.nobody.post('/oauth/token', undefined, { raw: twice, headers: form })).toMatchObject(invalid)
-      expect(await app.nobody.post('/oauth/token', { grant_type: 'refresh_token' })).toMatchObject(invalid)
-      expect(await app.nobody.post('/oauth/token')).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token', undefined, { raw: twice, headers: form })).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token', { grant_type: 'refresh_token' })).toMatchObject(invalid)
+      expect(await app.anonymous.post('/oauth/token')).toMatchObject(invalid)
     },
   )
 })
 
 describe('a refresh', () => {
   test(
-    'answers new tokens, and the old one is over',
+    'returns new tokens and ends the old refresh token',
     verifies('oauth.refresh-rotates', 'oauth.refresh-old-token-refused', 'oauth.refresh-early-replay-keeps-grant'),
     async ({ app }) => {
       const { tokens, ...at } = await installed(app)
@@ -212,7 +212,7 @@ describe('a refresh', () => {
   )
 
   test(
-    'of an old token after more than a minute ends the grant',
+    'with a rotated token more than 60 seconds later ends the grant',
     verifies('oauth.refresh-late-replay-ends-grant'),
     async ({ app }) => {
       const { tokens, ...at } = await installed(app)
@@ -227,14 +227,18 @@ describe('a refresh', () => {
     },
   )
 
-  test('goes to exactly one of fifty', verifies('oauth.refresh-parallel-one-wins'), async ({ app }) => {
-    const { tokens, ...at } = await installed(app)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(app, at, tokens.refresh_token)))
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    for (const { status, body } of answers) {
-      if (status !== 200) expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' })
-    }
-  })
+  test(
+    'succeeds for exactly one of 50 concurrent requests',
+    verifies('oauth.refresh-parallel-one-wins'),
+    async ({ app }) => {
+      const { tokens, ...at } = await installed(app)
+      const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(app, at, tokens.refresh_token)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      for (const { status, body } of answers) {
+        if (status !== 200) expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' })
+      }
+    },
+  )
 
   test('by another client is refused', async ({ app }) => {
     const { tokens, ...at } = await installed(app)
@@ -247,7 +251,7 @@ describe('a refresh', () => {
   })
 
   test(
-    'is possible for 90 days, and for a year in all',
+    'works for 90 days per token, and for one year per grant',
     verifies('oauth.refresh-token-lifetime', 'oauth.grant-lifetime'),
     async ({ startApp }) => {
       const app = await startApp()
@@ -279,7 +283,7 @@ describe('a refresh', () => {
 
 describe('a revocation', () => {
   test(
-    'ends the grant and lets access tokens live on',
+    'ends the grant and keeps access tokens until they expire',
     verifies(
       'oauth.revoke-ends-grant',
       'oauth.revoke-keeps-access-tokens',
@@ -320,7 +324,7 @@ describe('a revocation', () => {
     },
   )
 
-  test('that races a refresh leaves nothing that works', async ({ app }) => {
+  test('concurrent with a refresh leaves no working refresh token', async ({ app }) => {
     for (let round = 0; round < 5; round++) {
       const { tokens, ...at } = await installed(app)
       const form = { token: tokens.refresh_token, ...secretOf(at) }
@@ -331,9 +335,9 @@ describe('a revocation', () => {
   })
 })
 
-test('a token in the address is no token', async ({ app }) => {
+test('refuses a token in the query', async ({ app }) => {
   const { tokens, id } = await installed(app)
-  const bare = app.nobody.with({ 'x-workspace-id': id })
+  const bare = app.anonymous.with({ 'x-workspace-id': id })
   for (const path of ['/workspaces/me', '/issues', '/auth/me']) {
     const refused = await bare.get(`${path}?access_token=${tokens.access_token}`)
     expect(refused).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
@@ -342,7 +346,7 @@ test('a token in the address is no token', async ({ app }) => {
 })
 
 test(
-  'an access token lives an hour',
+  'an access token expires after one hour',
   verifies('oauth.access-token-expires', 'oauth.401-www-authenticate'),
   async ({ app }) => {
     const { tokens, id } = await installed(app)
@@ -357,7 +361,7 @@ test(
 )
 
 test(
-  'a rotated client secret stops at once',
+  'the old client secret is refused after rotation',
   verifies('app.rotate-client-secret', 'app.rotated-client-secret-stops'),
   async ({ app }) => {
     const { tokens, ...at } = await installed(app)
@@ -371,26 +375,22 @@ test(
   },
 )
 
-test(
-  'secrets, codes and tokens are nowhere in the database',
-  verifies('oauth.tokens-stored-hashed'),
-  async ({ app }) => {
-    const { tokens, client } = await installed(app)
-    const stored = await app.everything()
-    for (const secret of [tokens.access_token, tokens.refresh_token, client.client_secret, client.webhook_secret]) {
-      expect(stored).not.toContain(secret)
-    }
-    expect(stored).not.toMatch(/svc_(at|sk|ac)_|prt_[\w-]{43}|pwhsec_/)
-  },
-)
+test('secrets, codes and tokens are not stored in clear', verifies('oauth.tokens-stored-hashed'), async ({ app }) => {
+  const { tokens, client } = await installed(app)
+  const stored = await app.everything()
+  for (const secret of [tokens.access_token, tokens.refresh_token, client.client_secret, client.webhook_secret]) {
+    expect(stored).not.toContain(secret)
+  }
+  expect(stored).not.toMatch(/svc_(at|sk|ac)_|prt_[\w-]{43}|pwhsec_/)
+})
 
 test(
-  'parameters that nobody knows are ignored, those that are known stand once',
+  'unknown parameters are ignored, known ones must be sent once',
   verifies('oauth.unknown-parameters-ignored'),
   async ({ app }) => {
     const { tokens, ...at } = await installed(app)
     const post = (path: string, fields: [string, string][]) =>
-      app.nobody.post(path, undefined, {
+      app.anonymous.post(path, undefined, {
         raw: new URLSearchParams([...Object.entries(secretOf(at)), ...fields]).toString(),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       })
@@ -410,11 +410,11 @@ test(
     expect(revoked.status).toBe(200)
     expect((await refresh(app, at, body.refresh_token)).status).toBe(400)
     const program = { redirect_uris: ['http://127.0.0.1/cb'] }
-    expect((await app.nobody.post('/oauth/register?resource=c', program)).status).toBe(201)
+    expect((await app.anonymous.post('/oauth/register?resource=c', program)).status).toBe(201)
   },
 )
 
-test('what is strange is refused in the right words, and stores nothing', async ({ app }) => {
+test('malformed credentials, redirect URIs and forms get the right error and store nothing', async ({ app }) => {
   const at = await scene(app)
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
   for (const credentials of ['a\0b:c', '%00:c', '%E0%A4%A:c']) {
@@ -424,10 +424,10 @@ test('what is strange is refused in the right words, and stores nothing', async 
     }
   }
   for (const uri of ['https://例え.jp/cb', 'https://e.com/é', 'http://127.0.0.1:99999/cb']) {
-    const refused = await app.unchanged(() => app.nobody.post('/oauth/register', { redirect_uris: [uri] }))
+    const refused = await app.unchanged(() => app.anonymous.post('/oauth/register', { redirect_uris: [uri] }))
     expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } })
   }
-  const { body: program } = await app.nobody.post('/oauth/register', { redirect_uris: ['http://127.0.0.1/cb'] })
+  const { body: program } = await app.anonymous.post('/oauth/register', { redirect_uris: ['http://127.0.0.1/cb'] })
   const port = { redirect_uri: 'http://127.0.0.1:99999/cb', actor: undefined }
   expect((await app.unchanged(() => authorize(at.owner, program.client_id, port))).status).toBe(400)
   const form = { raw: 'title=a&title=b', headers: { 'content-type': 'application/x-www-form-urlencoded' } }

@@ -4,16 +4,17 @@ import type { Context } from '../context.ts'
 import { newSecret, sameBytes, sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
+import { createAccessToken, endGrantAndTokens, endGrants } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { authenticate, type OAuthClient } from './clients.ts'
 
 type Form = Record<string, string | undefined>
 
-/** One answer for everything that is wrong with a code or token: who guesses learns nothing. */
-const invalidGrant = () => new OAuthError('invalid_grant', 'The code or token is not valid, or not any more.')
+/** The same error for every problem with a code or token, so that guessing reveals nothing. */
+const invalidGrant = () => new OAuthError('invalid_grant', 'The code or token is not valid or no longer valid.')
 
-/** 4.2: POST /oauth/token. */
+/** POST /oauth/token. */
 export async function issueToken(ctx: Context, authorization: string | undefined, form: Form): Promise<TokenResponse> {
   const client = await authenticate(ctx.db, authorization, form)
   switch (form.grant_type) {
@@ -29,8 +30,8 @@ export async function issueToken(ctx: Context, authorization: string | undefined
 }
 
 /**
- * A code is used up by one conditional statement, whatever then turns out to be wrong with the rest: of several who
- * present it one is first. Refusals are thrown after the commit, so that what they end stays ended.
+ * One conditional statement uses up the code, even if the request then fails, so that of several concurrent requests
+ * only one gets tokens. Errors are thrown after the commit, so that a grant they ended stays ended.
  */
 async function exchangeCode(ctx: Context, client: OAuthClient, form: Form): Promise<TokenResponse> {
   const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
@@ -43,35 +44,29 @@ async function exchangeCode(ctx: Context, client: OAuthClient, form: Form): Prom
       update oauth_codes set used_at = ${now}
       where hash = ${sha256(code)} and client_id = ${client.id} and used_at is null and expires_at > ${now}
       returning grant_id as "grantId", redirect_uri as "redirectUri", code_challenge as challenge`)
-    if (!used) return endReplayed(unit, code)
-    if (used.redirectUri !== redirectUri || !fits(verifier, used.challenge)) {
-      await endGrant(unit, used.grantId)
+    if (!used) return endGrantOfReplayedCode(unit, code)
+    if (used.redirectUri !== redirectUri || !matchesChallenge(verifier, used.challenge)) {
+      await endGrantAndTokens(unit, used.grantId)
       return undefined
     }
-    return issue(unit, used.grantId)
+    return issueTokens(unit, used.grantId)
   })
   if (!issued) throw invalidGrant()
   return issued
 }
 
-const fits = (verifier: string, challenge: string) =>
+const matchesChallenge = (verifier: string, challenge: string) =>
   /^[\w.~-]{43,128}$/.test(verifier) && sameBytes(sha256(verifier), Buffer.from(challenge, 'base64url'))
 
-/** decisions 5: a code that comes again was stolen; what it brought the first time is over, access tokens too. */
-async function endReplayed(unit: UnitOfWork<OAuthClient>, code: string): Promise<undefined> {
+/** oauth.code-replay-ends-grant: a replayed code was stolen, so its grant and access tokens end. */
+async function endGrantOfReplayedCode(unit: UnitOfWork<OAuthClient>, code: string): Promise<undefined> {
   const replayed = await unit.tx.row<{ grantId: string }>(sql`
     select grant_id as "grantId" from oauth_codes
     where hash = ${sha256(code)} and client_id = ${unit.caller.id} and used_at is not null`)
-  if (replayed) await endGrant(unit, replayed.grantId)
+  if (replayed) await endGrantAndTokens(unit, replayed.grantId)
 }
 
-/** At once: its access tokens too. They stay, so that those of an app that is uninstalled later are told that. */
-export async function endGrant({ tx, now }: UnitOfWork, grantId: string) {
-  await tx.run(sql`update grants set ended_at = ${now} where id = ${grantId} and ended_at is null`)
-  await tx.run(sql`update access_tokens set expires_at = ${now} where grant_id = ${grantId} and expires_at > ${now}`)
-}
-
-/** 5.2: every refresh answers a new token, and exactly one of those who present the old one gets it. */
+/** Rotates the refresh token; exactly one of several concurrent requests succeeds (oauth.refresh-parallel-one-wins). */
 async function refresh(ctx: Context, client: OAuthClient, { refresh_token: token }: Form): Promise<TokenResponse> {
   if (!token) throw new OAuthError('invalid_request', 'refresh_token is required.')
   const issued = await transact(ctx, client, async (unit) => {
@@ -82,13 +77,13 @@ async function refresh(ctx: Context, client: OAuthClient, { refresh_token: token
       update refresh_tokens set rotated_at = ${now}
       where hash = ${hash} and rotated_at is null and expires_at > ${now} and ${ofClient}
       returning grant_id as "grantId"`)
-    if (used) return issue(unit, used.grantId)
+    if (used) return issueTokens(unit, used.grantId)
     const rotated = await tx.row<{ grantId: string; at: string }>(sql`
       select grant_id as "grantId", rotated_at as at from refresh_tokens
       where hash = ${hash} and rotated_at is not null and ${ofClient}`)
-    // Soon after its rotation it was a race or a lost answer; later somebody has an old copy.
+    // Soon after the rotation: a race or a lost response. Later: a stolen copy (oauth.refresh-late-replay-ends-grant).
     const late = rotated && now.getTime() - Date.parse(rotated.at) > limits.refreshReplaySeconds * 1000
-    if (rotated && late) await endGrant(unit, rotated.grantId)
+    if (rotated && late) await endGrantAndTokens(unit, rotated.grantId)
     return undefined
   })
   if (!issued) throw invalidGrant()
@@ -101,11 +96,12 @@ interface Grant {
   installation: { id: string; appUserId: string; approved: AppScope[]; requested: AppScope[] } | null
 }
 
-/** Tokens of a grant that still holds. The grant's row is held, so that a revocation comes before or after. */
-async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
-  const held = await tx.row(sql`
+/** Issues tokens if the grant is active. Locks the grant, so that a concurrent revocation comes before or after. */
+async function issueTokens(unit: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
+  const { tx, now } = unit
+  const locked = await tx.row(sql`
     select 1 from grants where id = ${grantId} and ended_at is null and expires_at > ${now} for share`)
-  if (!held) return undefined
+  if (!locked) return undefined
   const grant = await tx.row<Grant>(sql`
     select g.workspace_id as "workspaceId", g.scopes, case when i.id is not null then jsonb_build_object('id', i.id,
       'appUserId', i.app_user_id, 'approved', i.scopes, 'requested', a.requested_scopes) end as installation
@@ -116,20 +112,17 @@ async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenRes
       or exists (select from memberships m where m.user_id = g.user_id and m.workspace_id = g.workspace_id))`)
   if (!grant) return undefined
   const { workspaceId, installation } = grant
-  const access = newSecret('svc_at_')
-  const next = newSecret('prt_')
-  await tx.run(sql`
-    insert into access_tokens (hash, grant_id, expires_at)
-    values (${sha256(access)}, ${grantId}, ${plus(now, limits.accessTokenSeconds * 1000)})`)
+  const accessToken = await createAccessToken(unit, grantId)
+  const refreshToken = newSecret('prt_')
   await tx.run(sql`
     insert into refresh_tokens (hash, grant_id, expires_at)
-    values (${sha256(next)}, ${grantId}, ${plus(now, days(limits.refreshTokenDays))})`)
+    values (${sha256(refreshToken)}, ${grantId}, ${plus(now, days(limits.refreshTokenDays))})`)
   const scopes = installation ? effectiveScopes(installation.approved, installation.requested) : grant.scopes
   return {
-    access_token: access,
+    access_token: accessToken,
     token_type: 'Bearer',
     expires_in: limits.accessTokenSeconds,
-    refresh_token: next,
+    refresh_token: refreshToken,
     scope: scopes.join(' '),
     workspace_id: workspaceId,
     ...(installation
@@ -138,13 +131,11 @@ async function issue({ tx, now }: UnitOfWork, grantId: string): Promise<TokenRes
   }
 }
 
-/** 4.2: the grant ends; access tokens already issued live on until they expire. Unknown tokens are no error (RFC 7009). */
+/** Access tokens work until they expire (oauth.revoke-keeps-access-tokens). An unknown token is no error (RFC 7009). */
 export async function revokeToken(ctx: Context, authorization: string | undefined, form: Form) {
   const client = await authenticate(ctx.db, authorization, form, { needsSecret: false })
   if (!form.token) throw new OAuthError('invalid_request', 'token is required.')
-  await ctx.db.run(sql`
-    update grants set ended_at = ${ctx.clock.now()}
-    where ended_at is null and client_id = ${client.id}
-      and id = (select grant_id from refresh_tokens where hash = ${sha256(form.token)})`)
+  const ofToken = sql`id = (select grant_id from refresh_tokens where hash = ${sha256(form.token)})`
+  await endGrants(ctx.db, ctx.clock.now(), sql`client_id = ${client.id} and ${ofToken}`)
   return {}
 }

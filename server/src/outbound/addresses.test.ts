@@ -97,7 +97,7 @@ test.each(publicAddresses)('%s is public', (address) => expect(isPublicAddress(a
 test.each(otherAddresses)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 test.each(notAddresses)('"%s" is no address', (address) => expect(isPublicAddress(address)).toBe(false))
 
-test('IPv4 has 18 special ranges and one odd address, and all the rest is public', () => {
+test('IPv4 has 18 special ranges and one special address; the rest is public', () => {
   const special = (a: number, b: number, c: number, d: number) =>
     [0, 10, 127].includes(a) ||
     a >= 224 ||
@@ -119,7 +119,7 @@ test('IPv4 has 18 special ranges and one odd address, and all the rest is public
   )
 })
 
-test('an IPv4 address is not made public by writing it into IPv6', () => {
+test('a private IPv4 address stays private when embedded in IPv6', () => {
   const group = (high: number, low: number) => (high * 256 + low).toString(16)
   fc.assert(
     fc.property(fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255)), ([a, b, c, d]) => {

@@ -69,7 +69,7 @@ describe.each(Object.entries(groups))('%s', (_, urls) => {
     expect(judgeUrl(url, [])).toEqual({ refused: expect.stringMatching(/^must /) })
   })
 
-  test('an attempt is blocked before anything is opened', verifies('delivery.blocked-destination'), async () => {
+  test('an attempt is blocked before a socket is opened', verifies('delivery.blocked-destination'), async () => {
     const arrivals = await listenOnLoopback([22, 25, 80, 443, 6379, 8080])
     const sockets = countSockets()
     const client = new GuardedClient({ allow: [], clock: new TestClock(), dnsServers: ['127.0.0.1:1'] })
@@ -89,7 +89,7 @@ describe.each(Object.entries(groups))('%s', (_, urls) => {
   })
 })
 
-test('a request that is allowed is noticed by both counts', async () => {
+test('both counters notice an allowed request', async () => {
   const arrivals = await listenOnLoopback([8089])
   const sockets = countSockets()
   const client = new GuardedClient({ allow: [{ range: '127.0.0.0/8' }], clock: new TestClock() })

@@ -101,11 +101,11 @@ function newClient({ allow = [], clock = new TestClock() }: { allow?: AllowedTar
 const isSettled = (outcome: Promise<unknown>) =>
   Promise.race([outcome.then(() => true), new Promise((resolve) => setTimeout(resolve, 20, false))])
 
-test('the text of these names is in order, whatever they resolve to', () => {
+test('the text of these names is accepted, whatever they resolve to', () => {
   expect(judgeUrl(url, [])).not.toHaveProperty('refused')
 })
 
-test('the URL of those who listen is no place: nothing is asked and nothing reached', async () => {
+test('the listen URL causes no DNS query and no connection', async () => {
   expect(judgeUrl(listenUrl, [])).not.toHaveProperty('refused')
   const receiver = await Receiver.start()
   dns.answer('listen.invalid', { a: ['127.0.0.1'] })
@@ -148,7 +148,7 @@ test.each<[string, DnsAnswer]>([
   expect(await newClient().send(request)).toMatchObject({ ok: false, reason: 'network_error', status: null })
 })
 
-test('a name that turns to loopback between two attempts is blocked at the second', {
+test('a name that changes to loopback between two attempts is blocked at the second', {
   ...verifies('delivery.blocked-destination'),
   // Other systems have no second loopback address to stand for the public one.
   skip: process.platform !== 'linux',
@@ -162,14 +162,14 @@ test('a name that turns to loopback between two attempts is blocked at the secon
   expect([home.connections, outside.connections]).toEqual([0, 1])
 })
 
-describe('a name that may be reached', () => {
-  test('one family is enough', async () => {
+describe('an allowed name', () => {
+  test('needs addresses of one family only', async () => {
     await Receiver.start()
     dns.answer('hooks.test', { a: ['127.0.0.1'] })
     expect(await newClient({ allow: [loopback] }).send(request)).toMatchObject({ ok: true, body: Buffer.from('ok') })
   })
 
-  test('is asked for once by all who connect together, and not at all while a connection is open', async () => {
+  test('is resolved once for concurrent connections, and not while a connection is open', async () => {
     const receiver = await Receiver.start()
     receiver.headers = 'content-length: 2'
     dns.answer('hooks.test', { a: ['127.0.0.1'] })
@@ -182,7 +182,7 @@ describe('a name that may be reached', () => {
     expect([receiver.connections, receiver.requests, dns.queries['hooks.test']]).toEqual([10, 11, 2])
   })
 
-  test('is connected to where it was judged, not where it points a moment later', async () => {
+  test('is connected to at the address that was checked, not at a later one', async () => {
     const receiver = await Receiver.start()
     dns.answer('hooks.test', 'silence')
     const sent = newClient({ allow: [loopback] }).send(request)
@@ -193,7 +193,7 @@ describe('a name that may be reached', () => {
     expect(receiver.connections).toBe(1)
   })
 
-  test('an exception for one port says nothing of another', verifies('config.webhook-allow-is-narrow'), async () => {
+  test('is allowed on the given port only', verifies('config.webhook-allow-is-narrow'), async () => {
     const receiver = await Receiver.start()
     dns.answer('hooks.test', { a: ['127.0.0.1'] })
     const client = newClient({ allow: [{ host: 'hooks.test', port: 9000 }] })
@@ -204,7 +204,7 @@ describe('a name that may be reached', () => {
 
 describe('time', () => {
   test(
-    'a resolver that takes 30 s is a timeout at 5 s, and what it says then is ignored',
+    'a resolver that takes 30 s is a timeout at 5 s, and its late response is ignored',
     verifies('delivery.deadline-5s'),
     async () => {
       const receiver = await Receiver.start()

@@ -86,7 +86,7 @@ describe('answers', () => {
     expect(outcome).toMatchObject({ ok: false, reason: 'http_error', status, body: Buffer.from('sorry') })
   })
 
-  test('news before the answer is not the answer', async () => {
+  test('an informational response (1xx) is not the response', async () => {
     const { url } = await receive((socket) => socket.end(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${answer(500)}`))
     expect(await postOnce(url)).toMatchObject({ ok: false, reason: 'http_error', status: 500 })
   })
@@ -100,7 +100,7 @@ describe('answers', () => {
     expect((await postOnce(url)).body).toEqual(bytes)
   })
 
-  test('a gzip bomb is not opened', async () => {
+  test('a gzip bomb is not decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000))
     const { url } = await receive((socket) => {
       socket.write(`HTTP/1.1 200 x\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`)
@@ -110,7 +110,7 @@ describe('answers', () => {
   })
 })
 
-describe('much', () => {
+describe('large bodies', () => {
   test('of a body of 10 GB the first 64 KB are read, and the connection is dropped', async () => {
     let written = 0
     const { url, seen } = await receive((socket) => {
@@ -128,7 +128,7 @@ describe('much', () => {
     expect(written).toBeLessThan(2 ** 27)
   })
 
-  test('a body of exactly as much as is read leaves the connection open', async () => {
+  test('a body of exactly the limit keeps the connection open', async () => {
     const { url, seen } = await receive((socket) => socket.write(answer(500, 'abc')))
     const client = newClient()
     expect((await post(client, url, 3)).body.toString()).toBe('abc')
@@ -137,7 +137,7 @@ describe('much', () => {
     expect(seen).toMatchObject({ requests: 3, connections: 2 })
   })
 
-  test('a body in chunks of one byte is put together', async () => {
+  test('a body in chunks of one byte is assembled', async () => {
     const { url } = await receive((socket) =>
       socket.write(`HTTP/1.1 200 x\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(70_000)}0\r\n\r\n`),
     )
@@ -171,7 +171,7 @@ describe('broken connections', () => {
     expect(seen.requests).toBe(1)
   })
 
-  test('a name that the machine does not know is a network error', verifies('delivery.network-error'), async () => {
+  test('an unknown host name is a network error', verifies('delivery.network-error'), async () => {
     const allow = [{ host: 'nobody.invalid', port: null }]
     expect(await postOnce('http://nobody.invalid/', { allow })).toMatchObject({ ok: false, reason: 'network_error' })
   })
@@ -184,7 +184,7 @@ describe('broken connections', () => {
     expect(await postOnce(`http://localhost:${port}/`)).toMatchObject({ ok: false, reason: 'network_error' })
   })
 
-  test('a reset in the midst of the body does not undo the answer', verifies('delivery.headers-decide'), async () => {
+  test('a reset during the body does not change the result', verifies('delivery.headers-decide'), async () => {
     let reset = () => {}
     const { url } = await receive((socket) => {
       reset = () => socket.resetAndDestroy()
@@ -196,7 +196,7 @@ describe('broken connections', () => {
     expect(await postOnce(url)).toMatchObject({ ok: true, status: 200, body: Buffer.from('part') })
   })
 
-  test('a connection serves many requests, and one that was closed meanwhile is replaced', async () => {
+  test('a connection is reused, and replaced once the receiver has closed it', async () => {
     const sockets = new Set<Socket>()
     const { url, seen } = await receive((socket) => sockets.add(socket) && socket.write(answer(200)))
     const client = newClient()
@@ -208,7 +208,7 @@ describe('broken connections', () => {
     expect(seen).toMatchObject({ requests: 4, connections: 2 })
   })
 
-  test('closing the client ends what is under way', async () => {
+  test('closing the client ends requests in progress', async () => {
     const { url } = await receive(() => {})
     const stalled = `https://localhost:${await listen(createServer())}/`
     const client = newClient({ clock: new TestClock() })
@@ -280,7 +280,7 @@ describe('the deadline', () => {
   })
 })
 
-test('no proxy is asked, whatever the environment says', async () => {
+test('proxy settings of the environment are ignored', async () => {
   const proxy = await receive((socket) => socket.end(answer(200)))
   for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) vi.stubEnv(name, proxy.url)
   onTestFinished(() => void vi.unstubAllEnvs())

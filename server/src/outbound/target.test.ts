@@ -9,7 +9,7 @@ const judge = (url: string, allow: readonly AllowedTarget[] = []) => {
   return 'refused' in verdict ? verdict.refused : 'accepted'
 }
 
-test('a target says where to connect and what to ask for', () => {
+test('a target has the origin and the path', () => {
   expect(judgeUrl('HTTPS://Hooks.Example.COM.:8443/a/b?c=d#e', [])).toEqual({
     origin: 'https://hooks.example.com:8443',
     path: '/a/b?c=d',
@@ -66,7 +66,7 @@ test.each([
   ['https://example.com:99999', 'must be a URL'],
 ])('%s: %s', (url, refused) => expect(judge(url)).toBe(refused))
 
-describe('what the operator allows', () => {
+describe('targets that the operator allows', () => {
   const allowed = (setting: string) => readConfig({ BATON_WEBHOOK_ALLOW: setting }).webhookAllow
 
   test.each([
@@ -144,7 +144,7 @@ function written(bytes: number[], parts: number, chosen: number[]) {
 }
 const spelling = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.array(fc.nat(4), { minLength: 4, maxLength: 4 }))
 
-test('a private address is refused however it is written', () => {
+test('a private address is refused in any notation', () => {
   fc.assert(
     fc.property(privateAddress, spelling, fc.constantFrom('', '.'), (bytes, [parts, chosen], dot) => {
       expect(judge(`https://${written(bytes, parts, chosen)}${dot}/`)).toBe(notPublic)
@@ -153,7 +153,7 @@ test('a private address is refused however it is written', () => {
   )
 })
 
-test('a public address is accepted however it is written, and reached as what it is', () => {
+test('a public address is accepted in any notation, and normalized', () => {
   fc.assert(
     fc.property(publicAddress, spelling, (bytes, [parts, chosen]) => {
       expect(judgeUrl(`https://${written(bytes, parts, chosen)}/`, [])).toMatchObject({

@@ -36,12 +36,12 @@ function send(url: string, options: Partial<GuardedClientOptions> = {}) {
   return client.send({ method: 'POST', url, headers: {}, body: Buffer.from('{}') })
 }
 
-test('a good certificate is a success', async () => {
+test('a valid certificate is accepted', async () => {
   const { port } = await receive(authority.issue('DNS:localhost'))
   expect(await send(`https://localhost:${port}/`, { ca: authority.ca })).toMatchObject({ ok: true, status: 200 })
 })
 
-test('an address is reached under a certificate of its own', async () => {
+test('an IP address needs a certificate for that address', async () => {
   const { port } = await receive(authority.issue('IP:127.0.0.1'))
   expect(await send(`https://127.0.0.1:${port}/`, { ca: authority.ca })).toMatchObject({ ok: true })
   const named = await send(`https://localhost:${port}/`, { ca: authority.ca })

@@ -6,7 +6,7 @@ import { invalid } from '../http/errors.ts'
 import { projectInReach } from '../installations/reach.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { teamCovered } from '../workspaces/coverage.ts'
-import { cycles, milestones } from './shelves.ts'
+import { cycles, milestones } from './resources.ts'
 
 export const createMilestone = (ctx: Context, caller: Actor, body: NewMilestone): Promise<Milestone> =>
   transact(ctx, caller, async (unit) => {
@@ -20,7 +20,7 @@ export const createCycle = (ctx: Context, caller: Actor, body: NewCycle): Promis
     return cycles.insert(unit, body)
   })
 
-/** 422 on the field unless the caller reaches the project or team, which is then held until we are done with it. */
+/** Answers 422 unless the caller can access the project or team, and locks it against deletion. */
 async function mustExist({ tx, caller }: UnitOfWork<Actor>, kind: 'project' | 'team', id: string) {
   const row = await tx.row(
     kind === 'project'

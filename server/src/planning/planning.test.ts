@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
 test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
-  '%s are listed, created, changed and deleted, by managers and members',
+  'managers and members can list, create, update and delete %s',
   verifies('issue.labels-crud', 'project.milestones-crud', 'team.cycles-crud', 'project.initiatives-crud'),
   async (noun, { app }) => {
     const { owner, member } = await app.workspace()
@@ -53,7 +53,7 @@ test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
 )
 
 test(
-  'a milestone of a project that is just being deleted is refused',
+  'refuses a milestone for a project that is being deleted',
   verifiesOnPostgres('project.milestones-crud'),
   async ({ app }) => {
     const { owner } = await app.workspace()

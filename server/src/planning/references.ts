@@ -4,7 +4,7 @@ import type { Actor } from '../http/caller.ts'
 import { issueInReach, outOfReach, projectInReach } from '../installations/reach.ts'
 import { covers, teamCovered } from '../workspaces/coverage.ts'
 
-/** The kinds of thing that an issue or project can name by id. */
+/** The kinds of items that an issue or project can refer to by id. */
 export type Kind = 'team' | 'person' | 'project' | 'milestone' | 'cycle' | 'initiative' | 'label' | 'issue'
 
 export interface Reference {
@@ -12,15 +12,15 @@ export interface Reference {
   id: string
   /** The project of a milestone, the team of a cycle. */
   of: string | null
-  /** Whose personal item it is; null for what everybody sees. */
+  /** Owner of a personal item; null for a shared one. */
   personalOf: string | null
 }
 
-export type Wanted = Partial<Record<Kind, Iterable<string>>>
+export type ReferenceIds = Partial<Record<Kind, Iterable<string>>>
 
 /**
- * What of the ids that a caller sent is there for them. One query, however many ids of however many kinds. Teams alone
- * are found out of reach too, because naming one is answered in another way (`mustCover`).
+ * The items that a caller referred to by id and can access, found with one query for all kinds. Teams are found even
+ * without access, because referring to such a team has its own error (`refuseUncoveredTeam`).
  */
 export class References {
   readonly #found: Map<string, Reference>
@@ -33,14 +33,14 @@ export class References {
     return this.#found.get(`${kind} ${id}`)
   }
 
-  /** Refuses a team that is there and not covered. One that is not there is a bad field like any other. */
-  mustCover(caller: Actor, teamId: string | null) {
+  /** Refuses a team that exists and is not covered. An unknown team is a validation error of its field instead. */
+  refuseUncoveredTeam(caller: Actor, teamId: string | null) {
     if (teamId && !covers(caller, teamId) && this.get('team', teamId)) throw outOfReach(caller)
   }
 
-  static async find(db: Queryable, caller: Actor, wanted: Wanted): Promise<References> {
+  static async find(db: Queryable, caller: Actor, idsByKind: ReferenceIds): Promise<References> {
     const { workspaceId } = caller
-    const ids = (kind: Kind) => [...new Set(wanted[kind] ?? [])]
+    const ids = (kind: Kind) => [...new Set(idsByKind[kind] ?? [])]
     const all = Object.fromEntries(kinds.map((kind) => [kind, ids(kind)])) as Record<Kind, string[]>
     if (kinds.every((kind) => all[kind].length === 0)) return new References([])
     return new References(

@@ -2,7 +2,7 @@ import { api } from '@baton/protocol'
 import { none, sql } from '../db/sql.ts'
 import { route } from '../http/route.ts'
 import { createCycle, createMilestone } from './create.ts'
-import { cycles, initiatives, labels, milestones } from './shelves.ts'
+import { cycles, initiatives, labels, milestones } from './resources.ts'
 
 export const planningRoutes = [
   route(api.listLabels, ({ ctx, caller, query }) => labels.list(ctx, caller, query)),

@@ -9,9 +9,9 @@ const scene = async (app: TestApp) => {
   return { ...workspace, team, project }
 }
 
-describe('creating and reading', () => {
+describe('creating and reading projects', () => {
   test(
-    'fills in what was not sent',
+    'fills in defaults for fields that were not sent',
     verifies(
       'project.create-201',
       'project.get',
@@ -53,7 +53,7 @@ describe('creating and reading', () => {
     },
   )
 
-  test('takes every field', async ({ app }) => {
+  test('accepts every field', async ({ app }) => {
     const { owner, admin, member, team } = await scene(app)
     const fields = {
       title: 'All of it',
@@ -96,7 +96,7 @@ describe('creating and reading', () => {
     ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap'],
     ['health_status', ['on_track', 'at_risk', 'off_track', null], 'well'],
   ] as const)(
-    '%s is one of its values',
+    'accepts only known values of %s',
     verifies('project.status-values', 'project.priority-values', 'project.health-status-values'),
     async ([field, values, wrong], { app }) => {
       const { owner, project } = await scene(app)
@@ -114,7 +114,7 @@ describe('creating and reading', () => {
     },
   )
 
-  test('a project of another workspace is not there', async ({ app }) => {
+  test('answers 404 for a project of another workspace', async ({ app }) => {
     const { project } = await scene(app)
     const { owner: stranger } = await app.workspace()
     for (const refuse of [
@@ -127,8 +127,8 @@ describe('creating and reading', () => {
   })
 })
 
-describe('changing', () => {
-  test('only what is sent', verifies('project.put-changes-only-sent-keys'), async ({ app }) => {
+describe('updating projects', () => {
+  test('changes only the fields that were sent', verifies('project.put-changes-only-sent-keys'), async ({ app }) => {
     const { owner, member, project } = await scene(app)
     let expected = project
     for (const change of [
@@ -154,7 +154,7 @@ describe('changing', () => {
   })
 
   test(
-    'refuses references that cannot stand',
+    'refuses invalid references',
     verifies('project.unknown-initiative-422', 'project.unknown-label-422'),
     async ({ app }) => {
       const { owner, project } = await scene(app)
@@ -183,7 +183,7 @@ describe('changing', () => {
 
 describe('progress', () => {
   test(
-    'is the share of its issues that are done, and is nobody’s to write',
+    'is the percentage of issues that are done, and cannot be written',
     verifies('project.progress', 'project.progress-change-emits-nothing', 'project.progress-number-or-null'),
     async ({ app }) => {
       const { id, owner, member, project } = await scene(app)
@@ -210,28 +210,23 @@ describe('progress', () => {
   )
 })
 
-describe('deleting', () => {
-  test(
-    'takes its comments and milestones along and leaves its issues',
-    verifies('project.delete-204'),
-    async ({ app }) => {
-      const { id, owner, member, project, team } = await scene(app)
-      const issue = (await owner.post('/issues', { title: 'A', team_id: team.id, project_id: project.id })).body
-      const comment = (await owner.post('/comments', { target_type: 'project', target_id: project.id, text: 'Hm' }))
-        .body
-      const events = await eventsOf(app, id, async () => {
-        expect((await member.delete(`/projects/${project.id}`)).status).toBe(204)
-      })
-      expect(names(events)).toEqual(['Project remove'])
-      expect((await owner.get(`/projects/${project.id}`)).status).toBe(404)
-      expect((await owner.get(`/comments/${comment.id}`)).status).toBe(404)
-      expect((await owner.get(`/issues/${issue.id}`)).body).toEqual({ ...issue, project_id: null })
-    },
-  )
+describe('deleting a project', () => {
+  test('deletes its comments and milestones and keeps its issues', verifies('project.delete-204'), async ({ app }) => {
+    const { id, owner, member, project, team } = await scene(app)
+    const issue = (await owner.post('/issues', { title: 'A', team_id: team.id, project_id: project.id })).body
+    const comment = (await owner.post('/comments', { target_type: 'project', target_id: project.id, text: 'Hm' })).body
+    const events = await eventsOf(app, id, async () => {
+      expect((await member.delete(`/projects/${project.id}`)).status).toBe(204)
+    })
+    expect(names(events)).toEqual(['Project remove'])
+    expect((await owner.get(`/projects/${project.id}`)).status).toBe(404)
+    expect((await owner.get(`/comments/${comment.id}`)).status).toBe(404)
+    expect((await owner.get(`/issues/${issue.id}`)).body).toEqual({ ...issue, project_id: null })
+  })
 })
 
 describe('personal projects', () => {
-  test('are seen by their owner alone', verifies('project.personal-hidden-from-others'), async ({ app }) => {
+  test('are visible only to their owner', verifies('project.personal-hidden-from-others'), async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
     const mine = (await member.post('/projects', { title: 'Mine', personal: true })).body
     const milestone = (await member.post('/milestones', { project_id: mine.id, name: 'Beta' })).body
@@ -256,7 +251,7 @@ describe('personal projects', () => {
   })
 
   test(
-    'are nobody else’s news, until they are shared',
+    'emit no events until they are shared',
     verifies('project.personal-emits-nothing', 'project.cleared-personal-emits-create'),
     async ({ app }) => {
       const { id, owner, member, project, team } = await scene(app)

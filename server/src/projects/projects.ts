@@ -5,7 +5,7 @@ import { endOnDeleted, endOnMoved, endOnPersonal } from '../agent-sessions/end.t
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import type { Queryable, Tx } from '../db/database.ts'
+import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { recordThread } from '../events/comments.ts'
 import {
@@ -23,12 +23,13 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
 import { holdCoverage } from '../installations/agents.ts'
 import { outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { removeProjectFromIssues } from '../issues/queries.ts'
 import { hintsOf, sendHints } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
-import { badReferences, changed, wantedOf } from './rules.ts'
+import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
 const withUrl = (config: Config, project: StoredProject): Project => ({
   ...project,
@@ -57,11 +58,11 @@ export const createProject = (ctx: Context, caller: Actor, body: NewProject) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now, config } = unit
     if (caller.kind === 'app') checkFromApp(body)
-    const project = withUrl(config, changed(blank(caller, now), body, caller.id, now))
+    const project = withUrl(config, applyChange(emptyProject(caller, now), body, caller.id, now))
     await checkReferences(unit, null, project)
     await insertProject(tx, caller.workspaceId, project)
-    if (project.personal) tellOwner(unit, 'create', project)
-    else await record(unit, [happened(actorOf(caller), 'create', project)])
+    if (project.personal) sendProjectHints(unit, 'create', project)
+    else await record(unit, [toItemChange(actorOf(caller), 'create', project)])
     return project
   })
 
@@ -72,20 +73,20 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     const before = await lockVisibleProject(unit, id)
     if (caller.kind === 'app') checkFromApp(change)
     if (change.personal && !before.personal && before.owner_id !== caller.id) {
-      throw new ApiError('FORBIDDEN', {}, { message: 'Only its owner can make a project personal.' })
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only the owner can make a project personal.' })
     }
-    const after = changed(before, change, caller.id, now)
+    const after = applyChange(before, change, caller.id, now)
     await checkReferences(unit, before, after)
     if (!previousValues(before, after, [...projectFields, 'personal'])) return after
     after.updated_at = laterThan(before.updated_at, now)
     const actor = await actorOnProject(unit, id)
-    await partFromAgents(unit, before, after)
+    await endLostSessions(unit, before, after)
     await updateProjectRow(tx, caller.workspaceId, after)
-    await record(unit, heardOf(actor, before, after))
-    if (after.personal) tellOwner(unit, 'update', after, !before.personal)
+    await record(unit, updateToRecord(actor, before, after))
+    if (after.personal) sendProjectHints(unit, 'update', after, !before.personal)
     if (before.personal && !after.personal) await recordThread(unit, { projectId: after.id })
-    // What others share cannot refer to what only one may see.
-    if (after.personal && !before.personal) await leaveToOwner(tx, after.id, caller.id)
+    // Shared issues must not refer to a personal project.
+    if (after.personal && !before.personal) await removeProjectFromIssues(tx, after.id, caller.id)
     return after
   })
 
@@ -97,13 +98,13 @@ export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
     const actor = await actorOnProject(unit, id)
     await endOnDeleted(unit, { projectId: project.id })
     await tx.run(sql`delete from projects where id = ${project.id}`)
-    if (project.personal) return tellOwner(unit, 'remove', project)
+    if (project.personal) return sendProjectHints(unit, 'remove', project)
     const removed = { ...project, updated_at: laterThan(project.updated_at, now) }
-    await record(unit, [happened(actor, 'remove', removed)])
+    await record(unit, [toItemChange(actor, 'remove', removed)])
   })
 
-/** Before the project is written: sessions of agents that are about to lose sight of it end at once. */
-async function partFromAgents(unit: UnitOfWork, before: Project, after: Project) {
+/** Ends the sessions of agents that lose access to the project. Call before the project is written. */
+async function endLostSessions(unit: UnitOfWork, before: Project, after: Project) {
   if (after.personal && !before.personal) await endOnPersonal(unit, { projectId: after.id })
   else if (!before.team_ids.every((id) => after.team_ids.includes(id))) {
     await endOnMoved(unit, { projectId: after.id }, after.team_ids)
@@ -123,32 +124,26 @@ async function findProject(db: Queryable, config: Config, caller: Actor, id: str
 }
 
 async function checkReferences({ tx, caller }: UnitOfWork<Actor>, before: Project | null, after: Project) {
-  const wanted = wantedOf(after, before)
-  const references = await References.find(tx, caller, wanted)
+  const checked = referencesToCheck(after, before)
+  const references = await References.find(tx, caller, checked)
   const kept = before?.team_ids ?? []
-  for (const id of after.team_ids) if (!kept.includes(id)) references.mustCover(caller, id)
-  // 5.7: what a project is to other teams is not the app's to decide.
+  for (const id of after.team_ids) if (!kept.includes(id)) references.refuseUncoveredTeam(caller, id)
+  // An app must not remove teams that it does not cover.
   const dropped = kept.filter((id) => !after.team_ids.includes(id))
   if (!dropped.every((id) => covers(caller, id))) throw outOfReach(caller)
-  const bad = badReferences(after, caller, wanted, references)
+  const bad = badReferences(after, caller, checked, references)
   if (Object.keys(bad).length > 0) throw invalid(bad)
   if (reaches(caller, { personal: after.personal, personalOf: after.owner_id, teamIds: after.team_ids })) return
-  // An app that covers some teams must say which one a new project is for, and cannot put one away from itself.
-  throw before ? outOfReach(caller) : invalid({ team_ids: 'must hold a team that the app is installed for' })
+  // An app that covers selected teams must name one of them for a new project, and must keep one in an existing one.
+  throw before ? outOfReach(caller) : invalid({ team_ids: 'must contain a team that the app is installed for' })
 }
 
 function checkFromApp({ personal }: ProjectChange) {
   if (personal) throw invalid({ personal: 'must be false for an app' })
 }
 
-/** Takes the project, and its milestones, from the issues that are not its owner's personal ones. */
-const leaveToOwner = (tx: Tx, projectId: string, ownerId: string) =>
-  tx.run(sql`
-    update issues set project_id = null, milestone_id = null
-    where project_id = ${projectId} and not (personal and reporter_id = ${ownerId})`)
-
-/** Nothing is recorded about a personal project, but its owner may have it before their eyes. */
-function tellOwner(
+/** Hints for the owner of a personal project, whose changes are not recorded as events. */
+function sendProjectHints(
   { tx, caller }: UnitOfWork<Actor>,
   action: ItemChange['action'],
   project: Project,
@@ -158,7 +153,7 @@ function tellOwner(
   sendHints(tx, hintsOf(item, { personal: true, personalOf: project.owner_id }, wasShared))
 }
 
-const happened = (actor: EventActor, action: 'create' | 'remove', project: Project): ItemChange => ({
+const toItemChange = (actor: EventActor, action: 'create' | 'remove', project: Project): ItemChange => ({
   type: 'Project',
   action,
   actor,
@@ -167,10 +162,10 @@ const happened = (actor: EventActor, action: 'create' | 'remove', project: Proje
   teamIds: project.team_ids,
 })
 
-const heardOf = (actor: EventActor, before: Project, after: Project): ItemChange[] =>
-  changesToRecord([before, after], projectFields, happened(actor, 'create', after), before.team_ids)
+const updateToRecord = (actor: EventActor, before: Project, after: Project): ItemChange[] =>
+  changesToRecord([before, after], projectFields, toItemChange(actor, 'create', after), before.team_ids)
 
-const blank = (caller: Actor, now: Date): Project => ({
+const emptyProject = (caller: Actor, now: Date): Project => ({
   id: newId('prj'),
   title: '',
   description: '',

@@ -2,7 +2,7 @@ import type { Project } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
 
-/** A project as it is stored; its address follows from its id. */
+/** A project without its URL, which is derived from its id. */
 export type StoredProject = Omit<Project, 'url'>
 
 export const projectColumns = sql`
@@ -15,7 +15,7 @@ export const projectColumns = sql`
    from issues where project_id = p.id and (p.personal or not personal)) as progress,
   p.created_at, p.updated_at, p.personal`
 
-/** What a change can set. */
+/** Columns that an update can set. */
 const changeable = sql`
   title, description, status, priority, health_status, owner_id, lead_id, initiative_id, personal, start_date,
   target_date, completed_at, updated_at`

@@ -16,7 +16,7 @@ export class Wakeups {
     this.#db = db
     this.#log = log
     this.#channel = `baton_${topic}`
-    db.onNews(topic, (ids) => {
+    db.onCommitted(topic, (ids) => {
       for (const id of ids) this.wake(id)
     })
   }

@@ -58,7 +58,7 @@ async function ask(app: TestApp, path: string, headers: Record<string, string> =
 }
 
 describe('files', () => {
-  test('under assets are kept forever and have their types', async ({ web }) => {
+  test('under assets are immutable and have their types', async ({ web }) => {
     for (const [path, type, content] of [
       ['main-1a2b.js', 'text/javascript; charset=utf-8', script],
       ['main-3c4d.css', 'text/css; charset=utf-8', 'body { color: teal }'],
@@ -78,13 +78,13 @@ describe('files', () => {
     }
   })
 
-  test('beside the page are asked for again after a while', async ({ web }) => {
+  test('outside assets are cached for an hour', async ({ web }) => {
     const { status, headers } = await ask(web, '/icon.svg', html)
     expect(status).toBe(200)
     expect(headers).toMatchObject({ 'content-type': 'image/svg+xml', 'cache-control': 'public, max-age=3600' })
   })
 
-  test('are sent as the build compressed them to those who take that', async ({ web }) => {
+  test('are sent compressed to browsers that accept it', async ({ web }) => {
     for (const [accepted, encoding] of [
       ['gzip, deflate, br', 'br'],
       ['GZIP', 'gzip'],
@@ -101,7 +101,7 @@ describe('files', () => {
     expect(headers['content-encoding']).toBeUndefined()
   })
 
-  test('that are not there are 404 also to who would take a page', async ({ web }) => {
+  test('that do not exist are 404, also for browsers that accept a page', async ({ web }) => {
     for (const path of ['/assets/main-old.js', '/assets/', '/assets', '/assets/main-1a2b.js.gz', '/icon.png']) {
       expect(JSON.parse((await ask(web, path, { accept: '*/*' })).body.toString())).toMatchObject({
         code: 'ROUTE_NOT_FOUND',
@@ -116,7 +116,7 @@ describe('the page', () => {
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "font-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-  test('is at every path that a browser opens and nobody else has', async ({ web }) => {
+  test('is served at every path that a browser opens and no operation has', async ({ web }) => {
     for (const path of [
       '/',
       '/sign-in?next=%2Fissues',
@@ -156,7 +156,7 @@ describe('the page', () => {
     }
   })
 
-  test('is not for who asks for something else, nor by another method', async ({ web }) => {
+  test('is not served for other media types or methods', async ({ web }) => {
     for (const [method, accept] of [
       ['GET', '*/*'],
       ['GET', 'application/json'],
@@ -174,7 +174,7 @@ describe('the page', () => {
     expect((await ask(web, '/issues')).status).toBe(404)
   })
 
-  test('takes nothing away from the API, the documentation and the rest', async ({ web }) => {
+  test('does not replace the API, the documentation or other routes', async ({ web }) => {
     for (const [path, status] of [
       ['/api/v1/nothing', 404],
       ['/api', 404],
@@ -201,7 +201,7 @@ describe('the page', () => {
   })
 })
 
-test('no path leads out of the build or to what is hidden', async ({ web }) => {
+test('no path reaches files outside the build or dotfiles', async ({ web }) => {
   const ways = [
     '/../secret.txt',
     '/assets/../../secret.txt',
@@ -233,7 +233,10 @@ test('no path leads out of the build or to what is hidden', async ({ web }) => {
   }
 })
 
-test('without a build the instance says how to make one, and has no pages', async ({ app, startApp }) => {
+test('without a build the home page explains how to build it, and there are no other pages', async ({
+  app,
+  startApp,
+}) => {
   for (const plain of [app, await startApp({}, undefined, join(dir, 'nothing here'))]) {
     const home = await ask(plain, '/', html)
     expect(home.status).toBe(200)
@@ -243,7 +246,7 @@ test('without a build the instance says how to make one, and has no pages', asyn
   }
 })
 
-test('a worker shows no pages', async ({ startApp }) => {
+test('a worker serves no pages', async ({ startApp }) => {
   const worker = await startApp({ BATON_ROLE: 'worker' }, undefined, join(dir, 'dist'))
   for (const path of ['/', '/issues', '/assets/main-1a2b.js']) expect((await ask(worker, path, html)).status).toBe(404)
   expect((await ask(worker, '/healthz')).status).toBe(200)

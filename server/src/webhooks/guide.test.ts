@@ -17,9 +17,9 @@ test('the receiver in the guide accepts our deliveries and refuses others', asyn
   const { body: webhook } = await owner.post('/webhooks', hook)
   app.clock.advance({ milliseconds: systemClock.now().getTime() - app.clock.now().getTime() })
   // The login from March has expired by now.
-  const fresh = await app.nobody.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
+  const fresh = await app.anonymous.post('/auth/sign-in', { email: owner.user.email, password: owner.password })
   const headers = { authorization: `Bearer ${fresh.body.token}`, 'x-workspace-id': owner.workspaceId }
-  await app.nobody.with(headers).post(`/webhooks/${webhook.id}/test`)
+  await app.anonymous.with(headers).post(`/webhooks/${webhook.id}/test`)
   const [ping] = receiver.take()
   const raw = ping?.raw.toString() ?? ''
   const signature = String(ping?.headers['svc-signature'])

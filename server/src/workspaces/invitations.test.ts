@@ -8,7 +8,7 @@ const invite = async (workspace: TestWorkspace, email: string, role = 'member') 
   }
 
 describe('inviting', () => {
-  test('a manager gets a token to hand on', verifies('workspace.invitation-201'), async ({ app }) => {
+  test('returns the token to the manager', verifies('workspace.invitation-201'), async ({ app }) => {
     const { admin } = await app.workspace()
     const { status, body } = await admin.post('/workspaces/me/invitations', {
       email: 'New@Example.com',
@@ -21,7 +21,7 @@ describe('inviting', () => {
     expect(await app.everything()).not.toContain(body.token)
   })
 
-  test('for one of the three roles', verifies('workspace.invitation-role-values'), async ({ app }) => {
+  test('accepts the three roles only', verifies('workspace.invitation-role-values'), async ({ app }) => {
     const { owner } = await app.workspace()
     for (const role of ['owner', 'admin', 'member']) {
       expect((await owner.post('/workspaces/me/invitations', { email: 'a@b.example', role })).status).toBe(201)
@@ -34,7 +34,7 @@ describe('inviting', () => {
     }
   })
 
-  test('only an owner invites an owner', verifies('workspace.admin-cannot-invite-owner'), async ({ app }) => {
+  test('only an owner can invite an owner', verifies('workspace.admin-cannot-invite-owner'), async ({ app }) => {
     const { admin } = await app.workspace()
     const body = { email: 'boss@example.com', role: 'owner' }
     expect(await app.unchanged(() => admin.post('/workspaces/me/invitations', body))).toMatchObject({
@@ -44,7 +44,7 @@ describe('inviting', () => {
     expect((await admin.post('/workspaces/me/invitations', { ...body, role: 'admin' })).status).toBe(201)
   })
 
-  test('a plain member neither invites, lists nor withdraws', async ({ app }) => {
+  test('a plain member can neither invite, list nor withdraw', async ({ app }) => {
     const workspace = await app.workspace()
     const { invitation } = await invite(workspace, 'new@example.com')
     for (const refused of [
@@ -58,7 +58,7 @@ describe('inviting', () => {
 })
 
 describe('accepting', () => {
-  test('makes a member with the invited role', verifies('workspace.invitation-accept'), async ({ app }) => {
+  test('creates a membership with the invited role', verifies('workspace.invitation-accept'), async ({ app }) => {
     const workspace = await app.workspace()
     for (const role of ['owner', 'admin', 'member']) {
       const person = await app.person()
@@ -92,7 +92,7 @@ describe('accepting', () => {
     expect((await workspace.owner.get('/workspaces/me/invitations')).body.data).toEqual([])
   })
 
-  test('somebody who is a member already keeps role and invitation', async ({ app }) => {
+  test('by a member is refused and keeps their role and the invitation', async ({ app }) => {
     const workspace = await app.workspace()
     const { token } = await invite(workspace, 'new@example.com')
     const response = await app.unchanged(() => workspace.owner.post('/invitations/accept', { token }))
@@ -101,7 +101,7 @@ describe('accepting', () => {
   })
 })
 
-test('nobody comes back by an invitation of their own making', async ({ app }) => {
+test('deletes invitations that the removed or demoted issuer could no longer create', async ({ app }) => {
   const { owner, admin, join } = await app.workspace()
   const second = await join('owner')
   const issue = async (issuer: typeof admin, role: string) =>

@@ -29,14 +29,14 @@ export const listInvitations = (ctx: Context, { workspaceId }: Member, query: Pa
       order by id desc limit ${count}`),
   )
 
-export async function invite(ctx: Context, caller: Member, { email: typed, role }: NewInvitation) {
+export async function invite(ctx: Context, caller: Member, { email: sent, role }: NewInvitation) {
   const { id: actorId, workspaceId } = caller
-  const email = typed.toLowerCase()
+  const email = sent.toLowerCase()
   const token = newSecret('')
   const invitation = await transactAs(ctx, caller, 'manager', async (unit) => {
     const { tx, now, caller: issuer } = unit
     if (role === 'owner' && issuer.role !== 'owner') {
-      throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner invites an owner.' })
+      throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner can invite an owner.' })
     }
     const id = newId('inv')
     const created = await tx.row<Invitation>(sql`
@@ -59,7 +59,7 @@ export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
     await recordAudit(unit, { action: 'invitation.withdrawn', subjectId: id, details: { email, role } })
   })
 
-/** The token is the invitation: whoever holds it joins, once. Using it up is one DELETE, so two cannot. */
+/** Any signed-in person with the token can join. One DELETE uses it up, so two requests cannot both succeed. */
 export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit

@@ -20,7 +20,7 @@ test('members are listed, newest first', verifies('workspace.members-list'), asy
 })
 
 describe('changing a role', () => {
-  test('managers do', verifies('workspace.member-patch-by-manager'), async ({ app }) => {
+  test('managers can', verifies('workspace.member-patch-by-manager'), async ({ app }) => {
     const workspace = await app.workspace()
     expect(await workspace.admin.patch(member(workspace.member), { role: 'admin' })).toMatchObject({
       status: 200,
@@ -31,7 +31,7 @@ describe('changing a role', () => {
     expect((await workspace.member.patch('/workspaces/me', { name: 'No more' })).status).toBe(403)
   })
 
-  test('members do not', verifies('workspace.member-patch-non-manager-refused'), async ({ app }) => {
+  test('members cannot', verifies('workspace.member-patch-non-manager-refused'), async ({ app }) => {
     const workspace = await app.workspace()
     for (const target of [workspace.member, workspace.admin]) {
       const response = await app.unchanged(() => workspace.member.patch(member(target), { role: 'member' }))
@@ -39,20 +39,24 @@ describe('changing a role', () => {
     }
   })
 
-  test('only an owner makes or unmakes owners', verifies('workspace.admin-cannot-make-owner'), async ({ app }) => {
-    const workspace = await app.workspace()
-    for (const [target, role] of [
-      [workspace.member, 'owner'],
-      [workspace.admin, 'owner'],
-      [workspace.owner, 'member'],
-    ] as const) {
-      const response = await app.unchanged(() => workspace.admin.patch(member(target), { role }))
-      expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
-    }
-    const removal = await app.unchanged(() => workspace.admin.delete(member(workspace.owner)))
-    expect(removal).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
-    expect((await workspace.owner.patch(member(workspace.admin), { role: 'owner' })).body.role).toBe('owner')
-  })
+  test(
+    'only an owner can give or take the role owner',
+    verifies('workspace.admin-cannot-make-owner'),
+    async ({ app }) => {
+      const workspace = await app.workspace()
+      for (const [target, role] of [
+        [workspace.member, 'owner'],
+        [workspace.admin, 'owner'],
+        [workspace.owner, 'member'],
+      ] as const) {
+        const response = await app.unchanged(() => workspace.admin.patch(member(target), { role }))
+        expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      }
+      const removal = await app.unchanged(() => workspace.admin.delete(member(workspace.owner)))
+      expect(removal).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      expect((await workspace.owner.patch(member(workspace.admin), { role: 'owner' })).body.role).toBe('owner')
+    },
+  )
 
   test('the last owner cannot step down', verifies('workspace.last-owner-cannot-step-down'), async ({ app }) => {
     const { owner, join } = await app.workspace()
@@ -63,7 +67,7 @@ describe('changing a role', () => {
     expect((await owner.patch(member(owner), { role: 'admin' })).status).toBe(200)
   })
 
-  test('somebody who is not a member is not there', async ({ app }) => {
+  test('answers 404 for a person who is not a member', async ({ app }) => {
     const { owner } = await app.workspace()
     const stranger = await app.person()
     for (const refused of [
@@ -77,7 +81,7 @@ describe('changing a role', () => {
 
 describe('removing', () => {
   test(
-    'managers remove, and who is removed has no access',
+    'managers can remove a member, who loses access',
     verifies('workspace.member-delete-by-manager', 'workspace.removed-member-loses-access'),
     async ({ app }) => {
       const workspace = await app.workspace()
@@ -91,7 +95,7 @@ describe('removing', () => {
   )
 
   test(
-    'a member removes nobody else but may leave',
+    'a member can leave but cannot remove others',
     verifies('workspace.member-delete-non-manager-refused'),
     async ({ app }) => {
       const workspace = await app.workspace()
@@ -103,7 +107,7 @@ describe('removing', () => {
   )
 
   test(
-    'one owner always stays',
+    'the last owner cannot be removed',
     verifies('workspace.last-owner-cannot-leave', 'workspace.non-last-owner-can-leave'),
     async ({ app }) => {
       const { owner, join } = await app.workspace()
@@ -117,7 +121,7 @@ describe('removing', () => {
   )
 
   test(
-    'of two owners who leave at the same moment, one stays',
+    'of two owners who leave concurrently, one is refused',
     verifiesOnPostgres('workspace.last-owner-cannot-leave'),
     async ({ app }) => {
       for (let round = 0; round < 5; round++) {

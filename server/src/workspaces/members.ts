@@ -6,7 +6,7 @@ import { none, sql } from '../db/sql.ts'
 import { type Actor, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
-import { endGrantsOf } from '../login/tokens.ts'
+import { endGrantsOf } from '../login/grants.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { releaseViews } from '../views/views.ts'
 
@@ -34,8 +34,8 @@ export const addMember = ({ tx, now }: UnitOfWork, workspaceId: string, userId: 
     on conflict do nothing`)
 
 /**
- * Who was let in may have been removed or demoted since. Called first in a transaction: holds the caller's membership
- * as it is until the end of it, and returns the unit with the role as it is now.
+ * The caller may have been removed or demoted since the request was admitted. Call first in a transaction: locks the
+ * caller's membership until the end of it, and returns the unit with the current role.
  */
 export async function confirmRole(unit: UnitOfWork<Member>, needed: 'member' | 'manager'): Promise<UnitOfWork<Member>> {
   const { tx, caller } = unit
@@ -47,7 +47,7 @@ export async function confirmRole(unit: UnitOfWork<Member>, needed: 'member' | '
   return { ...unit, caller: confirmed }
 }
 
-/** A transaction that begins with `confirmRole`. */
+/** Runs `work` in a transaction that begins with `confirmRole`. */
 export const transactAs = <T>(
   ctx: Context,
   caller: Member,
@@ -64,7 +64,7 @@ export const changeRole = (ctx: Context, admitted: Member, userId: string, role:
     await guardOwners(tx, caller, member.role, role)
     await tx.run(sql`
       update memberships set role = ${role} where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
-    await withdrawBeyond(tx, caller.workspaceId, userId, role)
+    await deleteInvitationsBeyond(tx, caller.workspaceId, userId, role)
     await recordAudit(unit, {
       action: 'member.role_changed',
       subjectId: userId,
@@ -73,12 +73,12 @@ export const changeRole = (ctx: Context, admitted: Member, userId: string, role:
     return { ...member, role }
   })
 
-/** `alsoGone` sees to what they have in parts that build on this one. */
+/** `removeAlso` removes what the member has in features that import this one. */
 export const removeMember = (
   ctx: Context,
   admitted: Member,
   userId: string,
-  alsoGone: (unit: UnitOfWork<Member>) => Promise<void>,
+  removeAlso: (unit: UnitOfWork<Member>) => Promise<void>,
 ) =>
   transact(ctx, admitted, async (admission) => {
     await lockWorkspace(admission.tx, admitted.workspaceId)
@@ -88,9 +88,9 @@ export const removeMember = (
     const member = await findMember(tx, caller.workspaceId, userId)
     await guardOwners(tx, caller, member.role, null)
     await tx.run(sql`delete from memberships where workspace_id = ${caller.workspaceId} and user_id = ${userId}`)
-    await withdrawBeyond(tx, caller.workspaceId, userId, 'member')
+    await deleteInvitationsBeyond(tx, caller.workspaceId, userId, 'member')
     await releaseViews(tx, caller.workspaceId, userId)
-    await alsoGone(unit)
+    await removeAlso(unit)
     await endGrantsOf(tx, now, userId, caller.workspaceId)
     await recordAudit(unit, {
       action: 'member.removed',
@@ -99,12 +99,12 @@ export const removeMember = (
     })
   })
 
-/** Who changes members, gives out names or counts webhooks takes turns: two owners cannot both be the one that stays. */
+/** Serialises changes of members, names of app users and counts of webhooks: two last owners cannot leave at once. */
 export const lockWorkspace = (tx: Tx, workspaceId: string) =>
   tx.rows(sql`select 1 from workspaces where id = ${workspaceId} for no key update`)
 
-/** Nobody comes back by an invitation of their own making: what somebody in this role could not issue is withdrawn. */
-const withdrawBeyond = (tx: Tx, workspaceId: string, issuer: string, role: Role) =>
+/** Deletes a member's invitations that their new role could not issue, so that they cannot use one to regain a role. */
+const deleteInvitationsBeyond = (tx: Tx, workspaceId: string, issuer: string, role: Role) =>
   tx.run(sql`
     delete from invitations where workspace_id = ${workspaceId} and invited_by = ${issuer}
       and (${role} = 'member' or (${role} = 'admin' and role = 'owner'))`)
@@ -118,11 +118,11 @@ async function findMember(tx: Tx, workspaceId: string, userId: string): Promise<
   )
 }
 
-/** decisions 2: only an owner makes or unmakes owners, and the last one stays. `to` is null for somebody who leaves. */
+/** workspace.admin-cannot-make-owner, workspace.last-owner-cannot-leave. `to` is null when the member leaves. */
 async function guardOwners(tx: Queryable, caller: Member, from: Role, to: Role | null) {
   if (from !== 'owner' && to !== 'owner') return
   if (caller.role !== 'owner')
-    throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner makes or unmakes owners.' })
+    throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner can give or take the role owner.' })
   if (from !== 'owner' || to === 'owner') return
   const owners = await tx.rows(sql`
     select 1 from memberships where workspace_id = ${caller.workspaceId} and role = 'owner' limit 2`)

@@ -12,10 +12,9 @@ import {
   selectTeams,
   updateTeam,
 } from './teams.ts'
-import { createWorkspace, readWorkspace, updateWorkspace } from './workspaces.ts'
+import { readWorkspace, updateWorkspace } from './workspaces.ts'
 
 export const workspaceRoutes = [
-  route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name)),
   route(api.getWorkspace, ({ ctx, caller }) => readWorkspace(ctx.db, caller.workspaceId)),
   route(api.updateWorkspace, ({ ctx, caller, body }) => updateWorkspace(ctx, caller, body)),
 

@@ -19,7 +19,7 @@ describe('creating', () => {
     expect(data).toMatchObject([{ id: admin.user.id }])
   })
 
-  test('name and key are both needed', verifies('team.create-requires-name-and-key'), async ({ app }) => {
+  test('requires name and key', verifies('team.create-requires-name-and-key'), async ({ app }) => {
     const { owner } = await app.workspace()
     const { status, body } = await app.unchanged(() => owner.post('/teams', {}))
     expect(status).toBe(422)
@@ -63,7 +63,7 @@ describe('creating', () => {
     expect((await elsewhere.owner.post('/teams', { name: 'Engineering', key: 'ENG' })).status).toBe(201)
   })
 
-  test('a plain member does not create teams', async ({ app }) => {
+  test('a plain member cannot create teams', async ({ app }) => {
     const { member } = await app.workspace()
     const response = await app.unchanged(() => member.post('/teams', { name: 'Engineering', key: 'ENG' }))
     expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
@@ -77,7 +77,7 @@ describe('reading', () => {
     expect((await member.get(`/teams/${team.id}/members`)).body.data).not.toMatchObject([{ id: member.user.id }])
   })
 
-  test('a team of another workspace is not there', async ({ app }) => {
+  test('a team of another workspace is not found', async ({ app }) => {
     const { team } = await withTeam(app)
     const { owner: stranger } = await app.workspace()
     for (const path of [`/teams/${team.id}`, `/teams/${team.id}/members`]) {
@@ -89,7 +89,7 @@ describe('reading', () => {
 
 describe('changing', () => {
   test(
-    'only what is sent changes',
+    'changes only the fields that were sent',
     verifies('team.patch-name', 'team.patch-guidance', 'team.patch-repositories'),
     async ({ app }) => {
       const { admin, team } = await withTeam(app)
@@ -132,7 +132,7 @@ describe('changing', () => {
     },
   )
 
-  test('limits are the last accepted value', async ({ app }) => {
+  test('accepts values at their limits', async ({ app }) => {
     const { owner, team } = await withTeam(app)
     const change = {
       name: '🙂'.repeat(80),
@@ -142,7 +142,7 @@ describe('changing', () => {
     expect(await owner.patch(`/teams/${team.id}`, change)).toMatchObject({ status: 200, body: change })
   })
 
-  test('a plain member changes nothing', async ({ app }) => {
+  test('is refused for a plain member', async ({ app }) => {
     const { member, team } = await withTeam(app)
     const response = await app.unchanged(() => member.patch(`/teams/${team.id}`, { name: 'Mine' }))
     expect(response).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
@@ -167,20 +167,24 @@ describe('members', () => {
     },
   )
 
-  test('a plain member may leave, and remove or add nobody', verifies('team.member-may-leave'), async ({ app }) => {
-    const { owner, member, team } = await withTeam(app)
-    const path = `/teams/${team.id}/members`
-    await owner.put(`${path}/${member.user.id}`)
-    for (const refuse of [
-      () => member.delete(`${path}/${owner.user.id}`),
-      () => member.put(`${path}/${owner.user.id}`),
-      () => member.put(`${path}/${member.user.id}`),
-    ]) {
-      expect(await app.unchanged(refuse)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
-    }
-    expect((await member.delete(`${path}/${member.user.id}`)).status).toBe(204)
-    expect((await owner.get(path)).body.data).toMatchObject([{ id: owner.user.id }])
-  })
+  test(
+    'a plain member can leave, but cannot add or remove others',
+    verifies('team.member-may-leave'),
+    async ({ app }) => {
+      const { owner, member, team } = await withTeam(app)
+      const path = `/teams/${team.id}/members`
+      await owner.put(`${path}/${member.user.id}`)
+      for (const refuse of [
+        () => member.delete(`${path}/${owner.user.id}`),
+        () => member.put(`${path}/${owner.user.id}`),
+        () => member.put(`${path}/${member.user.id}`),
+      ]) {
+        expect(await app.unchanged(refuse)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+      }
+      expect((await member.delete(`${path}/${member.user.id}`)).status).toBe(204)
+      expect((await owner.get(path)).body.data).toMatchObject([{ id: owner.user.id }])
+    },
+  )
 
   test('only members of the workspace can be in its teams', async ({ app }) => {
     const { owner, team } = await withTeam(app)
@@ -189,7 +193,7 @@ describe('members', () => {
     expect(response).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
   })
 
-  test('who leaves the workspace leaves its teams', async ({ app }) => {
+  test('a member who leaves the workspace leaves its teams', async ({ app }) => {
     const { owner, member, team } = await withTeam(app)
     await owner.put(`/teams/${team.id}/members/${member.user.id}`)
     await owner.delete(`/workspaces/me/members/${member.user.id}`)

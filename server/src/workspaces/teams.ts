@@ -16,7 +16,7 @@ const columns = sql`id, name, key, guidance, repositories, created_at, updated_a
 export const listTeams = (ctx: Context, caller: Actor, query: PageQuery) =>
   coveredTeams<Team>(ctx, caller, query, columns)
 
-/** 4.3: to choose from; an app learns this much without any scope. */
+/** For pickers. Apps may call it without any scope (scope.no-scope-routes). */
 export const selectTeams = (ctx: Context, caller: Actor, query: PageQuery) =>
   coveredTeams<TeamChoice>(ctx, caller, query, sql`id, key, name`)
 
@@ -73,14 +73,14 @@ export const updateTeam = (ctx: Context, caller: Member, id: string, change: Tea
     return updated
   })
 
-/** The people in it, and the app users of what is installed for it (2.4). */
+/** People, and the app users of installations that cover the team (installation.app-user-joins-covered-teams). */
 export async function listTeamMembers(ctx: Context, caller: Actor, teamId: string, query: PageQuery) {
   await readTeam(ctx.db, caller, teamId)
   return page<TeamMember>(
     ctx.keys,
     `members of ${teamId}`,
     query,
-    (one) => [one.joined_at, one.id],
+    (member) => [member.joined_at, member.id],
     (after, count) => {
       const onward = after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none
       const newest = sql`order by m.joined_at desc, m.user_id desc limit ${count}`

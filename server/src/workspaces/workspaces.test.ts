@@ -21,7 +21,7 @@ describe('creating', () => {
     expect({ status, body }).toMatchObject({ status: 422, body: { details: { name: 'is required' } } })
   })
 
-  test('X-Workspace-ID picks the workspace', verifies('workspace.get-me'), async ({ app }) => {
+  test('X-Workspace-ID selects the workspace', verifies('workspace.get-me'), async ({ app }) => {
     const person = await app.person()
     const names = ['One', 'Two']
     for (const name of names) {
@@ -33,7 +33,7 @@ describe('creating', () => {
 
 describe('changing', () => {
   test(
-    'owners and admins change the name and the guidance, each alone',
+    'owners and admins can change name and guidance separately',
     verifies('workspace.patch-name', 'workspace.patch-guidance', 'workspace.patch-admin-allowed'),
     async ({ app }) => {
       const { owner, admin } = await app.workspace('Acme')
@@ -53,7 +53,7 @@ describe('changing', () => {
   )
 
   test(
-    'a member changes nothing',
+    'is refused for a plain member',
     verifies('workspace.patch-member-refused', 'http.role-refusal-is-forbidden'),
     async ({ app }) => {
       const { member } = await app.workspace()
@@ -64,9 +64,9 @@ describe('changing', () => {
 })
 
 describe('the header X-Workspace-ID', () => {
-  test('is needed', verifies('workspace.header-missing-400'), async ({ app }) => {
+  test('is required', verifies('workspace.header-missing-400'), async ({ app }) => {
     const { owner } = await app.workspace()
-    const bare = app.nobody.with({ authorization: `Bearer ${owner.token}` })
+    const bare = app.anonymous.with({ authorization: `Bearer ${owner.token}` })
     for (const path of ['/workspaces/me', '/workspaces/me/members', '/teams', '/audit-log']) {
       expect(await bare.get(path)).toMatchObject({ status: 400, body: { code: 'WORKSPACE_REQUIRED' } })
     }

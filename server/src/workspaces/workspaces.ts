@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
 import { found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
-import { transact } from '../unit-of-work.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { addMember, transactAs } from './members.ts'
 
 const columns = sql`id, name, guidance, created_at, updated_at`
@@ -14,7 +14,13 @@ const columns = sql`id, name, guidance, created_at, updated_at`
 export const readWorkspace = async (db: Queryable, id: string) =>
   found(await db.row<Workspace>(sql`select ${columns} from workspaces where id = ${id}`))
 
-export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
+/** `createAgent` adds the built-in agent, in the same transaction (agent.deployment-one-per-workspace). */
+export const createWorkspace = (
+  ctx: Context,
+  caller: Person,
+  name: string,
+  createAgent: (unit: UnitOfWork, workspaceId: string) => Promise<unknown>,
+) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
     const workspaceId = newId('wsp')
@@ -22,7 +28,7 @@ export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
       insert into workspaces (id, name, created_at, updated_at) values (${workspaceId}, ${name}, ${now}, ${now})
       returning ${columns}`)
     await addMember(unit, workspaceId, caller.id, 'owner')
-    await createBuiltInAgent(tx, workspaceId, now)
+    await createAgent(unit, workspaceId)
     await recordAudit(
       { ...unit, caller: { id: caller.id, workspaceId } },
       { action: 'workspace.created', subjectId: workspaceId, details: { name } },
@@ -30,16 +36,8 @@ export const createWorkspace = (ctx: Context, caller: Person, name: string) =>
     return found(workspace)
   })
 
-/** decisions 10: every workspace has one, from its first moment. */
-async function createBuiltInAgent(tx: Tx, workspaceId: string, now: Date) {
-  const id = newId('usr')
-  await tx.run(sql`
-    insert into users (id, user_kind, agent_kind, display_name, created_at)
-    values (${id}, 'application', 'deployment', 'Baton', ${now})`)
-  await tx.run(sql`
-    insert into inside_agents (user_id, workspace_id, instructions, created_at, updated_at)
-    values (${id}, ${workspaceId}, '', ${now}, ${now})`)
-}
+export const deleteWorkspaces = (tx: Tx, ids: readonly string[]) =>
+  tx.run(sql`delete from workspaces where id = any(${ids})`)
 
 export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceChange) =>
   transactAs(ctx, caller, 'manager', async (unit) => {

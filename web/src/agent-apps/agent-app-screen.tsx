@@ -8,7 +8,7 @@ import { api, queries } from '../data/api.ts'
 import { appEndpoint } from '../data/endpoints.ts'
 import { useMe } from '../data/me.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
-import { EndpointPill } from '../deliveries/words.tsx'
+import { EndpointPill } from '../deliveries/labels.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Block } from '../ui/copy.tsx'
@@ -21,9 +21,9 @@ import { messageOf } from '../ui/problem.ts'
 import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { ForCaretakers } from './caretakers.tsx'
-import { Installed, NotInstalled, WhatEnds } from './installation.tsx'
-import { listenUrl, manifestOf, written } from './manifest.ts'
+import { AccessHint } from './access-hint.tsx'
+import { Installed, NotInstalled, UninstallEffects } from './installation.tsx'
+import { listenUrl, manifestOf, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
 import { Secrets } from './secrets.tsx'
 import { SetupChecklist } from './setup-checklist.tsx'
@@ -52,16 +52,16 @@ export function AgentAppScreen() {
 
 function AppPage({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
-  const mine = useCanManageApp(app)
+  const canManage = useCanManageApp(app)
   const installation = useInstallation(app.id)
   useInstalledElsewhere(app.id, installation === null)
   const install = useRef<HTMLDivElement>(null)
   const { hash } = useLocation()
-  const known = installation !== undefined
-  // After registering, the next thing to do.
+  const isLoaded = installation !== undefined
+  // Installing is the next step after registering.
   useEffect(() => {
-    if (hash === 'install' && known) install.current?.scrollIntoView({ block: 'start' })
-  }, [hash, known])
+    if (hash === 'install' && isLoaded) install.current?.scrollIntoView({ block: 'start' })
+  }, [hash, isLoaded])
   return (
     <div className="mx-auto max-w-5xl space-y-8 px-4 py-6 sm:px-6">
       <Overview app={app} />
@@ -70,14 +70,14 @@ function AppPage({ app }: { app: AgentApp }) {
         {installation === null && <NotInstalled app={app} />}
         {installation && <Installed app={app} installation={installation} />}
       </div>
-      {mine ? (
+      {canManage ? (
         <>
           <AppWebhook app={app} />
           <Secrets app={app} />
         </>
       ) : (
         <Notice tone="info" title="Secrets, webhook and deliveries">
-          <ForCaretakers app={app} />
+          <AccessHint app={app} />
         </Notice>
       )}
       <ManifestSection app={app} />
@@ -117,7 +117,7 @@ function Overview({ app }: { app: AgentApp }) {
 const ListenerPill = ({ listener }: { listener: NonNullable<AgentApp['listener']> }) => (
   <Pill tone="agent">
     <Radio size={12} aria-hidden />
-    {listener.user.name} listens since <Time at={listener.since} />
+    {listener.user.name} is listening, started <Time at={listener.since} />
   </Pill>
 )
 
@@ -128,10 +128,11 @@ function AppWebhook({ app }: { app: AgentApp }) {
       title="Webhook"
       hint={
         url === '' ? (
-          'It has none: nobody can hand it work or mention it.'
+          'None: the app cannot be delegated to or mentioned.'
         ) : url === listenUrl ? (
           <>
-            Goes to whoever runs <code className="font-mono text-xs">npx baton listen</code>, not to an address.
+            Delivered to the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not to a
+            URL.
           </>
         ) : (
           <span className="font-mono text-xs wrap-anywhere">{url}</span>
@@ -139,8 +140,9 @@ function AppWebhook({ app }: { app: AgentApp }) {
       }
     >
       {app.listener && url !== listenUrl && (
-        <Notice tone="warn" title={`${app.listener.user.name} listens in place of the URL`}>
-          Its receiver gets nothing until they stop. What a listener answers does not count as success or failure.
+        <Notice tone="warn" title={`${app.listener.user.name} receives the deliveries instead of the URL`}>
+          The URL receives nothing until they stop listening. A listener's responses do not count as successes or
+          failures.
         </Notice>
       )}
       {url !== '' && <EndpointPanel endpoint={appEndpoint(app.id)} state={state} url={url} />}
@@ -151,23 +153,23 @@ function AppWebhook({ app }: { app: AgentApp }) {
 function ManifestSection({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
   const [text, setText] = useState<string | null>(null)
-  const now = written(manifestOf(app))
+  const current = manifestText(manifestOf(app))
   if (text === null) {
     return (
       <Section
         title="Manifest"
-        hint={isManager ? undefined : 'Owners and admins change it.'}
-        actions={isManager && <Button onClick={() => setText(now)}>Edit manifest</Button>}
+        hint={isManager ? undefined : 'Only owners and admins can edit it.'}
+        actions={isManager && <Button onClick={() => setText(current)}>Edit manifest</Button>}
       >
-        <Block label="manifest" text={now} />
+        <Block label="manifest" text={current} />
       </Section>
     )
   }
   return (
     <Section
       title="Manifest"
-      hint={`Saving replaces the whole of it. A scope that is taken out is gone at once; one that is added needs a new consent.${
-        app.webhook.state === 'failing' ? ' With "enabled": true it also starts the failing webhook again.' : ''
+      hint={`Saving replaces the whole manifest. A removed scope is revoked at once; an added scope needs new consent.${
+        app.webhook.state === 'failing' ? ' "enabled": true also enables the failing webhook again.' : ''
       }`}
     >
       <ManifestEditor
@@ -175,11 +177,11 @@ function ManifestSection({ app }: { app: AgentApp }) {
         onChange={setText}
         action="Save manifest"
         onSubmit={async (manifest) => {
-          // The server judges it, field by field.
+          // The server validates it and reports errors per field.
           await api.replaceAgentApp({ app_id: app.id, ...(manifest as Parameters<typeof api.createAgentApp>[0]) })
           await refreshApps()
           setText(null)
-          say('The manifest is saved.')
+          say('Manifest saved.')
         }}
       >
         <Button onClick={() => setText(null)}>Cancel</Button>
@@ -189,34 +191,34 @@ function ManifestSection({ app }: { app: AgentApp }) {
 }
 
 function Danger({ app }: { app: AgentApp }) {
-  const [asked, setAsked] = useState(false)
+  const [confirming, setConfirming] = useState(false)
   const navigate = useNavigate()
   return (
-    <Section title="Delete" hint="Uninstalls it, then removes its registration, secrets and deliveries for good.">
-      <Button look="danger" onClick={() => setAsked(true)}>
+    <Section title="Delete" hint="Uninstalls the app and permanently deletes its registration, secrets and deliveries.">
+      <Button look="danger" onClick={() => setConfirming(true)}>
         Delete {app.name}
       </Button>
       <Confirm
-        open={asked}
-        onClose={() => setAsked(false)}
+        open={confirming}
+        onClose={() => setConfirming(false)}
         title={`Delete ${app.name}?`}
-        action="Delete for good"
+        action="Delete permanently"
         typed={app.name}
         onConfirm={async () => {
-          // This page asks for the app again and again, and would be told that there is none.
+          // Leave first: this page polls the app and would show an error after the deletion.
           await navigate({ to: '/settings/agent-apps' })
           try {
             await api.deleteAgentApp({ app_id: app.id })
             await refreshApps()
             queries.removeQueries({ queryKey: ['agent-apps', app.id] })
-            say(`${app.name} is deleted.`)
+            say(`${app.name} deleted.`)
           } catch (error) {
             say(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >
-        <WhatEnds />
-        <p>Its client id and secrets never work again. What it wrote stays.</p>
+        <UninstallEffects />
+        <p>Its client ID and secrets stop working. Its comments and issues stay.</p>
       </Confirm>
     </Section>
   )

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Bot, Plus } from 'lucide-react'
 import { appsQuery, installationsQuery } from '../data/agent-apps.ts'
-import { EndpointPill } from '../deliveries/words.tsx'
+import { EndpointPill } from '../deliveries/labels.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
@@ -12,16 +12,16 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { useCoverageText } from '../workspaces/team-coverage.tsx'
 
 export function AgentAppsScreen() {
   const apps = useQuery({ ...appsQuery, refetchInterval: 15_000 })
   const navigate = useNavigate()
   const register = () => void navigate({ to: '/settings/agent-apps/new' })
-  useCommands([{ id: 'app.register', title: 'Register an app', section: 'Create', keys: 'n r', run: register }])
+  useCommands([{ id: 'app.register', title: 'Register app', section: 'Create', keys: 'n r', run: register }])
   const button = (
     <Button look="primary" icon={Plus} command="app.register" onClick={register}>
-      Register an app
+      Register app
     </Button>
   )
   return (
@@ -30,8 +30,8 @@ export function AgentAppsScreen() {
         {(list) =>
           list.length === 0 ? (
             <Empty icon={Bot} title="No agent apps yet" action={button}>
-              An agent app is a program of yours that takes issues and answers mentions here, as a teammate of its own.
-              Anybody may register one; an owner or admin installs it.
+              An agent app is your own program that works here as a teammate: it accepts delegated issues and answers
+              mentions. Any member can register one; an owner or admin installs it.
             </Empty>
           ) : (
             <List apps={list} />
@@ -57,7 +57,7 @@ function List({ apps }: { apps: AgentApp[] }) {
 }
 
 function Row({ app, installation }: { app: AgentApp; installation: Installation | undefined }) {
-  const inWords = useCoverageInWords()
+  const coverageText = useCoverageText()
   return (
     <Link
       data-row={app.id}
@@ -72,11 +72,11 @@ function Row({ app, installation }: { app: AgentApp; installation: Installation 
       </span>
       {app.listener && (
         <span className="truncate text-xs text-agent-ink max-md:hidden">
-          {app.listener.user.name} listens since <Time at={app.listener.since} />
+          {app.listener.user.name} is listening, started <Time at={app.listener.since} />
         </span>
       )}
       <span className="w-44 shrink-0 truncate text-ink-2 max-md:hidden">
-        {installation ? inWords(installation) : <span className="text-ink-3">Not installed</span>}
+        {installation ? coverageText(installation) : <span className="text-ink-3">Not installed</span>}
       </span>
       <span className="flex w-24 shrink-0 justify-end">
         <EndpointPill state={app.webhook.state} />

@@ -11,7 +11,7 @@ import { Crumbs } from '../ui/crumbs.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
-import { ForCaretakers } from './caretakers.tsx'
+import { AccessHint } from './access-hint.tsx'
 
 const above = (appId: string, name = 'App') => [
   <Link key="apps" to="/settings/agent-apps">
@@ -34,22 +34,22 @@ export function AppDeliveriesScreen() {
     >
       <Loaded query={app}>
         {(data) => (
-          <Caretaken app={data}>
+          <RestrictedToAppManagers app={data}>
             <DeliveryList endpoint={endpoint} search={search} held={data.webhook.state !== 'enabled'} />
-          </Caretaken>
+          </RestrictedToAppManagers>
         )}
       </Loaded>
     </Page>
   )
 }
 
-/** For those who look after the app; others are told who does. */
-const Caretaken = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
+/** For managers and the member who registered the app; others see who can open it. */
+const RestrictedToAppManagers = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
   useCanManageApp(app) ? (
     children
   ) : (
     <Empty icon={ShieldAlert} title="You cannot see these deliveries">
-      <ForCaretakers app={app} />
+      <AccessHint app={app} />
     </Empty>
   )
 
@@ -68,14 +68,14 @@ export function AppDeliveryScreen() {
     <Page title={<Crumbs above={places}>Delivery</Crumbs>} width="reading">
       <Loaded query={app}>
         {(data) => (
-          <Caretaken app={data}>
+          <RestrictedToAppManagers app={data}>
             <DeliveryDetail
               endpoint={appEndpoint(appId)}
               url={data.webhook.url}
               state={data.webhook.state}
               deliveryId={deliveryId}
             />
-          </Caretaken>
+          </RestrictedToAppManagers>
         )}
       </Loaded>
     </Page>

@@ -14,13 +14,13 @@ const base64url = (bytes: Uint8Array) =>
     .replaceAll('=', '')
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)))
 
-/** S256: what the link carries of a verifier that only the app knows. */
+/** PKCE S256: the link contains only this hash of the verifier. */
 async function challengeOf(verifier: string) {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
   return base64url(new Uint8Array(digest))
 }
 
-/** The address at which consent begins, made of what the app would choose. */
+/** Builds the authorization URL that opens the consent page. */
 export function InstallLink({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
   const [scopes, setScopes] = useState(app.requested_scopes)
@@ -30,7 +30,7 @@ export function InstallLink({ app }: { app: AgentApp }) {
   const [challenge, setChallenge] = useState('')
   useEffect(() => {
     let current = true
-    void challengeOf(verifier).then((made) => current && setChallenge(made))
+    void challengeOf(verifier).then((computed) => current && setChallenge(computed))
     return () => {
       current = false
     }
@@ -60,11 +60,13 @@ export function InstallLink({ app }: { app: AgentApp }) {
               }
               checked={scopes.includes(scope)}
               onChange={({ target }) =>
-                setScopes(app.requested_scopes.filter((one) => (one === scope ? target.checked : scopes.includes(one))))
+                setScopes(
+                  app.requested_scopes.filter((other) => (other === scope ? target.checked : scopes.includes(other))),
+                )
               }
             />
           ))}
-          {scopes.length === 0 && <p className="text-xs text-ink-2">Without any scope it may read.</p>}
+          {scopes.length === 0 && <p className="text-xs text-ink-2">Without scopes, the app gets read.</p>}
         </fieldset>
         <div className="space-y-3">
           <Field label="Redirect URI">
@@ -74,7 +76,7 @@ export function InstallLink({ app }: { app: AgentApp }) {
               ))}
             </Select>
           </Field>
-          <Field label="State" hint="Comes back with the code; the app refuses a state that it did not issue.">
+          <Field label="State" hint="Returned with the code; the app rejects a state that it did not issue.">
             <Input value={state} onChange={({ target }) => setState(target.value)} className="font-mono text-xs" />
           </Field>
         </div>
@@ -84,9 +86,9 @@ export function InstallLink({ app }: { app: AgentApp }) {
         <p className="font-medium">Code verifier</p>
         <Copyable text={verifier} label="code verifier" />
         <p className="text-xs text-ink-2">
-          PKCE is required: the link carries a hash of this verifier, and the code can be exchanged within 60 seconds by
-          whoever has the verifier and the client secret. In real use the app makes the state and the verifier itself
-          for every installation; a link made here is for trying it out.
+          PKCE is required: the link contains a hash of this verifier, and exchanging the code within 60 seconds needs
+          the verifier and the client secret. A link from here is for testing; in production the app creates state and
+          verifier for each installation.
         </p>
       </div>
       <div className="flex flex-wrap gap-2">

@@ -10,26 +10,27 @@ import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card, Section } from '../ui/layout.tsx'
+import { sentence } from '../ui/sentence.ts'
 import { Time } from '../ui/time.tsx'
 import { say, showError } from '../ui/toast.tsx'
-import { type TeamCoverage, TeamCoverageField, useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { type TeamCoverage, TeamCoverageField, useCoverageText } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
 
-/** Where an installed app reaches, and how to change or end that. */
+/** Teams and scopes of an installed app, with the actions to change or uninstall it. */
 export function Installed({ app, installation }: { app: AgentApp; installation: Installation }) {
   const { isManager } = useMe()
   const people = usePeople()
-  const inWords = useCoverageInWords()
+  const coverageText = useCoverageText()
   const [editing, setEditing] = useState(false)
-  const [leaving, setLeaving] = useState(false)
+  const [uninstalling, setUninstalling] = useState(false)
   const missing = app.requested_scopes.filter((scope) => !installation.scopes.includes(scope))
   const by = installation.installed_by ? people.get(installation.installed_by)?.display_name : undefined
   return (
     <Section title="Installation">
       <Card className="space-y-4 p-4">
         <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-6 gap-y-1.5 [&_dt]:text-ink-3">
-          <dt>Reaches</dt>
-          <dd className="font-medium">{inWords(installation)}</dd>
+          <dt>Teams</dt>
+          <dd className="font-medium">{coverageText(installation)}</dd>
           <dt>Installed</dt>
           <dd>
             {by && `by ${by}, `}
@@ -37,7 +38,7 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
           </dd>
           <dt>Acts as</dt>
           <dd>{installation.app_user.display_name}</dd>
-          <dt>May</dt>
+          <dt>Permissions</dt>
           <dd>
             <ul>
               {installation.scopes.map((scope) => (
@@ -50,21 +51,21 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
         </dl>
         {missing.length > 0 && (
           <p className="text-warn-ink">
-            It asks for more since it was installed: {missing.join(', ')}. That needs an owner's or admin's consent:
-            install it once more.
+            Its manifest now requests more scopes: {missing.join(', ')}. An owner or admin must install it again to
+            grant them.
           </p>
         )}
         {isManager ? (
           editing ? (
-            <Coverage installation={installation} onDone={() => setEditing(false)} />
+            <CoverageForm installation={installation} onDone={() => setEditing(false)} />
           ) : (
             <div className="flex flex-wrap gap-2">
               <Button onClick={() => setEditing(true)}>Change teams</Button>
-              <Button onClick={() => setLeaving(true)}>Uninstall</Button>
+              <Button onClick={() => setUninstalling(true)}>Uninstall</Button>
             </div>
           )
         ) : (
-          <p className="text-ink-2">Owners and admins change its teams and uninstall it.</p>
+          <p className="text-ink-2">Only owners and admins can change its teams or uninstall it.</p>
         )}
       </Card>
       {missing.length > 0 && (
@@ -73,34 +74,34 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
         </Card>
       )}
       <Confirm
-        open={leaving}
-        onClose={() => setLeaving(false)}
+        open={uninstalling}
+        onClose={() => setUninstalling(false)}
         title={`Uninstall ${app.name}?`}
         action="Uninstall"
         typed={app.name}
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          say(`${app.name} is uninstalled.`)
+          say(`${app.name} uninstalled.`)
         }}
       >
-        <WhatEnds />
-        <p>The app stays registered and can be installed again, as a new teammate.</p>
+        <UninstallEffects />
+        <p>The app stays registered. Installing it again creates a new teammate.</p>
       </Confirm>
     </Section>
   )
 }
 
-export const WhatEnds = () => (
+export const UninstallEffects = () => (
   <ul className="list-disc space-y-1 pl-5">
     <li>Its tokens stop working at once.</li>
-    <li>Every issue that is delegated to it is released.</li>
+    <li>It is removed as delegate from all issues.</li>
     <li>Its agent sessions end.</li>
-    <li>It is told so once; everything else that was still to be delivered is canceled.</li>
+    <li>It receives one uninstall event; all other pending deliveries are canceled.</li>
   </ul>
 )
 
-function Coverage({ installation, onDone }: { installation: Installation; onDone: () => void }) {
+function CoverageForm({ installation, onDone }: { installation: Installation; onDone: () => void }) {
   const teams = useTeams()
   const [coverage, setCoverage] = useState<TeamCoverage>({
     all_teams: installation.all_teams,
@@ -113,26 +114,23 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
       ...(all_teams ? { all_teams: true as const } : { team_ids }),
     })
     await refreshApps()
-    say('Its teams are changed.')
+    say('Teams updated.')
     onDone()
   }, ['team_ids'])
   const { team_ids: teamsError } = form.errors
-  const lost = !coverage.all_teams
   return (
     <form className="space-y-3" onSubmit={form.submit}>
       <TeamCoverageField
-        label="Teams that it reaches"
+        label="Teams"
         name="coverage"
         teams={teams}
         value={coverage}
         onChange={setCoverage}
-        hints={{ all: 'Also those that are created later.', selected: 'Only these; it sees nothing of the others.' }}
-        error={teamsError ? `It ${teamsError}.` : (form.problem ?? undefined)}
+        hints={{ all: 'Including future teams', selected: 'It cannot see other teams' }}
+        error={teamsError ? sentence(teamsError) : (form.problem ?? undefined)}
       />
-      {lost && (
-        <p className="text-xs text-ink-2">
-          In teams that it loses, what was delegated to it is released and its sessions end.
-        </p>
+      {!coverage.all_teams && (
+        <p className="text-xs text-ink-2">In teams you remove, it loses its delegated issues and its sessions end.</p>
       )}
       <div className="flex gap-2">
         <Button type="submit" look="primary" busy={form.busy}>
@@ -144,29 +142,26 @@ function Coverage({ installation, onDone }: { installation: Installation; onDone
   )
 }
 
-/** How an app comes to be installed: by its own doing, with a manager's consent. */
+/** The app starts its own installation; a manager consents. */
 export function NotInstalled({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
   return (
-    <Section
-      title="Install"
-      hint="It is registered, but not installed: it reaches no team, and nobody can hand it work yet."
-    >
+    <Section title="Install" hint="Registered, but not installed yet: it cannot see teams or accept work.">
       <Card className="divide-y">
         <div className="space-y-3 p-4">
           {isManager ? (
             <>
               <p>
-                The app starts its own installation, because it keeps the verifier that the tokens are fetched with.
-                Open the app's install page, or run this where its <code className="font-mono text-xs">.env</code> is:
+                The app starts its own installation, because it keeps the PKCE verifier that it needs to get tokens.
+                Open the app's install page, or run this next to its <code className="font-mono text-xs">.env</code>:
               </p>
               <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
                 npx baton apps install {app.id}
               </code>
               <p className="text-ink-2">
-                Either way you see what it asks for before you agree. The page lets you choose its teams; the command
-                takes them with <code className="font-mono text-xs whitespace-nowrap">--teams</code>, and means all of
-                them otherwise.
+                Both show the requested permissions before you confirm. On the page you select the teams; the command
+                has the option <code className="font-mono text-xs whitespace-nowrap">--teams</code> and installs for all
+                teams without it.
               </p>
             </>
           ) : (
@@ -196,10 +191,10 @@ function RequestInstall({ app }: { app: AgentApp }) {
   }, showError)
   return (
     <>
-      <p>Owners and admins decide what is installed. Ask them; they find it in their inbox.</p>
+      <p>Only owners and admins can install apps. Your request appears in their inbox.</p>
       {requested ? (
         <p role="status" className="font-medium text-ok-ink">
-          Asked. You need not ask again.
+          Request sent.
         </p>
       ) : (
         <Button look="primary" busy={busy} onClick={() => void request()}>

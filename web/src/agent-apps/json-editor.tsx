@@ -11,35 +11,35 @@ export interface Problem {
 interface Props {
   text: string
   onChange: (text: string) => void
-  read: Read
-  /** By dotted path, in sentences. */
+  parsed: Read
+  /** Error messages by dotted path. */
   errors: Record<string, string>
 }
 
-/** Of a field that is missing, where the nearest thing around it stands. */
-const offsetOf = (at: Map<string, number>, path: string): number => {
-  const own = at.get(path)
+/** Offset of a field; of a missing field, the offset of its nearest parent. */
+const offsetOf = (offsets: Map<string, number>, path: string): number => {
+  const own = offsets.get(path)
   if (own !== undefined) return own
-  return path ? offsetOf(at, path.split('.').slice(0, -1).join('.')) : 0
+  return path ? offsetOf(offsets, path.split('.').slice(0, -1).join('.')) : 0
 }
 
-export function problemsOf({ read, errors }: Pick<Props, 'read' | 'errors'>): Problem[] {
-  if (!read.ok) return [{ path: '', message: read.message, offset: read.offset }]
+export function problemsOf({ parsed, errors }: Pick<Props, 'parsed' | 'errors'>): Problem[] {
+  if (!parsed.ok) return [{ path: '', message: parsed.message, offset: parsed.offset }]
   return Object.entries(errors)
-    .map(([path, message]) => ({ path, message, offset: offsetOf(read.at, path) }))
+    .map(([path, message]) => ({ path, message, offset: offsetOf(parsed.at, path) }))
     .sort((a, b) => a.offset - b.offset)
 }
 
 const lineHeight = 18
 const padding = 10
 
-/** The manifest as it is sent. What is wrong stands at the end of its own line, and below as a list to jump from. */
-export function JsonEditor({ text, onChange, read, errors }: Props) {
+/** The manifest as JSON. Each error is shown at the end of its line, and in a list of links below. */
+export function JsonEditor({ text, onChange, parsed, errors }: Props) {
   const area = useRef<HTMLTextAreaElement>(null)
   const id = useId()
   const lines = text.split('\n')
-  const problems = problemsOf({ read, errors })
-  const go = (offset: number) => {
+  const problems = problemsOf({ parsed, errors })
+  const moveCursor = (offset: number) => {
     area.current?.focus()
     area.current?.setSelectionRange(offset, offset)
   }
@@ -91,12 +91,16 @@ export function JsonEditor({ text, onChange, read, errors }: Props) {
         />
       </div>
       {problems.length > 0 && (
-        <ul id={`${id}-problems`} aria-label="What is wrong in the JSON" className="space-y-1">
+        <ul id={`${id}-problems`} aria-label="JSON errors" className="space-y-1">
           {problems.map(({ path, message, offset }) => {
             const { line, column } = placeOf(text, offset)
             return (
               <li key={path} className="text-xs">
-                <button type="button" onClick={() => go(offset)} className="tabular rounded text-accent-ink underline">
+                <button
+                  type="button"
+                  onClick={() => moveCursor(offset)}
+                  className="tabular rounded text-accent-ink underline"
+                >
                   Line {line}, column {column}
                 </button>{' '}
                 {path && <span className="font-mono">{path}: </span>}

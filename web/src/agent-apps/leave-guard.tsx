@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { Confirm } from '../ui/dialog.tsx'
 
-/** Asks before going away from something that is shown this once. */
+/** Confirms before leaving a page that shows secrets once. */
 export function LeaveGuard() {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => true,
@@ -16,7 +16,7 @@ export function LeaveGuard() {
       action="Leave"
       onConfirm={async () => proceed?.()}
     >
-      <p>They are shown this once. If you did not save them, you will have to make new ones.</p>
+      <p>They are shown only once. If you did not save them, you must rotate them.</p>
     </Confirm>
   )
 }

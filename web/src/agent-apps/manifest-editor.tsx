@@ -8,59 +8,61 @@ import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
 import { type Json, placeOf, readJson } from './json.ts'
 import { JsonEditor } from './json-editor.tsx'
-import { valueAt, written } from './manifest.ts'
+import { manifestText, valueAt } from './manifest.ts'
 import { ManifestForm } from './manifest-form.tsx'
 
 interface Props {
   text: string
   onChange: (text: string) => void
-  /** What the button says. */
+  /** Label of the submit button. */
   action: string
-  /** What the server refuses is shown beside each field. */
+  /** May throw field errors, which are shown at the fields. */
   onSubmit: (manifest: Json) => Promise<void>
   children?: ReactNode
 }
 
-/** Only what is still as it was when the server refused it is still wrong. */
-function useRefusals(manifest: Json | undefined) {
-  const [refused, setRefused] = useState<{ sent: Json; fields: Record<string, string> } | null>(null)
+/** Field errors of the last submit. An error disappears when its field changes. */
+function useFieldErrors(manifest: Json | undefined) {
+  const [rejected, setRejected] = useState<{ sent: Json; fields: Record<string, string> } | null>(null)
   const errors =
-    refused && manifest !== undefined
+    rejected && manifest !== undefined
       ? Object.fromEntries(
-          Object.entries(refused.fields)
-            .filter(([path]) => JSON.stringify(valueAt(manifest, path)) === JSON.stringify(valueAt(refused.sent, path)))
+          Object.entries(rejected.fields)
+            .filter(
+              ([path]) => JSON.stringify(valueAt(manifest, path)) === JSON.stringify(valueAt(rejected.sent, path)),
+            )
             .map(([path, message]) => [path, sentence(message)]),
         )
       : {}
-  return { errors, setRefused }
+  return { errors, setRejected }
 }
 
-/** A manifest two ways, always the same: a form that writes it, and the JSON itself. */
+/** Edits one manifest as a form and as JSON, side by side. */
 export function ManifestEditor({ text, onChange, action, onSubmit, children }: Props) {
-  const read = readJson(text)
-  const manifest = read.ok ? read.value : undefined
-  const { errors, setRefused } = useRefusals(manifest)
-  const [shown, setShown] = useState<'form' | 'json'>('form')
-  const [refusals, setRefusals] = useState(0)
+  const parsed = readJson(text)
+  const manifest = parsed.ok ? parsed.value : undefined
+  const { errors, setRejected } = useFieldErrors(manifest)
+  const [view, setView] = useState<'form' | 'json'>('form')
+  const [rejections, setRejections] = useState(0)
   const form = useRef<HTMLFormElement>(null)
 
-  // Only at the beginning: the form also comes and goes while the JSON is being written.
+  // Only on mount: the form is also remounted while the JSON is edited.
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
 
-  // The first field that was refused, in whichever way is in use.
+  // Focuses the first visible field with an error.
   useEffect(() => {
-    if (refusals === 0) return
+    if (rejections === 0) return
     const bad = [...(form.current?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [])]
     bad.find((field) => field.offsetParent !== null)?.focus()
-  }, [refusals])
+  }, [rejections])
 
   const { run, busy, error, problem } = useAction(async (sent: Json) => {
     try {
       await onSubmit(sent)
-      setRefused(null)
+      setRejected(null)
     } catch (error) {
-      setRefused({ sent, fields: fieldErrors(error) })
-      setRefusals((count) => count + 1)
+      setRejected({ sent, fields: fieldErrors(error) })
+      setRejections((count) => count + 1)
       throw error
     }
   })
@@ -88,33 +90,33 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
         submit()
       }}
     >
-      <Ways shown={shown} onShow={setShown} />
+      <ViewSwitch view={view} onChange={setView} />
       <div className="grid grid-cols-1 items-start gap-x-8 gap-y-4 lg:grid-cols-2">
-        <div className={cx(shown !== 'form' && 'max-lg:hidden')}>
-          {read.ok ? (
-            <ManifestForm manifest={read.value} errors={errors} onChange={(next) => onChange(written(next))} />
+        <div className={cx(view !== 'form' && 'max-lg:hidden')}>
+          {parsed.ok ? (
+            <ManifestForm manifest={parsed.value} errors={errors} onChange={(next) => onChange(manifestText(next))} />
           ) : (
-            <Notice tone="warn" title="The JSON cannot be read">
-              {read.message}, in line {placeOf(text, read.offset).line}. Mend it there, and the form is back.
+            <Notice tone="warn" title="Invalid JSON">
+              {parsed.message} in line {placeOf(text, parsed.offset).line}. Fix the JSON to see the form.
             </Notice>
           )}
         </div>
-        <div className={cx('min-w-0 lg:sticky lg:top-0', shown !== 'json' && 'max-lg:hidden')}>
-          <JsonEditor text={text} onChange={onChange} read={read} errors={errors} />
+        <div className={cx('min-w-0 lg:sticky lg:top-0', view !== 'json' && 'max-lg:hidden')}>
+          <JsonEditor text={text} onChange={onChange} parsed={parsed} errors={errors} />
         </div>
       </div>
       {count > 0 && (
         <p role="alert" className="text-bad-ink">
-          {count === 1 ? 'One field needs another look' : `${count} fields need another look`}: nothing was saved.
+          Fix {count === 1 ? '1 field' : `${count} fields`}. Nothing was saved.
         </p>
       )}
       {problem && Object.keys(fieldErrors(error)).length === 0 && (
-        <Notice tone="bad" title="Nothing was saved">
+        <Notice tone="bad" title="Not saved">
           {problem}
         </Notice>
       )}
       <div className="flex flex-wrap gap-2 border-t pt-4">
-        <Button type="submit" look="primary" busy={busy} disabled={!read.ok} command="manifest.submit">
+        <Button type="submit" look="primary" busy={busy} disabled={!parsed.ok} command="manifest.submit">
           {action}
         </Button>
         {children}
@@ -123,19 +125,19 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
   )
 }
 
-/** Where there is no room for both. */
-const Ways = ({ shown, onShow }: { shown: 'form' | 'json'; onShow: (way: 'form' | 'json') => void }) => (
+/** On narrow screens, shows either the form or the JSON. */
+const ViewSwitch = ({ view, onChange }: { view: 'form' | 'json'; onChange: (view: 'form' | 'json') => void }) => (
   <fieldset className="inline-flex gap-px rounded border bg-sunken p-0.5 lg:hidden">
-    <legend className="sr-only">Write the manifest as</legend>
-    {(['form', 'json'] as const).map((way) => (
+    <legend className="sr-only">Edit the manifest as</legend>
+    {(['form', 'json'] as const).map((one) => (
       <button
-        key={way}
+        key={one}
         type="button"
-        aria-pressed={shown === way}
-        onClick={() => onShow(way)}
+        aria-pressed={view === one}
+        onClick={() => onChange(one)}
         className="rounded-sm px-3 py-1 text-ink-2 aria-pressed:bg-surface aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-card"
       >
-        {way === 'form' ? 'Form' : 'JSON'}
+        {one === 'form' ? 'Form' : 'JSON'}
       </button>
     ))}
   </fieldset>

@@ -6,22 +6,22 @@ import { Checkbox, Field, Input, Textarea } from '../ui/field.tsx'
 import { sentence } from '../ui/sentence.ts'
 import type { Json } from './json.ts'
 import { listenUrl, resourceTypes, textAt, textsAt, valueAt, withValue } from './manifest.ts'
-import { scopeNames } from './scope-words.ts'
+import { scopeNames } from './scopes.ts'
 
 interface Props {
   manifest: Json
   onChange: (manifest: Json) => void
-  /** By dotted path, in sentences. */
+  /** Error messages by dotted path. */
   errors: Record<string, string>
 }
 
-/** Writes the manifest; what it does not know of stays as it is. */
+/** Keeps the fields of the manifest that it does not know. */
 export function ManifestForm({ manifest, onChange, errors }: Props) {
   const text = (path: string) => ({
     value: textAt(manifest, path),
     onChange: (event: { target: { value: string } }) => onChange(withValue(manifest, path, event.target.value)),
   })
-  /** Left out rather than empty. */
+  /** An empty value removes the field. */
   const optional = (path: string) => ({
     value: textAt(manifest, path),
     onChange: (event: { target: { value: string } }) =>
@@ -32,7 +32,7 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
       <div className="space-y-3">
         <Field
           label="Name"
-          hint={`What people see and mention: ${limits.appNameMin} to ${limits.name} characters.`}
+          hint={`${limits.appNameMin} to ${limits.name} characters, shown to members and used in mentions.`}
           error={errors.name}
         >
           <Input {...text('name')} autoComplete="off" />
@@ -43,7 +43,7 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         <Field
           label="Icon URL"
           optional
-          hint="A square png, jpeg, webp or gif of 512 KB at most."
+          hint="A square PNG, JPEG, WebP or GIF of up to 512 KB."
           error={errors.icon_url}
         >
           <Input {...optional('icon_url')} inputMode="url" placeholder="https://" />
@@ -52,17 +52,17 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
           <Field label="Developer" error={errors['developer.name'] ?? errors.developer}>
             <Input {...text('developer.name')} />
           </Field>
-          <Field label="Developer's website" optional error={errors['developer.url']}>
+          <Field label="Developer website" optional error={errors['developer.url']}>
             <Input {...optional('developer.url')} inputMode="url" placeholder="https://" />
           </Field>
         </div>
       </div>
       <RedirectUris manifest={manifest} onChange={onChange} errors={errors} />
-      <Ticks
-        legend="What it may do"
+      <CheckboxGroup
+        legend="Scopes"
         path="oauth.scopes"
         names={scopeNames}
-        words={scopeWords}
+        descriptions={scopeWords}
         {...{ manifest, onChange, errors }}
       />
       <WebhookFields manifest={manifest} onChange={onChange} errors={errors} />
@@ -74,14 +74,14 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
   const path = 'oauth.redirect_uris'
   const uris = textsAt(manifest, path)
   const change = (next: string[]) => onChange(withValue(manifest, path, next))
-  // What is wrong with one of them stands beside it.
+  // An error of a single item is shown at that item.
   const [, item, problem] = /^Item (\d+) (.+)\.$/.exec(errors[path] ?? '') ?? []
   return (
     <fieldset className="space-y-2">
       <legend className="font-medium">Redirect URIs</legend>
-      <p className="text-xs text-ink-3">Where a browser returns to after a manager agreed: https, to the letter.</p>
+      <p className="text-xs text-ink-3">Where the browser returns after consent: https, exact match.</p>
       {uris.map((uri, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are told apart by their place alone
+        // biome-ignore lint/suspicious/noArrayIndexKey: the items have no other identity than their index
         <div key={index} className="flex items-end gap-1">
           <Field
             label={`Redirect URI ${index + 1}`}
@@ -110,21 +110,21 @@ function RedirectUris({ manifest, onChange, errors }: Props) {
         </p>
       )}
       <Button size="sm" icon={Plus} onClick={() => change([...uris, ''])}>
-        Add a redirect URI
+        Add redirect URI
       </Button>
     </fieldset>
   )
 }
 
-interface TickProps extends Props {
+interface CheckboxGroupProps extends Props {
   legend: string
   hint?: string
   path: string
   names: readonly string[]
-  words?: Record<string, { short: string }>
+  descriptions?: Record<string, { short: string }>
 }
 
-function Ticks({ legend, hint, path, names, words, manifest, onChange, errors }: TickProps) {
+function CheckboxGroup({ legend, hint, path, names, descriptions, manifest, onChange, errors }: CheckboxGroupProps) {
   const chosen = textsAt(manifest, path)
   const problems = Object.entries(errors).filter(([field]) => field === path || field.startsWith(`${path}.`))
   const toggle = (name: string, on: boolean) =>
@@ -138,7 +138,8 @@ function Ticks({ legend, hint, path, names, words, manifest, onChange, errors }:
           key={name}
           label={
             <>
-              {words?.[name]?.short ?? name} {words && <span className="font-mono text-xs text-ink-3">{name}</span>}
+              {descriptions?.[name]?.short ?? name}{' '}
+              {descriptions && <span className="font-mono text-xs text-ink-3">{name}</span>}
             </>
           }
           checked={chosen.includes(name)}
@@ -160,8 +161,8 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
     <fieldset className="space-y-3">
       <legend className="font-medium">Webhook</legend>
       <Checkbox
-        label="Tell the app when something happens"
-        hint="Without it nobody can hand it an issue or mention it."
+        label="Send events"
+        hint="Required for delegation and mentions."
         checked={has}
         onChange={({ target }) =>
           onChange(withValue(manifest, 'webhook', target.checked ? { url: listenUrl, resource_types: [] } : undefined))
@@ -171,7 +172,7 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
         <>
           <Field
             label="Webhook URL"
-            hint={`A public https address on port 443 or 8443. To receive on your own machine with npx baton listen: ${listenUrl}`}
+            hint={`A public https URL on port 443 or 8443. To receive on your own machine with npx baton listen, use ${listenUrl}`}
             error={errors['webhook.url'] ?? errors.webhook}
           >
             <Input
@@ -180,9 +181,9 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
               onChange={({ target }) => onChange(withValue(manifest, 'webhook.url', target.value))}
             />
           </Field>
-          <Ticks
-            legend="Also tell it about"
-            hint="Work that is handed to it, changes of its teams and its uninstallation always come."
+          <CheckboxGroup
+            legend="Also send"
+            hint="Delegated work, changes to its teams and its uninstallation are always sent."
             path="webhook.resource_types"
             names={resourceTypes}
             {...{ manifest, onChange, errors }}

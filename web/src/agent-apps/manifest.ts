@@ -2,17 +2,16 @@ import type { AgentApp } from '@baton/protocol'
 import type { Json } from './json.ts'
 
 export const resourceTypes = ['Issue', 'Comment', 'Project'] as const
-/** Such an app is delivered to whoever listens. */
+/** With this URL, events go to `baton listen` instead of a receiver. */
 export const listenUrl = 'https://listen.invalid/'
 
-type Tree = { [key: string]: Json }
-const isTree = (value: Json | undefined): value is Tree =>
+type JsonObject = { [key: string]: Json }
+const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const written = (manifest: Json) => JSON.stringify(manifest, null, 2)
+export const manifestText = (manifest: Json) => JSON.stringify(manifest, null, 2)
 
-/** As little as is needed to begin. */
-export const blank = (developer: string): Json => ({
+export const blankManifest = (developer: string): Json => ({
   schemaVersion: '1.0.0',
   name: '',
   developer: { name: developer },
@@ -20,7 +19,7 @@ export const blank = (developer: string): Json => ({
   webhook: { url: listenUrl, resource_types: [] },
 })
 
-export const example = (developer: string): Json => ({
+export const exampleManifest = (developer: string): Json => ({
   schemaVersion: '1.0.0',
   name: 'Release notes',
   description: 'Writes release notes from the issues of a project.',
@@ -34,7 +33,7 @@ export const example = (developer: string): Json => ({
   webhook: { url: 'https://agents.example.com/webhook', enabled: true, resource_types: ['Issue'] },
 })
 
-/** The manifest that an app was made of. */
+/** Rebuilds the manifest from a registered app. */
 export const manifestOf = (app: AgentApp): Json => ({
   schemaVersion: '1.0.0',
   name: app.name,
@@ -48,11 +47,11 @@ export const manifestOf = (app: AgentApp): Json => ({
   }),
 })
 
-/** What stands at a dotted path. */
+/** Value at a dotted path. */
 export const valueAt = (manifest: Json, path: string): Json | undefined =>
   path.split('.').reduce<Json | undefined>((value, key) => {
     if (Array.isArray(value)) return value[Number(key)]
-    return isTree(value) && Object.hasOwn(value, key) ? value[key] : undefined
+    return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   }, manifest)
 
 export const textAt = (manifest: Json, path: string) => {
@@ -65,13 +64,13 @@ export const textsAt = (manifest: Json, path: string): string[] => {
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : []
 }
 
-/** With another value at a path; undefined takes it out. Everything else stays as it was written. */
+/** Copy with another value at a dotted path; undefined removes the field. */
 export function withValue(manifest: Json, path: string, value: Json | undefined): Json {
   const [key = '', ...rest] = path.split('.')
-  const tree = isTree(manifest) ? manifest : {}
+  const object = isObject(manifest) ? manifest : {}
   if (rest.length === 0) {
-    const { [key]: _, ...others } = tree
-    return value === undefined ? others : { ...tree, [key]: value }
+    const { [key]: _, ...others } = object
+    return value === undefined ? others : { ...object, [key]: value }
   }
-  return { ...tree, [key]: withValue(tree[key] ?? {}, rest.join('.'), value) }
+  return { ...object, [key]: withValue(object[key] ?? {}, rest.join('.'), value) }
 }

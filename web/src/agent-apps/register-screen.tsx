@@ -8,9 +8,9 @@ import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Page } from '../ui/layout.tsx'
-import { blank, example, written } from './manifest.ts'
+import { blankManifest, exampleManifest, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
-import { type EnvFile, SecretsOnce } from './secrets-once.tsx'
+import { type EnvFile, NewSecrets } from './new-secrets.tsx'
 
 interface Registered {
   app: AgentApp
@@ -19,7 +19,7 @@ interface Registered {
 
 export function RegisterScreen() {
   const { user } = useMe()
-  const [text, setText] = useState(() => written(blank(user.display_name)))
+  const [text, setText] = useState(() => manifestText(blankManifest(user.display_name)))
   const [registered, setRegistered] = useState<Registered | null>(null)
   return (
     <Page
@@ -31,7 +31,7 @@ export function RegisterScreen() {
             </Link>,
           ]}
         >
-          {registered ? registered.app.name : 'Register an app'}
+          {registered ? registered.app.name : 'Register app'}
         </Crumbs>
       }
     >
@@ -41,18 +41,17 @@ export function RegisterScreen() {
         ) : (
           <>
             <p className="max-w-2xl text-ink-2">
-              An agent app is a program of yours that works here as a teammate of its own. Describe it in the form or as
-              JSON; both are the same manifest. After registering, an owner or admin installs it for the teams they
-              choose.
+              An agent app is your own program that works here as a teammate. Describe it in the form or as JSON; both
+              edit the same manifest. After registration, an owner or admin installs it for the teams they select.
             </p>
             <ManifestEditor
               text={text}
               onChange={setText}
-              action="Register the app"
+              action="Register app"
               onSubmit={async (manifest) => {
-                // The server judges it, field by field.
-                const made = await api.createAgentApp(manifest as Parameters<typeof api.createAgentApp>[0])
-                const { app, client_id, client_secret, webhook_secret } = made
+                // The server validates it and reports errors per field.
+                const created = await api.createAgentApp(manifest as Parameters<typeof api.createAgentApp>[0])
+                const { app, client_id, client_secret, webhook_secret } = created
                 const ids = { APP_ID: app.id, CLIENT_ID: client_id }
                 setRegistered({
                   app,
@@ -61,7 +60,7 @@ export function RegisterScreen() {
                 void refreshApps()
               }}
             >
-              <Button onClick={() => setText(written(example(user.display_name)))}>Fill in an example</Button>
+              <Button onClick={() => setText(manifestText(exampleManifest(user.display_name)))}>Fill in example</Button>
             </ManifestEditor>
           </>
         )}
@@ -73,18 +72,18 @@ export function RegisterScreen() {
 function Done({ registered: { app, settings }, onLeave }: { registered: Registered; onLeave: () => void }) {
   const navigate = useNavigate()
   return (
-    <SecretsOnce title={`${app.name} is registered`} settings={settings}>
+    <NewSecrets title={`${app.name} registered`} settings={settings}>
       <Button
         look="primary"
         autoFocus
         onClick={() => {
-          // Whoever says so need not be asked again.
+          // Removes the leave guard, because the user confirmed.
           onLeave()
           void navigate({ to: '/settings/agent-apps/$appId', params: { appId: app.id }, hash: 'install' })
         }}
       >
-        I have saved them, go on to install it
+        I've saved them, continue
       </Button>
-    </SecretsOnce>
+    </NewSecrets>
   )
 }

@@ -5,70 +5,70 @@ import { api } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Rows, Section } from '../ui/layout.tsx'
-import { type EnvFile, SecretsOnce } from './secrets-once.tsx'
+import { type EnvFile, NewSecrets } from './new-secrets.tsx'
 
-type Which = 'client' | 'webhook'
+type SecretKind = 'client' | 'webhook'
 
-const words: Record<Which, { title: string; about: string; warning: string }> = {
+const texts: Record<SecretKind, { title: string; about: string; warning: string }> = {
   client: {
     title: 'Client secret',
-    about: 'The app proves with it who it is when it fetches tokens.',
+    about: 'Authenticates the app when it requests tokens.',
     warning:
-      'The old secret stops at once: the app can neither finish an installation nor refresh its tokens until it has the new one. Tokens that it holds live on for an hour at most.',
+      'The old secret stops working at once: the app cannot complete an installation or refresh its tokens until it has the new one. Its current access tokens expire within an hour.',
   },
   webhook: {
     title: 'Webhook secret',
-    about: 'Deliveries are signed with it, so that the app knows that they come from here.',
+    about: 'Signs deliveries, so the app can verify them.',
     warning:
-      'The old secret stops at once, also for retries: the app will refuse deliveries until it has the new one. What it refused can be delivered again.',
+      'The old secret stops working at once, also for retries: the app will reject deliveries until it has the new one. You can redeliver rejected deliveries.',
   },
 }
 
 export function Secrets({ app }: { app: AgentApp }) {
-  const [asked, setAsked] = useState<Which | null>(null)
-  const [fresh, setFresh] = useState<EnvFile | null>(null)
+  const [rotating, setRotating] = useState<SecretKind | null>(null)
+  const [created, setCreated] = useState<EnvFile | null>(null)
   const ids = { APP_ID: app.id, CLIENT_ID: app.client_id }
   const rotate = async () => {
-    if (asked === 'client') {
-      setFresh({ ...ids, CLIENT_SECRET: (await api.rotateClientSecret({ app_id: app.id })).client_secret })
+    if (rotating === 'client') {
+      setCreated({ ...ids, CLIENT_SECRET: (await api.rotateClientSecret({ app_id: app.id })).client_secret })
     } else {
-      setFresh({ ...ids, WEBHOOK_SECRET: (await api.rotateAppWebhookSecret({ app_id: app.id })).webhook_secret })
+      setCreated({ ...ids, WEBHOOK_SECRET: (await api.rotateAppWebhookSecret({ app_id: app.id })).webhook_secret })
     }
   }
-  if (fresh) {
+  if (created) {
     return (
-      <SecretsOnce title="The new secret" settings={fresh}>
-        <Button look="primary" autoFocus onClick={() => setFresh(null)}>
-          I have saved it
+      <NewSecrets title="New secret" settings={created}>
+        <Button look="primary" autoFocus onClick={() => setCreated(null)}>
+          I've saved it
         </Button>
-      </SecretsOnce>
+      </NewSecrets>
     )
   }
   return (
-    <Section title="Secrets" hint="They are never shown again; whoever lost one makes a new one.">
+    <Section title="Secrets" hint="Shown once. Lost it? Rotate it.">
       <Rows label="Secrets">
-        {(['client', 'webhook'] as const).map((which) => (
-          <li key={which} className="flex items-center gap-3 px-4 py-2.5 max-sm:flex-wrap">
+        {(['client', 'webhook'] as const).map((kind) => (
+          <li key={kind} className="flex items-center gap-3 px-4 py-2.5 max-sm:flex-wrap">
             <div className="min-w-0 flex-1">
-              <p className="font-medium">{words[which].title}</p>
-              <p className="text-xs text-ink-2">{words[which].about}</p>
+              <p className="font-medium">{texts[kind].title}</p>
+              <p className="text-xs text-ink-2">{texts[kind].about}</p>
             </div>
-            <Button size="sm" icon={KeyRound} onClick={() => setAsked(which)}>
-              Rotate<span className="sr-only"> the {which} secret</span>
+            <Button size="sm" icon={KeyRound} onClick={() => setRotating(kind)}>
+              Rotate<span className="sr-only"> the {kind} secret</span>
             </Button>
           </li>
         ))}
       </Rows>
-      {asked && (
+      {rotating && (
         <Confirm
           open
-          onClose={() => setAsked(null)}
-          title={`Rotate the ${asked} secret of ${app.name}?`}
-          action={`Rotate the ${asked} secret`}
+          onClose={() => setRotating(null)}
+          title={`Rotate the ${rotating} secret of ${app.name}?`}
+          action={`Rotate the ${rotating} secret`}
           typed={app.name}
           onConfirm={rotate}
         >
-          <p>{words[asked].warning}</p>
+          <p>{texts[rotating].warning}</p>
         </Confirm>
       )}
     </Section>

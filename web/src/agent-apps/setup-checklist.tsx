@@ -17,7 +17,7 @@ const steps: Step[] = [
   {
     title: 'Installed',
     done: 'installed_at',
-    todo: () => 'An owner or admin agrees and chooses its teams. See “Install” below.',
+    todo: () => 'An owner or admin approves it and selects its teams. See “Install” below.',
   },
   {
     title: 'First delivery answered with 2xx',
@@ -25,23 +25,23 @@ const steps: Step[] = [
     todo: ({ webhook }) =>
       webhook.url === listenUrl ? (
         <>
-          Run <code className="font-mono text-xs">npx baton listen</code> beside your program, then delegate an issue to
-          it.
+          Run <code className="font-mono text-xs">npx baton listen</code> next to your program, then delegate an issue
+          to the app.
         </>
       ) : webhook.url === '' ? (
-        'It has no webhook yet. Give it a URL in the manifest.'
+        'The app has no webhook. Add a URL to the manifest.'
       ) : (
-        'Delegate an issue to it, or mention it in a comment. Test pings do not count.'
+        'Delegate an issue to the app, or mention it in a comment. Test pings do not count.'
       ),
   },
   {
     title: 'First thought posted',
     done: 'first_thought_at',
-    todo: () => 'Within 10 seconds of the delivery, so that people see that it is at it. The SDK does this by itself.',
+    todo: () => 'Within 10 seconds of the delivery, so people see it has started. The SDK does this automatically.',
   },
 ]
 
-/** How far the app has come; ticks itself while somebody looks. */
+/** Setup steps of the app; updates while it is open. */
 export function SetupChecklist({ app }: { app: AgentApp }) {
   const { data: setup } = useQuery(setupQuery(app.id))
   if (!setup) return null
@@ -49,7 +49,7 @@ export function SetupChecklist({ app }: { app: AgentApp }) {
   return (
     <section aria-labelledby="setup" className="rounded-lg border bg-surface shadow-card">
       <h2 id="setup" className="flex items-baseline gap-2 border-b px-4 py-2 font-semibold">
-        Set-up
+        Setup
         <span className="tabular text-xs font-normal text-ink-3">
           {count} of {steps.length}
         </span>

@@ -5,7 +5,7 @@ import { installationsQuery } from '../data/agent-apps.ts'
 import { agentsQuery, coverageOf, kindLabels } from '../data/agents.ts'
 import { useMe } from '../data/me.ts'
 import { useTeams } from '../data/workspaces.ts'
-import { reasonWords, remedyWords } from '../delegation/available-agents.ts'
+import { remedyText, unavailableText } from '../delegation/available-agents.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
@@ -65,14 +65,14 @@ function Row({ agent }: { agent: Choice }) {
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
           <Dot tone={available ? 'ok' : 'warn'} />
-          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{reasonWords(agent) ?? 'Available'}</span>
+          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{unavailableText(agent) ?? 'Available'}</span>
           {!available && isManager && installation && (
             <Link
               to="/settings/agent-apps/$appId"
               params={{ appId: installation.app_id }}
               className="font-medium text-accent-ink underline underline-offset-2"
             >
-              {remedyWords(unavailable_reason)}
+              {remedyText(unavailable_reason)}
             </Link>
           )}
         </p>

@@ -11,10 +11,9 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
-import { aboutWhat, useNames } from './names.ts'
-import { auditWords } from './words.ts'
+import { actionLabels, sentenceOf } from './labels.ts'
+import { useNames } from './names.ts'
 
-/** Who changed access, and how: newest first. */
 export function AuditScreen() {
   return (
     <ManagersOnly title="Audit log">
@@ -37,15 +36,15 @@ function Log() {
       title="Audit log"
       actions={
         <Select
-          aria-label="Kind of change"
+          aria-label="Action"
           className="w-56 max-sm:w-40"
           value={action}
           onChange={(event) => setAction(event.target.value as AuditAction | '')}
         >
-          <option value="">Everything</option>
-          {(Object.keys(auditWords) as AuditAction[]).map((one) => (
-            <option key={one} value={one}>
-              {auditWords[one].replace(/^./, (letter) => letter.toUpperCase())}
+          <option value="">All events</option>
+          {(Object.keys(actionLabels) as AuditAction[]).map((option) => (
+            <option key={option} value={option}>
+              {actionLabels[option]}
             </option>
           ))}
         </Select>
@@ -69,42 +68,40 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
   const names = useNames(entries)
   if (entries.length === 0) {
     return (
-      <Empty icon={ScrollText} title="Nothing of this kind has happened">
-        Changes of access, secrets, apps, webhooks and teams are kept here.
+      <Empty icon={ScrollText} title="No matching events">
+        Changes to access, secrets, apps, webhooks and teams appear here.
       </Empty>
     )
   }
   return (
     <ul aria-label="Audit log" className="divide-y">
       {entries.map((entry) => (
-        <Entry key={entry.id} entry={entry} about={aboutWhat(entry, names)} />
+        <Entry key={entry.id} entry={entry} text={sentenceOf(entry, names)} />
       ))}
     </ul>
   )
 }
 
-function Entry({ entry, about }: { entry: AuditEntry; about: string[] }) {
+function Entry({ entry, text }: { entry: AuditEntry; text: string }) {
   const { action, actor, subject_id, details, created_at } = entry
-  const more = Object.entries(details)
   return (
     <li className="px-4 py-2">
       <details className="group">
         <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5">
           <Avatar name={actor?.name ?? 'Baton'} size={20} />
           <span className="min-w-52 flex-1">
-            <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {auditWords[action]}
-            {about.length > 0 && <span className="text-ink-2">: {about.join(', ')}</span>}
+            <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {text}
           </span>
           <Time at={created_at} className="tabular text-xs text-ink-3" />
         </summary>
         <dl className="mt-2 mb-1 ml-8 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs">
-          <dt className="text-ink-3">When</dt>
+          <dt className="text-ink-3">Time</dt>
           <dd className="tabular">{exactly(created_at)}</dd>
-          <dt className="text-ink-3">What</dt>
+          <dt className="text-ink-3">Action</dt>
           <dd className="font-mono">{action}</dd>
-          <dt className="text-ink-3">About</dt>
+          <dt className="text-ink-3">Subject</dt>
           <dd className="font-mono wrap-anywhere">{subject_id}</dd>
-          {more.map(([name, value]) => (
+          {Object.entries(details).map(([name, value]) => (
             <div key={name} className="contents">
               <dt className="text-ink-3">{name.replaceAll('_', ' ')}</dt>
               <dd className="font-mono wrap-anywhere">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>

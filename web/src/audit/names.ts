@@ -4,11 +4,11 @@ import { appsQuery, installationsQuery } from '../data/agent-apps.ts'
 import { webhooksQuery } from '../data/webhooks.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 
-/** What the entry itself calls it. */
-const toldBy = ({ details: { name, label, email, host } }: AuditEntry) =>
-  [name, label, email, host].find((told) => typeof told === 'string' && told !== '') as string | undefined
+/** Name of the subject, as recorded in the entry. */
+const recordedName = ({ details: { name, label, email, host } }: AuditEntry) =>
+  [name, label, email, host].find((name) => typeof name === 'string' && name !== '') as string | undefined
 
-/** Names by id: those that things have now, and of what is gone, those that the entries tell. */
+/** Names by id: the current name, or the recorded name of deleted subjects. */
 export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
   const people = usePeople()
   const teams = useTeams()
@@ -18,8 +18,8 @@ export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const entry of entries) {
     if (entry.actor) names.set(entry.actor.id, entry.actor.name)
-    const told = toldBy(entry)
-    if (told) names.set(entry.subject_id, told)
+    const recorded = recordedName(entry)
+    if (recorded) names.set(entry.subject_id, recorded)
   }
   for (const { id, display_name } of people.values()) names.set(id, display_name)
   for (const { id, name } of [...teams, ...apps]) names.set(id, name)
@@ -33,12 +33,4 @@ export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
     if (name) names.set(id, name)
   }
   return names
-}
-
-/** What the entry is about, by name. */
-export function aboutWhat({ action, subject_id, details }: AuditEntry, names: ReadonlyMap<string, string>): string[] {
-  // Who joined has been named already.
-  if (action === 'member.joined') return []
-  const ids = [subject_id, ...Object.values(details).flat()]
-  return [...new Set(ids.flatMap((id) => (typeof id === 'string' && names.get(id)) || []))]
 }

@@ -2,22 +2,28 @@ import type { Choice, UnavailableReason } from '@baton/protocol'
 import { queryOptions } from '@tanstack/react-query'
 import { readAll } from '../data/api.ts'
 
-/** Agents to hand an issue to, with whether that is possible there. */
-export const agentsForIssueQuery = (issueId: string) =>
+const agentsQuery = (place: { issue_id: string } | { team_id: string } | object, ...key: (string | null)[]) =>
   queryOptions({
-    queryKey: ['agents', 'issue', issueId],
+    queryKey: ['agents', ...key],
     staleTime: 5000,
-    queryFn: () => readAll('listAgents', { issue_id: issueId, include_apps: true, include_deployment: true }),
+    queryFn: () => readAll('listAgents', { ...place, include_apps: true, include_deployment: true }),
   })
+
+/** Agents and whether each is available for the issue. */
+export const agentsForIssueQuery = (issueId: string) => agentsQuery({ issue_id: issueId }, 'issue', issueId)
+
+/** Agents and whether each is available for new issues of the team; without a team, for private issues. */
+export const agentsForTeamQuery = (teamId: string | null) =>
+  agentsQuery(teamId ? { team_id: teamId } : {}, 'team', teamId)
 
 const reasons: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Not installed for this team',
-  app_missing_scope: 'Not allowed to take issues',
-  app_webhook_disabled: 'Its webhook is switched off',
-  personal_agent_not_yours: 'Works for its owner alone',
+  app_missing_scope: 'Not allowed to accept issues',
+  app_webhook_disabled: 'Its webhook is disabled',
+  personal_agent_not_yours: 'Works only for its owner',
 }
-/** Why an agent cannot be given work, in plain words. The built-in one works wherever more than one person looks. */
-export function reasonWords({
+/** Why an agent is unavailable. The built-in agent works on everything that is not private. */
+export function unavailableText({
   available,
   agent_kind,
   unavailable_reason: reason,
@@ -29,15 +35,15 @@ export function reasonWords({
 
 export const sharedOnly = 'Works on shared issues only'
 
-/** What kind of agent it is, where most are apps. */
+/** The kind of agent, unless it is an app. */
 export const kindHint = ({ agent_kind }: Pick<Choice, 'agent_kind'>) =>
   agent_kind === 'deployment' ? 'built in' : agent_kind === 'personal' ? 'yours' : undefined
 
 const remedies: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Choose its teams',
-  app_missing_scope: 'Look at what it may do',
+  app_missing_scope: 'Review its permissions',
   app_webhook_disabled: 'Enable its webhook',
-  personal_agent_not_yours: 'Make a personal agent of your own',
+  personal_agent_not_yours: 'Create a personal agent',
 }
-/** What a manager does about it. */
-export const remedyWords = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Look at its settings')
+/** What a manager can do about it. */
+export const remedyText = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Open its settings')

@@ -3,51 +3,51 @@ import type { ReactNode } from 'react'
 import { cx } from '../ui/class-names.ts'
 import { Block } from '../ui/copy.tsx'
 import { exactly } from '../ui/time.tsx'
+import { durationText, failureReasons, outcomeText } from './labels.tsx'
 import { NextAttempt } from './next-attempt.tsx'
-import { outcomeInWords, reasons, took } from './words.tsx'
 
 interface Props {
   delivery: DeliveryDetail
-  /** One more was asked for and has not come back. */
+  /** A redelivery was requested and has not finished. */
   queued: boolean
-  /** Nothing is sent by itself until the webhook is enabled. */
+  /** The endpoint is disabled: only redeliveries are sent. */
   held: boolean
 }
 
-/** Everything that was tried, and what comes next. */
+/** All attempts, and the next one. */
 export function Attempts({ delivery: { attempts, status, next_attempt_at }, queued, held }: Props) {
-  const waits = status === 'pending'
-  if (attempts.length === 0 && !waits && !queued) return <p className="text-ink-2">It was never attempted.</p>
+  const isPending = status === 'pending'
+  if (attempts.length === 0 && !isPending && !queued) return <p className="text-ink-2">No attempts.</p>
   return (
     <ol aria-label="Attempts" className="relative ml-1.5 space-y-4 border-l pl-5">
       {attempts.map((attempt, index) => (
-        <Moment key={attempt.number} tone={attempt.reason === null ? 'ok' : 'bad'}>
-          <Tried
+        <TimelineItem key={attempt.number} tone={attempt.reason === null ? 'ok' : 'bad'}>
+          <AttemptText
             attempt={attempt}
             explained={attempt.reason !== attempts[index + 1]?.reason}
             isLast={index === attempts.length - 1}
           />
-        </Moment>
+        </TimelineItem>
       ))}
       {queued && (
-        <Moment tone="waiting">
+        <TimelineItem tone="waiting">
           <p className="font-medium">Queued</p>
-          <p className="text-ink-2">You asked for one more attempt; it goes out within seconds.</p>
-        </Moment>
+          <p className="text-ink-2">The redelivery is sent within seconds.</p>
+        </TimelineItem>
       )}
-      {waits && !queued && (
-        <Moment tone="waiting">
+      {isPending && !queued && (
+        <TimelineItem tone="waiting">
           <p className="font-medium">{attempts.length === 0 ? 'First attempt' : 'Next attempt'}</p>
           <p className="text-ink-2">
             {held ? (
-              'Held. It is sent when the webhook is enabled again.'
+              'Held. It is sent when the webhook is enabled.'
             ) : next_attempt_at ? (
               <NextAttempt at={next_attempt_at} />
             ) : (
-              'On its way.'
+              'Sending now.'
             )}
           </p>
-        </Moment>
+        </TimelineItem>
       )}
     </ol>
   )
@@ -55,40 +55,41 @@ export function Attempts({ delivery: { attempts, status, next_attempt_at }, queu
 
 const marks = { ok: 'bg-ok', bad: 'bg-bad', waiting: 'bg-canvas border-2 border-info' }
 
-const Moment = ({ tone, children }: { tone: keyof typeof marks; children: ReactNode }) => (
+const TimelineItem = ({ tone, children }: { tone: keyof typeof marks; children: ReactNode }) => (
   <li className="relative">
     <span aria-hidden className={cx('absolute top-1.5 -left-[25.5px] size-2.5 rounded-full', marks[tone])} />
     {children}
   </li>
 )
 
-interface TriedProps {
+interface AttemptProps {
   attempt: Attempt
-  /** What failed in the same way again is explained at the end. */
+  /** Of consecutive attempts with the same reason, only the last is explained. */
   explained: boolean
   isLast: boolean
 }
 
-const Tried = ({ attempt, explained, isLast }: TriedProps) => (
+const AttemptText = ({ attempt, explained, isLast }: AttemptProps) => (
   <div className="space-y-1.5">
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span className="font-medium">
-        {attempt.number}. {outcomeInWords(attempt)}
+        {attempt.number}. {outcomeText(attempt)}
       </span>
       <span className="tabular text-xs text-ink-3">
-        {exactly(attempt.started_at)} · {took(attempt.duration_ms)}
+        {exactly(attempt.started_at)} · {durationText(attempt.duration_ms)}
       </span>
     </p>
     {attempt.reason && explained && (
       <p className="text-ink-2">
-        {reasons[attempt.reason].meaning} <span className="text-ink">{reasons[attempt.reason].check}</span>
+        {failureReasons[attempt.reason].meaning}{' '}
+        <span className="text-ink">{failureReasons[attempt.reason].check}</span>
       </p>
     )}
     {attempt.response_excerpt && (
       <details open={isLast}>
-        <summary className="w-fit rounded text-ink-2 hover:text-ink">What it answered</summary>
+        <summary className="w-fit rounded text-ink-2 hover:text-ink">Response</summary>
         <div className="mt-1.5">
-          <Block label={`answer to attempt ${attempt.number}`} text={attempt.response_excerpt} />
+          <Block label={`response to attempt ${attempt.number}`} text={attempt.response_excerpt} />
         </div>
       </details>
     )}

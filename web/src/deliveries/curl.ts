@@ -1,6 +1,6 @@
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The same request from a shell, byte for byte, so that its signature holds. */
+/** The same request as a curl command, byte for byte, so that its signature stays valid. */
 export const curlOf = (url: string, { headers, body }: { headers: Record<string, string>; body: string }) =>
   [
     `curl -i ${quoted(url)}`,

@@ -16,29 +16,29 @@ import { exactly } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl.ts'
-import { DeliveryPill, eventInWords, outcomeInWords } from './words.tsx'
+import { DeliveryPill, eventLabel, outcomeText } from './labels.tsx'
 
 interface Props {
   endpoint: Endpoint
-  /** Where it is sent to now. */
+  /** Current URL of the endpoint. */
   url: string
   state: EndpointState
   deliveryId: string
 }
 
 export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
-  // How many attempts there were when one more was asked for: done when there are more.
-  const [asked, setAsked] = useState<number | null>(null)
-  const query = useQuery(deliveryQuery(endpoint, deliveryId, asked !== null))
+  // Number of attempts when a redelivery was requested; it is finished when there are more.
+  const [attemptsBefore, setAttemptsBefore] = useState<number | null>(null)
+  const query = useQuery(deliveryQuery(endpoint, deliveryId, attemptsBefore !== null))
   const attempts = query.data?.attempts
   useEffect(() => {
     const last = attempts?.at(-1)
-    if (asked === null || !attempts || attempts.length <= asked || !last) return
-    setAsked(null)
-    say(last.reason === null ? `Delivered: ${outcomeInWords(last).toLowerCase()}.` : `${outcomeInWords(last)}.`, {
+    if (attemptsBefore === null || !attempts || attempts.length <= attemptsBefore || !last) return
+    setAttemptsBefore(null)
+    say(last.reason === null ? `Delivered: ${outcomeText(last).toLowerCase()}.` : `${outcomeText(last)}.`, {
       tone: last.reason === null ? 'plain' : 'bad',
     })
-  }, [asked, attempts])
+  }, [attemptsBefore, attempts])
   return (
     <Loaded query={query}>
       {(delivery) => (
@@ -48,11 +48,11 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
             endpoint={endpoint}
             url={url}
             delivery={delivery}
-            queued={asked !== null}
-            onQueued={() => setAsked(delivery.attempts.length)}
+            queued={attemptsBefore !== null}
+            onQueued={() => setAttemptsBefore(delivery.attempts.length)}
           />
           <Section title="Attempts">
-            <Attempts delivery={delivery} queued={asked !== null} held={state !== 'enabled'} />
+            <Attempts delivery={delivery} queued={attemptsBefore !== null} held={state !== 'enabled'} />
           </Section>
           <Request delivery={delivery} />
         </>
@@ -69,20 +69,20 @@ const Summary = ({ delivery, held }: { delivery: Detail; held: boolean }) => (
     </dd>
     <dt>Event</dt>
     <dd>
-      {eventInWords(delivery)}{' '}
+      {eventLabel(delivery)}{' '}
       <span className="font-mono text-xs text-ink-3">
         {delivery.type}.{delivery.action}
       </span>
     </dd>
-    <dt>Happened</dt>
+    <dt>Occurred</dt>
     <dd className="tabular">{exactly(delivery.created_at)}</dd>
-    <dt>Delivery id</dt>
+    <dt>Delivery ID</dt>
     <dd>
-      <Copyable text={delivery.id} label="delivery id" />
+      <Copyable text={delivery.id} label="delivery ID" />
     </dd>
-    <dt>Event id</dt>
+    <dt>Event ID</dt>
     <dd>
-      <Copyable text={delivery.event_id} label="event id" />
+      <Copyable text={delivery.event_id} label="event ID" />
     </dd>
   </dl>
 )
@@ -101,7 +101,7 @@ function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
     await endpoint.redeliver(delivery.id)
     onQueued()
   })
-  const problem = error === null ? null : refusalInWords(error)
+  const problem = error === null ? null : redeliverErrorText(error)
   const redeliver = () => {
     if (!queued && !canceled) void run()
   }
@@ -123,17 +123,17 @@ function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
       </div>
       {queued && (
         <p role="status" className="text-ink-2">
-          One more attempt is queued. What came of it appears below by itself.
+          Redelivery queued. The result appears below.
         </p>
       )}
       {canceled && (
-        <Notice tone="info" title="This delivery was canceled">
-          Its webhook was deleted, its app was uninstalled, or it was held for 30 days. It cannot be sent again; read
-          what it was about through the API.
+        <Notice tone="info" title="Delivery canceled">
+          Its webhook was deleted, its app was uninstalled, or it was held for 30 days. It cannot be redelivered; read
+          the current data through the API.
         </Notice>
       )}
       {problem && (
-        <Notice tone="bad" title="It was not sent again">
+        <Notice tone="bad" title="Not redelivered">
           {problem}
         </Notice>
       )}
@@ -141,12 +141,12 @@ function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
   )
 }
 
-function refusalInWords(error: unknown): string {
+function redeliverErrorText(error: unknown): string {
   if (isBatonError(error, 'DELIVERY_CANCELED')) {
-    return 'The delivery was canceled meanwhile: its webhook was deleted, its app was uninstalled, or it was held for 30 days.'
+    return 'The delivery was canceled: its webhook was deleted, its app was uninstalled, or it was held for 30 days.'
   }
   if (isBatonError(error, 'REDELIVERY_LIMIT_REACHED')) {
-    return 'It was attempted 100 times, which is the most. Copy it as curl to send it yourself, or read what it was about through the API.'
+    return 'The limit of 100 attempts is reached. Copy it as curl to send it yourself, or read the current data through the API.'
   }
   return messageOf(error)
 }
@@ -156,7 +156,7 @@ function Request({ delivery }: { delivery: Detail }) {
   if (!delivery.request) {
     return (
       <Section title="Request">
-        <p className="text-ink-2">Nothing was sent yet. The headers and the body appear with the first attempt.</p>
+        <p className="text-ink-2">Not sent yet. Headers and body appear after the first attempt.</p>
       </Section>
     )
   }
@@ -164,19 +164,19 @@ function Request({ delivery }: { delivery: Detail }) {
   return (
     <Section
       title="Request"
-      hint="As it was last sent. The body and its signature differ at each attempt, because the time is part of them."
+      hint="From the last attempt. Body and signature contain the time, so they differ per attempt."
     >
       <Block label="request headers" text={headersOf(headers)} />
       <div className="flex items-center gap-2">
         <h3 className="flex-1 font-medium">Body</h3>
         <Button size="sm" aria-pressed={raw} onClick={() => setRaw(!raw)}>
-          {raw ? 'Show it formatted' : 'Show the raw bytes'}
+          {raw ? 'Show formatted' : 'Show raw'}
         </Button>
       </div>
       <Block label={raw ? 'request body, raw' : 'request body'} text={raw ? body : formatted(body)} />
       {raw && (
         <p className="text-xs text-ink-3">
-          These are the very bytes that Svc-Signature is over: HMAC-SHA256, keyed with the whole webhook secret.
+          Svc-Signature is the HMAC-SHA256 of exactly these bytes, with the whole webhook secret as key.
         </p>
       )}
     </Section>

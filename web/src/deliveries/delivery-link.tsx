@@ -2,27 +2,29 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Endpoint } from '../data/endpoints.ts'
 
-type Of = Pick<Endpoint, 'kind' | 'id'>
-
-/** The way to one delivery of an app or a webhook. */
+/** Links to a delivery of an app or a webhook. */
 export const DeliveryLink = ({
-  of,
+  endpoint,
   deliveryId,
   children,
   ...rest
 }: {
-  of: Of
+  endpoint: Pick<Endpoint, 'kind' | 'id'>
   deliveryId: string
   children: ReactNode
   className?: string
   'data-row'?: string
 }) =>
-  of.kind === 'agent-apps' ? (
-    <Link {...rest} to="/settings/agent-apps/$appId/deliveries/$deliveryId" params={{ appId: of.id, deliveryId }}>
+  endpoint.kind === 'agent-apps' ? (
+    <Link {...rest} to="/settings/agent-apps/$appId/deliveries/$deliveryId" params={{ appId: endpoint.id, deliveryId }}>
       {children}
     </Link>
   ) : (
-    <Link {...rest} to="/settings/webhooks/$webhookId/deliveries/$deliveryId" params={{ webhookId: of.id, deliveryId }}>
+    <Link
+      {...rest}
+      to="/settings/webhooks/$webhookId/deliveries/$deliveryId"
+      params={{ webhookId: endpoint.id, deliveryId }}
+    >
       {children}
     </Link>
   )

@@ -13,21 +13,21 @@ import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showError } from '../ui/toast.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
+import { DeliveryPill, eventLabel, outcomeText, statusLabel } from './labels.tsx'
 import { NextAttempt } from './next-attempt.tsx'
-import { DeliveryPill, eventInWords, outcomeInWords, statusLabel } from './words.tsx'
 
 const typesOf = { 'agent-apps': eventTypes, webhooks: ['Issue', 'Comment', 'Project', 'Ping'] } as const
 const typeLabels: Record<string, string> = {
   AgentSessionEvent: 'Agent sessions',
-  PermissionChange: 'Changes of teams',
-  OAuthApp: 'Uninstallation',
+  PermissionChange: 'Team changes',
+  OAuthApp: 'Uninstallations',
   Issue: 'Issues',
   Comment: 'Comments',
   Project: 'Projects',
   Ping: 'Test pings',
 }
 
-/** Which deliveries to see; the choice is in the address. */
+/** Filters for status and event type, kept in the URL. */
 export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; search: DeliverySearch }) {
   const navigate = useNavigate()
   const show = (change: Record<string, string>) =>
@@ -41,7 +41,7 @@ export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; sear
         onChange={(event) => show({ status: event.target.value })}
         className="w-auto!"
       >
-        <option value="">Every status</option>
+        <option value="">All statuses</option>
         {statuses.map((status) => (
           <option key={status} value={status}>
             {statusLabel(status)}
@@ -54,14 +54,14 @@ export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; sear
         onChange={(event) => show({ type: event.target.value })}
         className="w-auto!"
       >
-        <option value="">Every event</option>
+        <option value="">All events</option>
         {typesOf[endpoint.kind].map((type) => (
           <option key={type} value={type}>
             {typeLabels[type]}
           </option>
         ))}
       </Select>
-      {search.agent_session_id && <span className="text-ink-2">of one agent session</span>}
+      {search.agent_session_id && <span className="text-ink-2">From one agent session</span>}
       {filtered && (
         <Button look="quiet" icon={X} onClick={() => void navigate({ to: '.', search: {}, replace: true })}>
           Clear
@@ -74,7 +74,7 @@ export function DeliveryFilters({ endpoint, search }: { endpoint: Endpoint; sear
 interface Props {
   endpoint: Endpoint
   search: DeliverySearch
-  /** Nothing is sent by itself until the endpoint is enabled. */
+  /** The endpoint is disabled: only redeliveries are sent. */
   held: boolean
 }
 
@@ -116,8 +116,8 @@ function NoDeliveries({ endpoint, filtered }: { endpoint: Endpoint; filtered: bo
   )
   if (filtered) {
     return (
-      <Empty icon={Send} title="Nothing matches">
-        No delivery of the last 30 days is like that. Clear the filters to see all.
+      <Empty icon={Send} title="No matching deliveries">
+        None in the last 30 days. Clear the filters to see all deliveries.
       </Empty>
     )
   }
@@ -127,9 +127,8 @@ function NoDeliveries({ endpoint, filtered }: { endpoint: Endpoint; filtered: bo
     </Button>
   )
   return (
-    <Empty icon={Send} title="Nothing was sent yet" action={button}>
-      As soon as something happens that it is to hear of, the delivery appears here with every attempt. A test shows at
-      once whether the receiver answers.
+    <Empty icon={Send} title="No deliveries yet" action={button}>
+      Each delivery appears here with all its attempts. Send a test to check that the receiver responds.
     </Empty>
   )
 }
@@ -139,7 +138,7 @@ function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Deliv
   const last = attempts.at(-1)
   return (
     <DeliveryLink
-      of={endpoint}
+      endpoint={endpoint}
       deliveryId={id}
       data-row={id}
       className="flex h-9 items-center gap-3 px-4 outline-hidden"
@@ -148,12 +147,12 @@ function Row({ endpoint, delivery, held }: { endpoint: Endpoint; delivery: Deliv
         <DeliveryPill status={status} attempts={attempts} held={held} />
       </span>
       <span className="min-w-0 flex-1 truncate">
-        <span className="font-medium">{eventInWords(delivery)}</span>{' '}
+        <span className="font-medium">{eventLabel(delivery)}</span>{' '}
         <span className="font-mono text-xs text-ink-3 max-[1440px]:hidden">
           {delivery.type}.{delivery.action}
         </span>
       </span>
-      <span className="min-w-0 flex-[1.5] truncate text-ink-2 max-lg:hidden">{last ? outcomeInWords(last) : ''}</span>
+      <span className="min-w-0 flex-[1.5] truncate text-ink-2 max-lg:hidden">{last ? outcomeText(last) : ''}</span>
       <span className="w-28 shrink-0 truncate text-right text-ink-2 max-md:hidden">
         {status === 'pending' && next_attempt_at && !held ? <NextAttempt at={next_attempt_at} /> : ''}
       </span>

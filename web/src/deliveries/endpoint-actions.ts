@@ -25,12 +25,12 @@ export function useEndpointActions(endpoint: Endpoint) {
     enable: () =>
       run('switch', async () => {
         await endpoint.enable()
-        say('Enabled. What was held is being sent.')
+        say('Enabled. Sending held deliveries.')
       }),
     disable: () =>
       run('switch', async () => {
         await endpoint.disable()
-        say('Disabled. Nothing is sent until it is enabled again.')
+        say('Disabled. Nothing is sent until you enable it.')
       }),
   }
 }

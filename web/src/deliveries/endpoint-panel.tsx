@@ -10,9 +10,9 @@ import { Notice } from '../ui/states.tsx'
 import { useEndpointActions } from './endpoint-actions.ts'
 import { FailingBanner } from './failing-banner.tsx'
 import { Health } from './health.tsx'
-import { heldInWords, pingInWords } from './words.tsx'
+import { heldText, pingText } from './labels.tsx'
 
-/** State, health, test, on and off, of an app's webhook or one of the workspace. */
+/** Health of an endpoint, with the actions to test, enable and disable it. */
 export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; state: EndpointState; url: string }) {
   const health = useQuery(healthQuery(endpoint)).data
   const actions = useEndpointActions(endpoint)
@@ -28,15 +28,15 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
     <div className="space-y-3">
       {state === 'failing' && <FailingBanner endpoint={endpoint} health={health} actions={actions} />}
       {state === 'disabled' && url !== '' && (
-        <Notice tone="warn" title="Disabled: nothing is sent">
-          Test pings and redeliveries still go out.
-          {held > 0 && ` ${heldInWords(held)} and will be sent when it is enabled.`}
+        <Notice tone="warn" title="Disabled">
+          Only test pings and redeliveries are sent.
+          {held > 0 && ` ${heldText(held)} and will be sent when it is enabled.`}
         </Notice>
       )}
       <Card className="space-y-4 p-4">
         {health ? <Health health={health} /> : <div aria-hidden className="skeleton h-12 w-2/3" />}
         <div className="flex flex-wrap gap-2">
-          {/* The banner has these two as its steps. */}
+          {/* The banner contains these two buttons. */}
           {state !== 'failing' && (
             <>
               <Button icon={Zap} command="endpoint.test" busy={busy === 'test'} onClick={() => void actions.test()}>
@@ -59,11 +59,11 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
         </div>
       </Card>
       <div role="status">
-        {busy === 'test' && <p className="text-ink-2">The receiver has 5 seconds to answer…</p>}
-        {ping && <Pinged ping={ping} />}
+        {busy === 'test' && <p className="text-ink-2">Waiting for the receiver (up to 5 seconds)…</p>}
+        {ping && <PingResultNotice ping={ping} />}
       </div>
       {problem && (
-        <Notice tone="bad" title="That did not work">
+        <Notice tone="bad" title="Failed">
           {problem}
         </Notice>
       )}
@@ -71,12 +71,12 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
   )
 }
 
-const Pinged = ({ ping }: { ping: PingResult }) => (
+const PingResultNotice = ({ ping }: { ping: PingResult }) => (
   <div
     className="space-y-1 rounded-lg border-l-3 border-bad bg-bad-wash px-3 py-2 data-ok:border-ok data-ok:bg-ok-wash"
     data-ok={ping.ok ? '' : undefined}
   >
-    <p className="font-semibold">{ping.ok ? 'The test arrived' : 'The test failed'}</p>
-    <p>{pingInWords(ping)}</p>
+    <p className="font-semibold">{ping.ok ? 'Test delivered' : 'Test failed'}</p>
+    <p>{pingText(ping)}</p>
   </div>
 )

@@ -5,7 +5,7 @@ import { Notice } from '../ui/states.tsx'
 import { exactly, Time } from '../ui/time.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
 import type { EndpointActions } from './endpoint-actions.ts'
-import { heldInWords, outcomeInWords, reasons } from './words.tsx'
+import { failureReasons, heldText, outcomeText } from './labels.tsx'
 
 interface Props {
   endpoint: Endpoint
@@ -13,7 +13,7 @@ interface Props {
   actions: EndpointActions
 }
 
-/** The service disabled it: why, since when, and the three steps back. */
+/** Why and when the service disabled the endpoint, and the steps to enable it. */
 export function FailingBanner({ endpoint, health, actions: { busy, ping, test, enable } }: Props) {
   const { failing_since, last_failure, held = 0 } = health ?? {}
   return (
@@ -21,7 +21,7 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
       tone="bad"
       title={
         <>
-          Switched off, because it kept failing
+          Disabled after repeated failures
           {failing_since && (
             <span title={exactly(failing_since)}>
               {' '}
@@ -32,29 +32,26 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
       }
     >
       <p>
-        Three deliveries or more failed within 24 hours and none arrived.{' '}
+        At least three deliveries failed within 24 hours and none succeeded.{' '}
         {last_failure && (
           <>
-            The last one:{' '}
-            <DeliveryLink of={endpoint} deliveryId={last_failure.delivery_id} className="font-medium underline">
-              {outcomeInWords(last_failure).toLowerCase()}
+            Last failure:{' '}
+            <DeliveryLink endpoint={endpoint} deliveryId={last_failure.delivery_id} className="font-medium underline">
+              {outcomeText(last_failure).toLowerCase()}
             </DeliveryLink>
-            , <Time at={last_failure.at} />. {reasons[last_failure.reason].check}
+            , <Time at={last_failure.at} />. {failureReasons[last_failure.reason].check}
           </>
         )}
       </p>
       <p className="mt-1">
         {held > 0
-          ? `${heldInWords(held)} and will be sent as soon as you enable it again.`
-          : 'Nothing is held; what happens meanwhile is not sent.'}
+          ? `${heldText(held)} and will be sent when you enable it.`
+          : 'Nothing is held. Events that occur while it is disabled are not sent.'}
       </p>
-      <ol
-        aria-label="How to start it again"
-        className="mt-2.5 flex flex-col gap-2 sm:flex-row sm:items-center sm:gap-3"
-      >
+      <ol aria-label="Steps to enable it" className="mt-2.5 flex flex-col gap-2 sm:flex-row sm:items-center sm:gap-3">
         <li className="flex items-center gap-2">
           <Step number={1} />
-          Fix your receiver
+          Fix the receiver
         </li>
         <li className="flex items-center gap-2">
           <Step number={2} done={ping?.ok === true} />
@@ -70,7 +67,7 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
             busy={busy === 'switch'}
             onClick={() => void enable()}
           >
-            Enable again
+            Enable
           </Button>
         </li>
       </ol>

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { type Endpoint, healthQuery } from '../data/endpoints.ts'
 import { Sparkline } from '../ui/sparkline.tsx'
 import { Time } from '../ui/time.tsx'
-import { outcomeInWords } from './words.tsx'
+import { outcomeText } from './labels.tsx'
 
-/** 0.996 is "99.6%"; nothing but all is 100. */
+/** 0.996 becomes "99.6%". Only a rate of 1 shows 100%. */
 export const percent = (rate: number) => (rate === 1 ? '100%' : `${Math.min(99.9, Math.round(rate * 1000) / 10)}%`)
 
 const sum = ({ days }: EndpointHealth, what: 'succeeded' | 'failed') =>
@@ -18,7 +18,7 @@ const HealthLine = ({ health }: { health: EndpointHealth }) => (
   />
 )
 
-/** The same in the row of a list. */
+/** Health as part of a list row. */
 export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
   const { data } = useQuery(healthQuery(endpoint))
   if (!data) return null
@@ -27,7 +27,7 @@ export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
       <span className="w-44 truncate text-ink-2 max-lg:hidden">
         {data.last_failure && (
           <>
-            {outcomeInWords(data.last_failure)}, <Time at={data.last_failure.at} />
+            {outcomeText(data.last_failure)}, <Time at={data.last_failure.at} />
           </>
         )}
       </span>
@@ -39,7 +39,7 @@ export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** How it did lately, and what went wrong last. */
+/** Success rate, last success and last failure. */
 export function Health({ health }: { health: EndpointHealth }) {
   const { success_rate, last_success_at, last_failure } = health
   return (
@@ -56,7 +56,7 @@ export function Health({ health }: { health: EndpointHealth }) {
         <dd>
           {last_failure ? (
             <>
-              {outcomeInWords(last_failure)}, <Time at={last_failure.at} />
+              {outcomeText(last_failure)}, <Time at={last_failure.at} />
             </>
           ) : (
             'none in 30 days'

@@ -3,26 +3,25 @@ import { useRef } from 'react'
 import { Button, IconButton } from '../ui/button.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
-import type { IssueSearch } from '../views/search.ts'
-import { groupingOf, groupings, type Sorting, sortingOf, sortings } from './fields/arrange.ts'
-import { fieldNames } from './fields/known.tsx'
+import { fields, filterLabel } from './fields/fields.tsx'
+import { type Grouping, groupingOf, groupings, type Sorting, sortingOf, sortings } from './fields/filter-and-group.ts'
+import type { IssueSearch } from './fields/search.ts'
 
 const sortNames: Record<Sorting, string> = {
   priority: 'Priority',
   newest: 'Newest',
   updated: 'Updated',
   due: 'Due date',
-  manual: 'By hand',
+  manual: 'Manual',
 }
-const groupName = (grouping: (typeof groupings)[number]) => (grouping === 'none' ? 'No grouping' : fieldNames[grouping])
+const groupName = (grouping: Grouping) => (grouping === 'none' ? 'No grouping' : filterLabel(fields[grouping]))
 
 interface Props {
   search: IssueSearch
   onSearch: (next: (before: IssueSearch) => IssueSearch) => void
 }
 
-/** How issues are laid out: grouped and sorted by what. */
-export function Arrangement({ search, onSearch }: Props) {
+export function GroupAndSort({ search, onSearch }: Props) {
   const ask = usePicker()
   const groupButton = useRef<HTMLButtonElement>(null)
   const sortButton = useRef<HTMLButtonElement>(null)
@@ -74,7 +73,6 @@ export function Arrangement({ search, onSearch }: Props) {
   )
 }
 
-/** As a list or as a board. */
 export function LayoutSwitch({ search, onSearch }: Props) {
   const board = search.layout === 'board'
   const show = (layout: 'list' | 'board') =>

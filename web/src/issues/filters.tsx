@@ -3,56 +3,54 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
-import {
-  type FilterField,
-  filterFields,
-  type IssueSearch,
-  isFiltered,
-  valuesOf,
-  withoutFilters,
-  withValues,
-} from '../views/search.ts'
-import { fieldNames, type Known } from './fields/known.tsx'
+import type { Directory } from './fields/directory.ts'
+import { nameOf, optionsOf } from './fields/field.tsx'
+import { filterFields, filterLabel, idFromUrl } from './fields/fields.tsx'
+import { type IssueSearch, isFiltered, valuesOf, withoutFilters, withValues } from './fields/search.ts'
+
+type FilterField = (typeof filterFields)[number]
 
 interface Props {
   search: IssueSearch
-  known: Known
+  directory: Directory
   onSearch: (next: (before: IssueSearch) => IssueSearch, how?: { replace: boolean }) => void
-  /** From the text to the list below it. */
+  /** Moves the focus from the text filter to the list. */
   onLeave: () => void
   actions?: ReactNode
 }
 
-/** Which issues are shown, as chips; what they say stands in the address. */
-export function Filters({ search, known, onSearch, onLeave, actions }: Props) {
+/** The filters as chips. They are stored in the address. */
+export function Filters({ search, directory, onSearch, onLeave, actions }: Props) {
   const ask = usePicker()
   const button = useRef<HTMLButtonElement>(null)
 
   const askValues = (anchor: Element | null, field: FilterField) => {
-    let chosen = valuesOf(search, field)
-    let begun = false
+    let chosen = valuesOf(search, field.id)
+    let picked = false
+    const idOf = (value: string) => idFromUrl(field, value, directory)
     ask(anchor, {
-      title: `${fieldNames[field]} is`,
-      options: known.options[field],
+      title: `${filterLabel(field)} is`,
+      options: optionsOf(field, directory),
       multiple: true,
-      selected: chosen.map((value) => (value === 'me' ? known.me : value)),
-      onPick: (value) => {
-        const same = (one: string) => one === value || (one === 'me' && value === known.me)
-        chosen = chosen.some(same) ? chosen.filter((one) => !same(one)) : [...chosen, value]
-        const next = chosen
-        // One step to go back, however many are picked.
-        onSearch((before) => withValues(before, field, next), { replace: begun })
-        begun = true
+      selected: chosen.map(idOf),
+      onPick: (id) => {
+        const others = chosen.filter((value) => idOf(value) !== id)
+        const added = others.length < chosen.length ? [] : [field.toUrl?.(id, directory) ?? id]
+        const next = [...others, ...added]
+        chosen = next
+        // All picks of one menu are one step in the browser history.
+        onSearch((before) => withValues(before, field.id, next), { replace: picked })
+        picked = true
       },
     })
   }
   const askField = (anchor: Element | null) =>
     ask(anchor, {
       title: 'Filter by',
-      options: filterFields.map((field) => ({ value: field, label: fieldNames[field] })),
+      options: filterFields.map((field) => ({ value: field.id, label: filterLabel(field) })),
       onPick: (value) => {
-        const field = filterFields.find((one) => one === value)
-        // At once, in the same menu: what is typed next belongs to it.
+        const field = filterFields.find(({ id }) => id === value)
+        // In the same menu, so that typing continues there.
         if (field) askValues(anchor, field)
       },
     })
@@ -66,7 +64,7 @@ export function Filters({ search, known, onSearch, onLeave, actions }: Props) {
       run: () => onSearch(withoutFilters),
     },
   ])
-  const set = filterFields.filter((field) => search[field])
+  const set = filterFields.filter(({ id }) => search[id])
   return (
     <div className="flex min-h-10 flex-wrap items-center gap-1.5 px-4 pb-2">
       <TextFilter search={search} onSearch={onSearch} onLeave={onLeave} />
@@ -81,11 +79,11 @@ export function Filters({ search, known, onSearch, onLeave, actions }: Props) {
       </Button>
       {set.map((field) => (
         <Chip
-          key={field}
-          name={fieldNames[field]}
-          value={words(valuesOf(search, field).map((value) => known.nameOf(field, value)))}
+          key={field.id}
+          name={filterLabel(field)}
+          value={listText(valuesOf(search, field.id).map((value) => valueName(field, value, directory)))}
           onEdit={(anchor) => askValues(anchor, field)}
-          onRemove={() => onSearch((before) => withValues(before, field, []))}
+          onRemove={() => onSearch((before) => withValues(before, field.id, []))}
         />
       ))}
       {isFiltered(search) && (
@@ -99,7 +97,10 @@ export function Filters({ search, known, onSearch, onLeave, actions }: Props) {
   )
 }
 
-const words = (values: string[]) => (values.length > 2 ? `${values.length} chosen` : values.join(' or '))
+const valueName = (field: FilterField, value: string, directory: Directory) =>
+  value === 'me' ? 'Me' : nameOf(field, idFromUrl(field, value, directory), directory)
+
+const listText = (values: string[]) => (values.length > 2 ? `${values.length} values` : values.join(' or '))
 
 const Chip = (props: { name: string; value: string; onEdit: (anchor: Element) => void; onRemove: () => void }) => (
   <span className="inline-flex h-6 max-w-full items-center rounded border border-line-strong bg-surface text-xs">
@@ -113,7 +114,7 @@ const Chip = (props: { name: string; value: string; onEdit: (anchor: Element) =>
     </button>
     <button
       type="button"
-      aria-label={`Remove the filter ${props.name} is ${props.value}`}
+      aria-label={`Remove filter: ${props.name} is ${props.value}`}
       onClick={props.onRemove}
       className="flex h-full w-6 shrink-0 items-center justify-center rounded-r border-l text-ink-3 hover:bg-hover hover:text-ink"
     >
@@ -122,25 +123,25 @@ const Chip = (props: { name: string; value: string; onEdit: (anchor: Element) =>
   </span>
 )
 
-const waitMs = 120
+const delayMs = 120
 
-/** What is typed is shown at once and looked for a moment later, so that no key waits for a long list. */
+/** Filters a moment after the last key, so that typing does not wait for a long list. */
 function TextFilter({ search: { q = '' }, onSearch, onLeave }: Pick<Props, 'search' | 'onSearch' | 'onLeave'>) {
   const [text, setText] = useState(q)
   const input = useRef<HTMLInputElement>(null)
-  const told = useRef(q)
+  const sent = useRef(q)
   useEffect(() => {
-    // Changed elsewhere: by going back, by a view, by clearing.
-    if (q === told.current) return
-    told.current = q
+    // Changed by Back, a view or Clear.
+    if (q === sent.current) return
+    sent.current = q
     setText(q)
   }, [q])
   useEffect(() => {
-    if (text === told.current) return
+    if (text === sent.current) return
     const timer = setTimeout(() => {
-      told.current = text
+      sent.current = text
       onSearch(({ q: _, ...others }) => (text ? { ...others, q: text } : others), { replace: true })
-    }, waitMs)
+    }, delayMs)
     return () => clearTimeout(timer)
   }, [text, onSearch])
   useCommands([

@@ -4,43 +4,43 @@ import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useLatestSessions } from '../data/agent-sessions.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
-import type { IssueSearch } from '../views/search.ts'
-import { useDeeds } from './actions.ts'
 import { presetFor, usePreset } from './create/create-preset.ts'
-import { useKnown } from './fields/known.tsx'
+import { useDirectory } from './fields/directory.ts'
+import type { IssueSearch } from './fields/search.ts'
 import { rememberList } from './issue/neighbours.ts'
-import { useArranged } from './list/arranged.ts'
-import { foldOrUnfold, useFolded } from './list/folded.ts'
+import { collapseOrExpand, useCollapsed } from './list/collapsed.ts'
+import { useGroupedIssues } from './list/grouped-issues.ts'
 import { List } from './list/list.tsx'
 import { ListOrEmpty } from './list/list-or-empty.tsx'
-import type { PressEvent } from './list/press.ts'
+import type { RowClick } from './list/row-click.ts'
 import { type CurrentRow, type Row, rowsOf, toColumn, useCurrentRow, useSelection } from './list/rows.ts'
-import { Peek } from './peek.tsx'
+import { Preview } from './preview.tsx'
+import { useRowActions } from './row-actions.ts'
 import { useRowCommands } from './row-commands.ts'
-import { SelectionBar } from './selection-bar.tsx'
 import { Toolbar } from './toolbar.tsx'
 
 const DeleteIssues = lazy(() => import('./edit/delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
+const SelectionBar = lazy(() => import('./selection-bar.tsx').then((module) => ({ default: module.SelectionBar })))
 const Board = lazy(() => import('./board/board.tsx').then((module) => ({ default: module.Board })))
 
-/** A board folds nothing. */
-const noFolds: ReadonlySet<string> = new Set()
+/** A board collapses no columns. */
+const nothingCollapsed: ReadonlySet<string> = new Set()
 
 export function IssuesScreen() {
   const search: IssueSearch = useSearch({ from: '/person/inside/issues' })
   const navigate = useNavigate()
-  const known = useKnown()
+  const directory = useDirectory()
   const sessions = useLatestSessions()
-  const { groups, count, grouping, sorting, board } = useArranged(search, known)
-  const folding = useFolded(grouping)
-  const { folded } = folding
-  const rows = useMemo(() => rowsOf(groups, board ? noFolds : folded), [groups, folded, board])
+  const { groups, count, grouping, sorting, board } = useGroupedIssues(search, directory)
+  const groupState = useCollapsed(grouping)
+  const { collapsed } = groupState
+  const rows = useMemo(() => rowsOf(groups, board ? nothingCollapsed : collapsed), [groups, collapsed, board])
   const current = useCurrentRow(rows)
   const selection = useSelection(rows)
   const [editing, setEditing] = useState<string | null>(null)
-  const deeds = useDeeds({ rows, current, selection, known, grouping, manual: sorting === 'manual' })
+  const actions = useRowActions({ rows, current, selection, directory, grouping, manual: sorting === 'manual' })
   const grid = useRef<HTMLElement>(null)
-  usePreset(search, known)
+  usePreset(search, directory)
   useEffect(() => rememberList(rows.map(({ issue }) => issue.id)), [rows])
 
   const onSearch = useCallback(
@@ -62,42 +62,48 @@ export function IssuesScreen() {
     grid.current = element
   }, [])
   const onCreateIn = useCallback(
-    (value: string) => showOverlay({ name: 'create-issue', with: presetFor({ ...search, [grouping]: value }, known) }),
-    [search, grouping, known],
+    (value: string) =>
+      showOverlay({ name: 'create-issue', with: presetFor({ ...search, [grouping]: value }, directory) }),
+    [search, grouping, directory],
   )
-  useFollow(search.peek, current, (code) => setPeek(code))
+  useFollowPreview(search.peek, current, (code) => setPeek(code))
 
   const stepBack = () => {
     if (selection.issues.length > 0) selection.clear()
     else if (search.peek) setPeek(undefined)
   }
-  const press = (row: Row, what: string | undefined, { anchor, shiftKey, modKey, double }: PressEvent) => {
+  const onRowClick = (row: Row, target: string | undefined, { anchor, shiftKey, modKey, double }: RowClick) => {
     current.goToKey(row.key)
     if (double) {
-      if (what === 'title') setEditing(row.key)
+      if (target === 'title') setEditing(row.key)
     } else if (shiftKey) selection.extendTo(row)
-    else if (what === 'select' || modKey) selection.toggle(row)
-    else if (what === 'status' || what === 'priority' || what === 'assignee') deeds.doIt(what, anchor, [row.issue])
-    else if (what === 'open' || innerWidth < 860) openPage(row.issue)
+    else if (target === 'select' || modKey) selection.toggle(row)
+    else if (target === 'status' || target === 'priority' || target === 'assignee')
+      actions.run(target, anchor, [row.issue])
+    else if (target === 'open' || innerWidth < 860) openPage(row.issue)
     else if (search.peek !== row.issue.code) setPeek(row.issue.code)
   }
   useRowCommands({
     current,
     selection,
-    page: () => Math.max(1, Math.floor((grid.current?.clientHeight ?? 600) / 36) - 2),
+    pageSize: () => Math.max(1, Math.floor((grid.current?.clientHeight ?? 600) / 36) - 2),
     focus,
     open: () => current.row && openPage(current.row.issue),
     peek: () => current.row && setPeek(search.peek === current.row.issue.code ? undefined : current.row.issue.code),
     rename: () => current.row && setEditing(current.row.key),
     escape: stepBack,
-    doIt: deeds.doIt,
-    // Without headings there is nothing to fold.
+    runAction: actions.run,
+    // Without headings there is nothing to collapse.
     ...(grouping !== 'none' && {
       sideways: board
-        ? { left: 'Column to the left', right: 'Column to the right', go: (by) => toColumn(by, rows, current) }
-        : { left: 'Fold the group', right: 'Unfold a group', go: (by) => foldOrUnfold(by, groups, folding, current) },
+        ? { left: 'Previous column', right: 'Next column', go: (by) => toColumn(by, rows, current) }
+        : {
+            left: 'Collapse group',
+            right: 'Expand group',
+            go: (by) => collapseOrExpand(by, groups, groupState, current),
+          },
     }),
-    ...(!board && folded.size > 0 && { unfoldAll: folding.unfoldAll }),
+    ...(!board && collapsed.size > 0 && { expandAll: groupState.expandAll }),
   })
   const layout = {
     groups,
@@ -106,9 +112,9 @@ export function IssuesScreen() {
     current: current.index,
     selected: selection.ids,
     editing,
-    known,
+    directory,
     sessions,
-    onPress: press,
+    onRowClick,
     onEdited,
     onCreateIn,
     gridRef,
@@ -116,38 +122,42 @@ export function IssuesScreen() {
   return (
     <div className="relative flex h-full min-w-0">
       <div className="relative flex min-w-0 flex-1 flex-col">
-        <Toolbar search={search} known={known} count={count} onSearch={onSearch} onLeave={focus} />
+        <Toolbar search={search} directory={directory} count={count} onSearch={onSearch} onLeave={focus} />
         <div className="min-h-0 flex-1">
           <ListOrEmpty shown={count} search={search} onSearch={onSearch}>
             {board ? (
               <Suspense fallback={<Skeletons />}>
-                <Board {...layout} onDrop={deeds.drop} />
+                <Board {...layout} onDrop={(drop) => void actions.drop(drop)} />
               </Suspense>
             ) : (
-              <List {...layout} folded={folded} onFold={folding.fold} />
+              <List {...layout} collapsed={collapsed} onCollapse={groupState.toggle} />
             )}
           </ListOrEmpty>
         </div>
-        <SelectionBar issues={selection.issues} onDo={deeds.doIt} onClear={selection.clear} />
+        <Suspense>
+          {selection.issues.length > 0 && (
+            <SelectionBar issues={selection.issues} onAction={actions.run} onClear={selection.clear} />
+          )}
+        </Suspense>
       </div>
-      {search.peek && <Peek code={search.peek} onClose={() => setPeek(undefined)} />}
+      {search.peek && <Preview code={search.peek} onClose={() => setPeek(undefined)} />}
       <Suspense>
-        {deeds.deleting.length > 0 && <DeleteIssues issues={deeds.deleting} onClose={deeds.notDeleting} />}
+        {actions.deleting.length > 0 && <DeleteIssues issues={actions.deleting} onClose={actions.cancelDelete} />}
       </Suspense>
     </div>
   )
 }
 
-/** What is open beside the list is the row that the keyboard is at, and the other way round when the screen opens. */
-function useFollow(peek: string | undefined, current: CurrentRow, show: (code: string) => void) {
+/** The preview shows the current row. When the screen opens with a preview, its row becomes current. */
+function useFollowPreview(peek: string | undefined, current: CurrentRow, show: (code: string) => void) {
   const code = current.row?.issue.code
   const rows = current.latest.current.rows
-  const known = rows.length > 0
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the keyboard moves, or the first rows are there
+  const loaded = rows.length > 0
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the current row changes or the first rows are loaded
   useEffect(() => {
     if (!peek) return
     if (code) return peek === code ? undefined : show(code)
     const row = rows.find(({ issue }) => issue.code === peek)
     if (row) current.goToKey(row.key)
-  }, [code, known])
+  }, [code, loaded])
 }

@@ -1,28 +1,21 @@
 import type { Issue } from '@baton/protocol'
-import { ArrowRightToLine, Bot, Box, CircleDashed, CircleUser, SignalHigh, Tag, Trash2, X } from 'lucide-react'
+import { ArrowRightToLine, Trash2, X } from 'lucide-react'
 import { Button, IconButton } from '../ui/button.tsx'
+import { type Action, bulkFields } from './row-actions.ts'
 
-export type Deed = 'status' | 'priority' | 'assignee' | 'label' | 'delegate' | 'project' | 'move' | 'delete'
-
-const deeds = [
-  { deed: 'status', label: 'Status', icon: CircleDashed, command: 'issues.status' },
-  { deed: 'priority', label: 'Priority', icon: SignalHigh, command: 'issues.priority' },
-  { deed: 'assignee', label: 'Assignee', icon: CircleUser, command: 'issues.assignee' },
-  { deed: 'label', label: 'Labels', icon: Tag, command: 'issues.labels' },
-  { deed: 'delegate', label: 'Delegate', icon: Bot, command: 'issues.delegate' },
-  { deed: 'project', label: 'Project', icon: Box, command: 'issues.project' },
-  { deed: 'move', label: 'Move to…', icon: ArrowRightToLine, command: 'issues.move' },
-] as const
+const actions: { id: Action; label: string; icon: typeof X }[] = [
+  ...bulkFields,
+  { id: 'move', label: 'Move to…', icon: ArrowRightToLine },
+]
 
 interface Props {
   issues: readonly Issue[]
-  onDo: (deed: Deed, anchor: Element) => void
+  onAction: (action: Action, anchor: Element) => void
   onClear: () => void
 }
 
-/** What can be done with all that are chosen. */
-export function SelectionBar({ issues, onDo, onClear }: Props) {
-  if (issues.length === 0) return null
+/** Actions on the selected issues. */
+export function SelectionBar({ issues, onAction, onClear }: Props) {
   return (
     <div className="pointer-events-none absolute inset-x-2 bottom-3 z-20 flex justify-center">
       <div
@@ -34,15 +27,15 @@ export function SelectionBar({ issues, onDo, onClear }: Props) {
           {issues.length.toLocaleString('en')}
           <span className="max-sm:sr-only"> selected</span>
         </span>
-        {deeds.map(({ deed, label, icon, command }) => (
+        {actions.map(({ id, label, icon }) => (
           <Button
-            key={deed}
+            key={id}
             look="quiet"
             size="sm"
             icon={icon}
             aria-label={label}
-            command={command}
-            onClick={({ currentTarget }) => onDo(deed, currentTarget)}
+            command={`issues.${id}`}
+            onClick={({ currentTarget }) => onAction(id, currentTarget)}
           >
             <span className="max-lg:hidden">{label}</span>
           </Button>
@@ -51,7 +44,7 @@ export function SelectionBar({ issues, onDo, onClear }: Props) {
           label="Delete"
           icon={Trash2}
           command="issues.delete"
-          onClick={({ currentTarget }) => onDo('delete', currentTarget)}
+          onClick={({ currentTarget }) => onAction('delete', currentTarget)}
         />
         <IconButton label="Clear selection" icon={X} command="issues.escape" onClick={onClear} />
       </div>

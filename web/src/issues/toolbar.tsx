@@ -5,31 +5,33 @@ import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
-import { SaveView } from '../views/save-view.tsx'
-import { type IssueSearch, queryOf, searchOf, withoutFilters } from '../views/search.ts'
-import { Arrangement, LayoutSwitch } from './display.tsx'
-import type { Known } from './fields/known.tsx'
+import { GroupAndSort, LayoutSwitch } from './display.tsx'
+import type { Directory } from './fields/directory.ts'
+import { nameOf } from './fields/field.tsx'
+import { fields, idFromUrl } from './fields/fields.tsx'
+import { type IssueSearch, queryOf, searchOf, withoutFilters } from './fields/search.ts'
 import { Filters } from './filters.tsx'
+import { SaveView } from './views/save-view.tsx'
 
 interface Props {
   search: IssueSearch
-  known: Known
+  directory: Directory
   count: number
   onSearch: (next: (before: IssueSearch) => IssueSearch, how?: { replace: boolean }) => void
   onLeave: () => void
 }
 
-/** What the list is called, which issues it has, and how they are laid out. */
-export const Toolbar = memo(function Toolbar({ search, known, count, onSearch, onLeave }: Props) {
+/** Title, filters and layout of the list. */
+export const Toolbar = memo(function Toolbar({ search, directory, count, onSearch, onLeave }: Props) {
   const { complete } = useIssues()
   return (
     <header className="shrink-0 border-b bg-canvas">
       <div className="flex h-12 items-center gap-2 px-4 max-md:pl-13">
-        <h1 className="min-w-0 truncate text-base font-semibold">{useTitle(search, known)}</h1>
+        <h1 className="min-w-0 truncate text-base font-semibold">{useTitle(search, directory)}</h1>
         <span className="flex-1 text-ink-3 tabular" role="status">
           {count.toLocaleString('en')}
           <span className="sr-only"> issues</span>
-          {!complete && <span className="max-sm:sr-only"> so far, loading the rest</span>}
+          {!complete && <span className="max-sm:sr-only"> so far, loading more</span>}
         </span>
         <LayoutSwitch search={search} onSearch={onSearch} />
         <Button
@@ -44,13 +46,13 @@ export const Toolbar = memo(function Toolbar({ search, known, count, onSearch, o
       </div>
       <Filters
         search={search}
-        known={known}
+        directory={directory}
         onSearch={onSearch}
         onLeave={onLeave}
         actions={
           <>
             <SaveView search={search} />
-            <Arrangement search={search} onSearch={onSearch} />
+            <GroupAndSort search={search} onSearch={onSearch} />
           </>
         }
       />
@@ -58,8 +60,8 @@ export const Toolbar = memo(function Toolbar({ search, known, count, onSearch, o
   )
 })
 
-/** By the view or the place in the sidebar that leads here. */
-function useTitle(search: IssueSearch, known: Known): string {
+/** The name of the saved view, the team, or My issues. */
+function useTitle(search: IssueSearch, directory: Directory): string {
   const { user } = useMe()
   const views = useViews()
   const query = queryOf(search)
@@ -67,7 +69,8 @@ function useTitle(search: IssueSearch, known: Known): string {
   if (view) return view.name
   const { team, assignee, ...others } = search
   const narrowed = queryOf(others) !== queryOf(withoutFilters(search))
-  if (team && !team.includes(',') && !narrowed) return known.nameOf('team', team)
+  if (team && !team.includes(',') && !narrowed)
+    return nameOf(fields.team, idFromUrl(fields.team, team, directory), directory)
   if ((assignee === user.id || assignee === 'me') && !team && !narrowed) return 'My issues'
   return 'Issues'
 }

@@ -19,7 +19,7 @@ export function AccountScreen() {
   const { user } = useMe()
   const theme = useTheme()
   return (
-    <Page title="Your account" width="reading">
+    <Page title="Account" width="reading">
       <div className="flex items-center gap-4">
         <Avatar name={user.display_name} size={48} />
         <div className="min-w-0">
@@ -33,7 +33,7 @@ export function AccountScreen() {
         value={theme}
         onChange={chooseTheme}
         choices={[
-          { value: 'system', label: 'Like the system' },
+          { value: 'system', label: 'System' },
           { value: 'light', label: 'Light' },
           { value: 'dark', label: 'Dark' },
         ]}
@@ -51,7 +51,7 @@ function Password() {
     await api.changePassword({ current_password: current, new_password: next })
     setCurrent('')
     setNext('')
-    say('Your password is changed. Everywhere else you are signed out.')
+    say('Password changed. You are signed out everywhere else.')
   }, ['current_password', 'new_password'])
   return (
     <Section title="Password" hint="Changing it signs you out everywhere else.">
@@ -87,21 +87,21 @@ function Password() {
   )
 }
 
-/** What acts for the person, and the way to end it. */
+/** Programs that act as the user. */
 function Programs() {
   const programs = useQuery({
     queryKey: ['programs'],
     queryFn: () => readAll('listPrograms'),
   })
-  const [ending, setEnding] = useState<{ id: string; name: string } | null>(null)
+  const [disconnecting, setDisconnecting] = useState<{ id: string; name: string } | null>(null)
   return (
     <Section title="Connected programs" hint="Programs that act as you, such as MCP clients.">
       <Loaded query={programs} rows={2}>
         {(programs) =>
           programs.length === 0 ? (
             <p className="text-ink-3">
-              None. Point an MCP client at <code className="font-mono text-xs">{location.origin}/mcp</code> to connect
-              one.
+              None. To connect an MCP client, use the URL{' '}
+              <code className="font-mono text-xs">{location.origin}/mcp</code>.
             </p>
           ) : (
             <Rows label="Connected programs">
@@ -120,7 +120,7 @@ function Programs() {
                       )}
                     </p>
                   </div>
-                  <Button size="sm" onClick={() => setEnding({ id, name: client_name })}>
+                  <Button size="sm" onClick={() => setDisconnecting({ id, name: client_name })}>
                     Disconnect
                   </Button>
                 </li>
@@ -130,16 +130,16 @@ function Programs() {
         }
       </Loaded>
       <Confirm
-        open={ending !== null}
-        onClose={() => setEnding(null)}
-        title={`Disconnect ${ending?.name}?`}
+        open={disconnecting !== null}
+        onClose={() => setDisconnecting(null)}
+        title={`Disconnect ${disconnecting?.name}?`}
         action="Disconnect"
         onConfirm={async () => {
-          if (ending) await api.endProgram({ program_id: ending.id })
+          if (disconnecting) await api.endProgram({ program_id: disconnecting.id })
           await queries.invalidateQueries({ queryKey: ['programs'] })
         }}
       >
-        <p>Its tokens stop at once. To use it again you connect it anew.</p>
+        <p>Its tokens stop working at once. You can connect it again later.</p>
       </Confirm>
     </Section>
   )

@@ -8,7 +8,7 @@ import { Button, buttonClass } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
-import { Front } from './front.tsx'
+import { CenteredPage } from './centered-page.tsx'
 import { invitationIn } from './invitation.ts'
 
 export function SignInScreen() {
@@ -17,15 +17,15 @@ export function SignInScreen() {
   const demo = useQuery(instanceQuery).data?.demo
   const [email, setEmail] = useState(invitation?.email ?? '')
   const [password, setPassword] = useState('')
-  // The whole app begins anew, with nothing of whoever was here before.
-  const enter = async (login: { email: string; password: string }) => {
+  // A full page load, so that no data of the previous user stays in memory.
+  const signIn = async (login: { email: string; password: string }) => {
     await api.signIn(login)
     location.assign(safeNext(next))
   }
-  const form = useForm(() => enter({ email, password }), ['email', 'password'])
-  const asDemo = useForm(async () => demo && enter(demo))
+  const form = useForm(() => signIn({ email, password }), ['email', 'password'])
+  const demoForm = useForm(async () => demo && signIn(demo))
   return (
-    <Front
+    <CenteredPage
       title="Sign in"
       hint={
         invitation
@@ -34,7 +34,7 @@ export function SignInScreen() {
       }
       footer={
         <div className="flex items-center justify-between gap-3">
-          New here?
+          New to Baton?
           <Link to="/sign-up" search={{ next }} className={buttonClass()}>
             Create an account
           </Link>
@@ -44,13 +44,13 @@ export function SignInScreen() {
       {demo && (
         <div className="mb-6 rounded-lg border border-agent/40 bg-agent-wash p-4">
           <p className="font-semibold text-agent-ink">This is a demo</p>
-          <p className="mb-3 text-ink-2">A small company with issues, projects and people to try everything on.</p>
-          <Button look="primary" className="w-full" busy={asDemo.busy} onClick={() => void asDemo.submit()}>
+          <p className="mb-3 text-ink-2">A sample company with issues, projects and people.</p>
+          <Button look="primary" className="w-full" busy={demoForm.busy} onClick={() => void demoForm.submit()}>
             Enter the demo
           </Button>
-          {asDemo.problem && (
+          {demoForm.problem && (
             <p role="alert" className="mt-2 text-bad-ink">
-              {asDemo.problem}
+              {demoForm.problem}
             </p>
           )}
         </div>
@@ -79,6 +79,6 @@ export function SignInScreen() {
           Sign in
         </Button>
       </form>
-    </Front>
+    </CenteredPage>
   )
 }

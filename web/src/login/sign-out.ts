@@ -2,7 +2,7 @@ import { api, isBatonError } from '../data/api.ts'
 import { messageOf } from '../ui/problem.ts'
 import { say } from '../ui/toast.tsx'
 
-/** Leaves for `next` once the login has ended; while it has not, one is told so. */
+/** Opens `next` after signing out, or shows why signing out failed. */
 export async function signOut(next: string) {
   try {
     await api.signOut()

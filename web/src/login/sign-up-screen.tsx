@@ -9,21 +9,21 @@ import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
-import { Front, frontLink } from './front.tsx'
+import { CenteredPage, inlineLink } from './centered-page.tsx'
 import { invitationIn } from './invitation.ts'
 
-/** Why somebody with an invitation may not sign up as `email`. */
-const notInvited = (invited: string, email: string) =>
+/** Explains why an invited user cannot sign up as `email`. */
+const invitationMismatch = (invited: string, email: string) =>
   invited === ''
-    ? 'The invitation is for another e-mail address, or no longer works.'
+    ? 'The invitation has expired or is for another e-mail address.'
     : invited.toLowerCase() === email.toLowerCase()
-      ? 'The invitation no longer works. Ask whoever invited you for a new one.'
+      ? 'The invitation no longer works. Ask for a new one.'
       : `The invitation is for another e-mail address: ${invited}. Use that one, or ask for a new invitation.`
 
 export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
   const invitation = invitationIn(next)
-  const open = useQuery(instanceQuery).data?.sign_up ?? true
+  const isOpen = useQuery(instanceQuery).data?.sign_up ?? true
   const [name, setName] = useState('')
   const [email, setEmail] = useState(invitation?.email ?? '')
   const [password, setPassword] = useState('')
@@ -31,27 +31,27 @@ export function SignUpScreen() {
     try {
       await api.signUp({ name, email, password })
     } catch (error) {
-      if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(notInvited(invitation.email, email))
+      if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(invitationMismatch(invitation.email, email))
       throw error
     }
     location.assign(safeNext(next))
   }, ['name', 'email', 'password'])
   return (
-    <Front
+    <CenteredPage
       title={invitation ? 'You have been invited to a workspace' : 'Create an account'}
-      hint={invitation && 'Create your account here, then join.'}
+      hint={invitation && 'Create an account to join.'}
       footer={
         <>
-          Have one already?{' '}
-          <Link to="/sign-in" search={{ next }} className={frontLink}>
+          Already have an account?{' '}
+          <Link to="/sign-in" search={{ next }} className={inlineLink}>
             Sign in
           </Link>
         </>
       }
     >
       <form onSubmit={form.submit} className="space-y-4">
-        {!open && !invitation && (
-          <Notice>Only people with an invitation can sign up here. Use the e-mail address that was invited.</Notice>
+        {!isOpen && !invitation && (
+          <Notice>Sign-up is by invitation only. Use the e-mail address that was invited.</Notice>
         )}
         <Field label="Your name" error={form.errors.name}>
           <Input autoComplete="name" required value={name} onChange={(event) => setName(event.target.value)} />
@@ -79,6 +79,6 @@ export function SignUpScreen() {
           Create account
         </Button>
       </form>
-    </Front>
+    </CenteredPage>
   )
 }

@@ -3,7 +3,7 @@ import { scopeWords } from '@baton/protocol/scope-words'
 import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { listenUrl } from '../agent-apps/manifest.ts'
-import { eventWords, missingFrom, neverAllowed, scopeNames } from '../agent-apps/scope-words.ts'
+import { eventTexts, missingScopes, neverAllowed, scopeNames } from '../agent-apps/scopes.ts'
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
@@ -12,7 +12,7 @@ import { Notice } from '../ui/states.tsx'
 import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
 import { ConsentHeader } from './consent-header.tsx'
 
-/** An agent app asks to be installed. */
+/** Consent page for installing an agent app. */
 export function AppConsent({ request }: { request: ConsentRequest }) {
   const { app, scopes, webhook, workspaces, installed, can_approve, redirect_host } = request
   const name = app?.name ?? request.client_name
@@ -26,7 +26,7 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
       <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">
         It acts as <strong className="font-semibold">{name}</strong>, not as you.
       </p>
-      {!can_approve && <Refused request={request} name={name} />}
+      {!can_approve && <InstallRefused request={request} name={name} />}
       <Card className="divide-y">
         <Part title="It can">
           {scopeNames
@@ -38,37 +38,37 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
             ))}
         </Part>
         <Part title="It cannot">
-          {[...missingFrom(scopes).map((scope) => scopeWords[scope].cannot), ...neverAllowed].map((words) => (
-            <Line key={words}>{words}</Line>
+          {[...missingScopes(scopes).map((scope) => scopeWords[scope].cannot), ...neverAllowed].map((text) => (
+            <Line key={text}>{text}</Line>
           ))}
         </Part>
-        <Part title="It will be told">
+        <Part title="It will receive">
           {webhook ? (
             <li className="flex gap-2.5">
               <Webhook size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
               <span>
                 {webhook.host === new URL(listenUrl).host ? (
                   <>
-                    Goes to whoever runs <code className="font-mono text-xs">npx baton listen</code>, not to an address:
+                    On the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not at a URL:
                   </>
                 ) : (
                   <>
                     At <strong className="font-semibold">{webhook.host}</strong>:
                   </>
                 )}{' '}
-                {[...webhook.always, ...webhook.resource_types].map((type) => eventWords[type] ?? type).join('; ')}.
-                Only for the teams you choose.
+                {[...webhook.always, ...webhook.resource_types].map((type) => eventTexts[type] ?? type).join('; ')}.
+                Only for the teams you select.
               </span>
             </li>
           ) : (
-            <Line>Nothing: it has no webhook, so it hears of nothing by itself</Line>
+            <Line>No events: it has no webhook</Line>
           )}
         </Part>
       </Card>
       {can_approve ? (
         <Decision request={request} name={name} />
       ) : (
-        <Leave request={request}>Go back to {redirect_host}</Leave>
+        <DenyButton request={request}>Go back to {redirect_host}</DenyButton>
       )}
     </div>
   )
@@ -92,29 +92,29 @@ const Line = ({ can, children }: { can?: boolean; children: ReactNode }) => (
   </li>
 )
 
-/** Which teams, and yes or no. */
+/** Team selection, install and cancel. */
 function Decision({ request, name }: { request: ConsentRequest; name: string }) {
   const { teams, installed } = request
   const [coverage, setCoverage] = useState<TeamCoverage>(installed ?? { all_teams: true, team_ids: [] })
   const { all_teams, team_ids } = coverage
   const form = useForm(async () => {
-    const chosen = all_teams ? { all_teams } : { team_ids }
-    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...chosen })
+    const selection = all_teams ? { all_teams } : { team_ids }
+    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...selection })
     location.assign(redirect_to)
   })
   return (
     <form onSubmit={form.submit} className="space-y-4">
       <TeamCoverageField
-        label="Teams it reaches"
+        label="Teams"
         name="teams"
         teams={teams}
         value={coverage}
         onChange={setCoverage}
-        hints={{ all: 'Those that come later too', selected: 'You can change this at any time in the settings' }}
+        hints={{ all: 'Including future teams', selected: 'You can change this later in the settings' }}
       />
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
-        <Leave request={request}>Cancel</Leave>
+        <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!all_teams && team_ids.length === 0}>
           {installed ? `Update ${name}` : `Install ${name}`}
         </Button>
@@ -123,14 +123,14 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
   )
 }
 
-/** 4.2.3: whoever is not a manager sees why, and can ask those who are. */
-function Refused({ request, name }: { request: ConsentRequest; name: string }) {
+/** oauth.consent-page-refuses-member: a member sees the reason and can send a request to the managers. */
+function InstallRefused({ request, name }: { request: ConsentRequest; name: string }) {
   const workspace = request.workspaces[0]
-  const [asked, setAsked] = useState(false)
+  const [requested, setRequested] = useState(false)
   const form = useForm(async () => {
     if (!request.app || !workspace) return
     await api.requestInstall({ app_id: request.app.id }, inWorkspace(workspace.id))
-    setAsked(true)
+    setRequested(true)
   })
   return (
     <Notice
@@ -138,20 +138,18 @@ function Refused({ request, name }: { request: ConsentRequest; name: string }) {
       title={`You cannot install ${name}`}
       actions={
         workspace &&
-        !asked && (
+        !requested && (
           <Button busy={form.busy} onClick={() => void form.submit()}>
             Request install
           </Button>
         )
       }
     >
-      {asked ? (
-        <span role="status">
-          The managers of {workspace?.name} find your request in their inbox. Nothing was installed.
-        </span>
+      {requested ? (
+        <span role="status">Request sent to the owners and admins of {workspace?.name}. Nothing was installed.</span>
       ) : (
         <>
-          Only owners and admins of {workspace?.name ?? 'its workspace'} can do that. Nothing was installed.
+          Only owners and admins of {workspace?.name ?? 'its workspace'} can install apps. Nothing was installed.
           {form.problem && <span role="alert"> {form.problem}</span>}
         </>
       )}
@@ -159,8 +157,8 @@ function Refused({ request, name }: { request: ConsentRequest; name: string }) {
   )
 }
 
-/** Says no, and goes back to where the browser came from. */
-export function Leave({ request, children }: { request: ConsentRequest; children: ReactNode }) {
+/** Denies the request and returns to the redirect URI with the error. */
+export function DenyButton({ request, children }: { request: ConsentRequest; children: ReactNode }) {
   const form = useForm(async () => {
     const { redirect_to } = await api.denyConsent({ request_id: request.id })
     location.assign(redirect_to)

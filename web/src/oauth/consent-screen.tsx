@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api, isBatonError } from '../data/api.ts'
-import { Front } from '../login/front.tsx'
+import { CenteredPage } from '../login/centered-page.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { AppConsent } from './app-consent.tsx'
 import { ProgramConsent } from './program-consent.tsx'
 
-/** Who may touch what: decided here, so everything that matters stands on one page in plain words. */
 export function ConsentScreen() {
   const { request: id } = useSearch({ from: '/person/oauth/consent' })
   const { data, error } = useQuery({
@@ -18,9 +17,12 @@ export function ConsentScreen() {
   })
   if (!id || isBatonError(error, 'RESOURCE_NOT_FOUND')) {
     return (
-      <Front title="This request is over" hint="Requests to connect last 10 minutes, and belong to whoever began them.">
-        <p className="text-base text-ink-2">Go back to where you came from and start again.</p>
-      </Front>
+      <CenteredPage
+        title="Request expired"
+        hint="A request lasts 10 minutes and works only for the user who started it."
+      >
+        <p className="text-base text-ink-2">Go back to the app and start again.</p>
+      </CenteredPage>
     )
   }
   return (

@@ -1,7 +1,7 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { Check } from 'lucide-react'
 import { useState } from 'react'
-import { programWords } from '../agent-apps/scope-words.ts'
+import { programScopeTexts } from '../agent-apps/scopes.ts'
 import { api, currentWorkspaceId } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
@@ -9,10 +9,10 @@ import { Choices } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
-import { Leave } from './app-consent.tsx'
+import { DenyButton } from './app-consent.tsx'
 import { ConsentHeader } from './consent-header.tsx'
 
-/** A program of the person, such as an MCP client, asks to act as them. */
+/** Consent page for a program that acts as the user, such as an MCP client. */
 export function ProgramConsent({ request }: { request: ConsentRequest }) {
   const { client_name, scopes, workspaces, redirect_host } = request
   const { user } = useMe()
@@ -26,8 +26,8 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
     <form onSubmit={form.submit} className="space-y-5">
       <ConsentHeader request={request} title={`Connect ${client_name}`} />
       <Notice tone="warn" title={`It acts as you, ${user.display_name}`}>
-        What it does shows under your name. The name above is the program's own claim; only go on if you started it
-        yourself and <strong className="font-semibold">{redirect_host}</strong> is where it runs.
+        Its actions appear under your name. The program chose its own name: continue only if you started it yourself and
+        it runs at <strong className="font-semibold">{redirect_host}</strong>.
       </Notice>
       <Card className="px-4 py-3">
         <h2 className="mb-1.5 text-xs font-semibold text-ink-2">It can</h2>
@@ -35,12 +35,12 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
           {scopes.map((scope) => (
             <li key={scope} className="flex gap-2.5">
               <Check size={15} aria-hidden className="mt-0.5 shrink-0 text-ok" />
-              {programWords[scope] ?? scope}
+              {programScopeTexts[scope] ?? scope}
             </li>
           ))}
         </ul>
         <p className="mt-2 text-ink-2">
-          It never reaches settings, passwords, apps or webhooks. You can end this in your account.
+          It cannot change settings, passwords, apps or webhooks. You can disconnect it in your account.
         </p>
       </Card>
       <Choices
@@ -52,7 +52,7 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
       />
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
-        <Leave request={request}>Cancel</Leave>
+        <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!workspaceId}>
           Connect
         </Button>

@@ -6,7 +6,7 @@ import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { putProject } from '../data/projects.ts'
-import { useTeams } from '../data/workspaces.ts'
+import { forProject, useDirectory } from '../issues/fields/directory.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select, Textarea } from '../ui/field.tsx'
@@ -14,34 +14,36 @@ import { useForm } from '../ui/form.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Notice } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
-import { type ProjectStatus, projectStatuses } from './words.tsx'
+import { projectFields } from './fields.tsx'
+import type { ProjectStatus } from './values.tsx'
 
 const close = () => showOverlay(null)
 
-/** What was begun and closed is there again. */
-let left: NewProject = { title: '' }
+/** The draft of a dialog that was closed, for the next time it is opened. */
+let unsaved: NewProject = { title: '' }
 
-/** A new project, from anywhere. */
+/** The dialog for a new project, available on every screen. */
 export function CreateProject() {
   const navigate = useNavigate()
   const { user } = useMe()
-  const teams = useTeams()
-  const [draft, setDraft] = useState<NewProject>(left)
+  const directory = useDirectory(forProject)
+  const teams = projectFields.teams.options(directory)
+  const [draft, setDraft] = useState<NewProject>(unsaved)
   const change = (fields: Partial<NewProject>) => {
-    left = { ...draft, ...fields }
-    setDraft(left)
+    unsaved = { ...draft, ...fields }
+    setDraft(unsaved)
   }
   const { personal = false, team_ids = [] } = draft
   const form = useForm(async () => {
     const { team_ids: _, ...own } = draft
     const project = await api.createProject({ lead_id: user.id, ...(personal ? own : draft) })
-    left = { title: '' }
+    unsaved = { title: '' }
     putProject(project)
     close()
-    say(`${project.title} is created.`)
+    say(`${project.title} created`)
     await navigate({ to: '/project/$projectId', params: { projectId: project.id } })
   }, ['title', 'description', 'team_ids'])
-  const pressed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
       event.preventDefault()
       void form.submit()
@@ -49,7 +51,7 @@ export function CreateProject() {
   }
   return (
     <Dialog open onClose={close} title="New project">
-      <form onSubmit={form.submit} onKeyDown={pressed} className="space-y-4 pb-3">
+      <form onSubmit={form.submit} onKeyDown={onKeyDown} className="space-y-4 pb-3">
         <Field label="Title" error={form.errors.title && `The title ${form.errors.title}.`}>
           <Input
             required
@@ -62,7 +64,7 @@ export function CreateProject() {
         <Field label="Description" optional error={form.errors.description}>
           <Textarea
             className="max-h-60 min-h-20"
-            placeholder="What it is for, and when it is done. Markdown."
+            placeholder="Goal and definition of done, in Markdown"
             value={draft.description ?? ''}
             onChange={(event) => change({ description: event.target.value })}
           />
@@ -72,7 +74,7 @@ export function CreateProject() {
             value={draft.status ?? 'idea'}
             onChange={(event) => change({ status: event.target.value as ProjectStatus })}
           >
-            {projectStatuses.map(({ value, label }) => (
+            {projectFields.status.options(directory).map(({ value, label }) => (
               <option key={value} value={value}>
                 {label}
               </option>
@@ -83,10 +85,10 @@ export function CreateProject() {
           <fieldset>
             <legend className="mb-1 font-medium">Teams</legend>
             <div className="flex flex-wrap gap-x-5 gap-y-1">
-              {teams.map(({ id, name }) => (
+              {teams.map(({ value: id, label }) => (
                 <Checkbox
                   key={id}
-                  label={name}
+                  label={label}
                   checked={team_ids.includes(id)}
                   onChange={() =>
                     change({
@@ -99,8 +101,8 @@ export function CreateProject() {
           </fieldset>
         )}
         <Checkbox
-          label="Personal"
-          hint="Only you see it, and only agents of your own can be asked about it."
+          label="Private"
+          hint="Only you see it. Only your personal agents can work on it."
           checked={personal}
           onChange={(event) => change({ personal: event.target.checked })}
         />

@@ -20,7 +20,7 @@ interface HeadingProps {
   onAdd: () => void
 }
 
-/** A milestone over its issues: by when, and how many of them are done. */
+/** The heading of a milestone: its date, and how many of its issues are done. */
 export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
   const [doing, setDoing] = useState<'edit' | 'delete' | null>(null)
   const { name, target_date } = milestone
@@ -42,10 +42,10 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
         {done} of {issues.length} done
       </span>
       <span className="-mr-1 flex shrink-0">
-        <IconButton label={`Add an issue to ${name}`} icon={Plus} onClick={onAdd} />
+        <IconButton label={`Add issue to ${name}`} icon={Plus} onClick={onAdd} />
         <Menu
-          label={`Actions of ${name}`}
-          trigger={<IconButton label={`Actions of ${name}`} icon={Ellipsis} />}
+          label={`Actions for ${name}`}
+          trigger={<IconButton label={`Actions for ${name}`} icon={Ellipsis} />}
           items={[
             { label: 'Edit milestone', icon: Pencil, onPick: () => setDoing('edit') },
             { label: 'Delete milestone…', icon: Trash2, danger: true, onPick: () => setDoing('delete') },
@@ -60,7 +60,7 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
         onConfirm={async () => {
           await api.deleteMilestone({ milestone_id: milestone.id })
           await changed()
-          say(`${name} is deleted.`)
+          say(`${name} deleted`)
         }}
       >
         <p>Its issues stay in the project, without a milestone.</p>
@@ -71,7 +71,7 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
 
 interface FormProps {
   projectId: string
-  /** One that is changed; otherwise a new one. */
+  /** The milestone to edit; without it a new one is created. */
   milestone?: Milestone
   onDone: () => void
 }
@@ -84,15 +84,15 @@ export function MilestoneForm({ projectId, milestone, onDone }: FormProps) {
     const saved = milestone
       ? await api.updateMilestone({ milestone_id: milestone.id, ...fields })
       : await api.createMilestone({ project_id: projectId, ...fields })
-    queries.setQueryData(projectMilestonesQuery(projectId).queryKey, (known) =>
-      known?.some(({ id }) => id === saved.id)
-        ? known.map((one) => (one.id === saved.id ? saved : one))
-        : [...(known ?? []), saved],
+    queries.setQueryData(projectMilestonesQuery(projectId).queryKey, (before) =>
+      before?.some(({ id }) => id === saved.id)
+        ? before.map((one) => (one.id === saved.id ? saved : one))
+        : [...(before ?? []), saved],
     )
     onDone()
     void changed()
   }, ['name', 'target_date'])
-  const pressed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return
     event.preventDefault()
     event.stopPropagation()
@@ -101,7 +101,7 @@ export function MilestoneForm({ projectId, milestone, onDone }: FormProps) {
   return (
     <form
       onSubmit={form.submit}
-      onKeyDown={pressed}
+      onKeyDown={onKeyDown}
       aria-label={milestone ? `Edit ${milestone.name}` : 'New milestone'}
       className="flex flex-wrap items-end gap-2 rounded border bg-surface p-3"
     >

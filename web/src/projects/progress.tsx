@@ -1,6 +1,6 @@
 import { cx } from '../ui/class-names.ts'
 
-/** How much is done, as a bar and a number. */
+/** A progress bar with its percentage. */
 export function Progress({ percent, label, className }: { percent: number; label: string; className?: string }) {
   const rounded = Math.round(percent)
   return (

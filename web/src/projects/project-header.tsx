@@ -17,7 +17,7 @@ export function ProjectHeader({ project }: { project: Project }) {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   const copyLink = async () => {
-    if (await copy(project.url)) say('Link copied.')
+    if (await copy(project.url)) say('Link copied')
   }
   useCommands([
     {
@@ -52,7 +52,7 @@ export function ProjectHeader({ project }: { project: Project }) {
       </h1>
       <IconButton label="Copy link" icon={LinkIcon} command="project.copy-link" onClick={() => void copyLink()} />
       <Menu
-        label="Actions of the project"
+        label="Project actions"
         trigger={<IconButton label="Project actions" icon={Ellipsis} />}
         items={[{ label: 'Delete project…', icon: Trash2, danger: true, onPick: () => setDeleting(true) }]}
       />
@@ -67,12 +67,12 @@ export function ProjectHeader({ project }: { project: Project }) {
           await navigate({ to: '/projects' })
           forgetProject(project.id)
           void loadIssues()
-          say(`${project.title} is deleted.`)
+          say(`${project.title} deleted`)
         }}
       >
         <p>
-          Its comments and milestones go with it, and agents that work on it stop. Its issues stay, without a project.
-          It cannot be brought back.
+          Its comments and milestones are deleted with it, and agents working on it stop. Its issues stay, without a
+          project. This cannot be undone.
         </p>
       </Confirm>
     </header>

@@ -7,28 +7,28 @@ import { showOverlay } from '../data/overlay.ts'
 import { useMilestones } from '../data/projects.ts'
 import { usePeople } from '../data/workspaces.ts'
 import { editIssues } from '../issues/edit/edit.ts'
-import { byPriority, PriorityIcon, priorityLabel, StatusIcon, statuses, statusLabel } from '../issues/fields/words.tsx'
+import { byPriority, PriorityIcon, priorityLabel, StatusIcon, statuses, statusLabel } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, buttonClass, IconButton } from '../ui/button.tsx'
 import { none, orNull, usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
-import { issuesWord } from './arrange.ts'
+import { issueCount } from './group-projects.ts'
 import { MilestoneForm, MilestoneHeading } from './milestones.tsx'
 import { Progress } from './progress.tsx'
 
-/** More of one kind are better read in the list. */
+/** Issues shown per milestone; the list shows the rest. */
 const mostShown = 40
 
-/** What is left comes first, the urgent of it before the rest. */
+/** Open issues first, the furthest status first, then by priority. */
 const order = new Map(statuses.map(({ value }, index) => [value, index]))
-const byWork = (a: Issue, b: Issue) =>
+const byProgress = (a: Issue, b: Issue) =>
   Number(a.status === 'done') - Number(b.status === 'done') ||
   (order.get(b.status) ?? 0) - (order.get(a.status) ?? 0) ||
   byPriority(a.priority, b.priority) ||
   a.sort_order - b.sort_order
 
-/** The issues of a project by its milestones, and how much of them is done. */
+/** The issues of a project by milestone, and its progress. */
 export function ProjectIssues({ project }: { project: Project }) {
   const { issues, complete, error } = useIssuesWhere(({ project_id }) => project_id === project.id, [project.id])
   const milestones = useMilestones(project.id)
@@ -43,20 +43,20 @@ export function ProjectIssues({ project }: { project: Project }) {
       },
     })
   useCommands([
-    { id: 'create.issue', title: 'Add an issue to the project', section: 'Create', keys: 'c', run: () => addIssue() },
-    { id: 'create.milestone', title: 'Add a milestone', section: 'Create', keys: 'n m', run: () => setAdding(true) },
+    { id: 'create.issue', title: 'Add issue to project', section: 'Create', keys: 'c', run: () => addIssue() },
+    { id: 'create.milestone', title: 'Add milestone', section: 'Create', keys: 'n m', run: () => setAdding(true) },
   ])
-  const known = new Set(milestones.map(({ id }) => id))
+  const milestoneIds = new Set(milestones.map(({ id }) => id))
   const within = (milestone: Milestone | null) =>
     issues
-      .filter(({ milestone_id }) => (milestone ? milestone_id === milestone.id : !known.has(milestone_id ?? '')))
-      .sort(byWork)
-  const loose = within(null)
+      .filter(({ milestone_id }) => (milestone ? milestone_id === milestone.id : !milestoneIds.has(milestone_id ?? '')))
+      .sort(byProgress)
+  const withoutMilestone = within(null)
   return (
     <section aria-label="Issues" className="space-y-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t pt-3">
         <h2 className="font-semibold">Issues</h2>
-        <span className="tabular text-xs text-ink-3">{complete && issuesWord(issues.length)}</span>
+        <span className="tabular text-xs text-ink-3">{complete && issueCount(issues.length)}</span>
         {project.progress !== null && (
           <Progress percent={project.progress} label="Progress" className="min-w-24 flex-1 @xl:max-w-56" />
         )}
@@ -64,7 +64,7 @@ export function ProjectIssues({ project }: { project: Project }) {
           {issues.length > 0 && (
             <Link to="/issues" search={{ project: project.id }} className={buttonClass('quiet', 'sm')}>
               <ListTodo size={14} aria-hidden />
-              Open in the list
+              Open in list
             </Link>
           )}
           <Button size="sm" look="quiet" icon={Flag} onClick={() => setAdding(true)}>
@@ -82,10 +82,10 @@ export function ProjectIssues({ project }: { project: Project }) {
           <IssueRows issues={within(milestone)} project={project} milestones={milestones} />
         </section>
       ))}
-      {loose.length > 0 && (
+      {withoutMilestone.length > 0 && (
         <section aria-label="No milestone">
           {milestones.length > 0 && <h3 className="flex h-8 items-center text-xs text-ink-3">No milestone</h3>}
-          <IssueRows issues={loose} project={project} milestones={milestones} />
+          <IssueRows issues={withoutMilestone} project={project} milestones={milestones} />
         </section>
       )}
       {issues.length === 0 &&
@@ -93,7 +93,7 @@ export function ProjectIssues({ project }: { project: Project }) {
           <Failed error={error} />
         ) : complete ? (
           <p className="text-ink-3">
-            No issues yet. Press <kbd className="font-sans font-medium text-ink-2">C</kbd> to write the first one.
+            No issues yet. Press <kbd className="font-sans font-medium text-ink-2">C</kbd> to create one.
           </p>
         ) : (
           <Skeletons rows={4} className="px-0" />
@@ -112,7 +112,7 @@ function IssueRows({ issues, project, milestones }: { issues: Issue[]; project: 
       </ul>
       {issues.length > mostShown && (
         <Link to="/issues" search={{ project: project.id }} className="text-xs text-accent-ink underline">
-          {issuesWord(issues.length - mostShown)} more in the list
+          {issueCount(issues.length - mostShown)} more in the list
         </Link>
       )}
     </>
@@ -131,7 +131,7 @@ function IssueRow({ issue, milestones }: { issue: Issue; milestones: Milestone[]
         ...milestones.map(({ id, name }) => ({ value: id, label: name })),
       ],
       onPick: (value, { label }) =>
-        void editIssues([issue.id], { milestone_id: orNull(value) }, `${issue.code}: ${label}.`),
+        void editIssues([issue.id], { milestone_id: orNull(value) }, `${issue.code}: ${label}`),
     })
   return (
     <li className="group/row flex h-8 items-center gap-1 rounded hover:bg-hover">
@@ -159,7 +159,7 @@ function IssueRow({ issue, milestones }: { issue: Issue; milestones: Milestone[]
       )}
       <span className="mr-2 flex w-5 shrink-0 justify-center" title={assignee?.display_name}>
         {assignee && <Avatar name={assignee.display_name} src={assignee.avatar_url} size={20} />}
-        <span className="sr-only">{assignee ? `assigned to ${assignee.display_name}` : 'not assigned'}</span>
+        <span className="sr-only">{assignee ? `assigned to ${assignee.display_name}` : 'unassigned'}</span>
       </span>
     </li>
   )

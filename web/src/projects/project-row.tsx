@@ -2,25 +2,25 @@ import type { Project } from '@baton/protocol'
 import { Link } from '@tanstack/react-router'
 import { CalendarCheck, Lock } from 'lucide-react'
 import { usePeople, useTeams } from '../data/workspaces.ts'
-import { PriorityIcon, priorityLabel } from '../issues/fields/words.tsx'
+import { PriorityIcon, priorityLabel } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { dayOf, isPast } from '../ui/day.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { rowItem } from '../ui/rows.ts'
-import { type Count, issuesWord } from './arrange.ts'
+import { type Count, issueCount } from './group-projects.ts'
 import { Progress } from './progress.tsx'
-import { Health, isOver, ProjectStatusIcon, projectStatusLabel } from './words.tsx'
+import { Health, isFinished, ProjectStatusIcon, projectStatusLabel } from './values.tsx'
 
 interface Props {
   project: Project
-  /** Not known until all issues are. */
+  /** Missing until all issues are loaded. */
   count: Count | undefined
-  /** Its group does not say it. */
+  /** Shows the status, which a group by initiative does not show. */
   withStatus: boolean
 }
 
-/** A project on one line; on two where there is little room. */
+/** A project on one line, or two on a narrow screen. */
 export function ProjectRow({ project, count, withStatus }: Props) {
   const teams = useTeams().filter(({ id }) => project.team_ids.includes(id))
   return (
@@ -44,9 +44,9 @@ export function ProjectRow({ project, count, withStatus }: Props) {
         <span className="flex min-w-0 flex-1 items-center gap-1.5">
           <span className="max-w-full shrink-0 truncate font-medium">{project.title}</span>
           {project.personal && (
-            <span title="Only you see it" className="flex text-ink-3">
+            <span title="Private" className="flex text-ink-3">
               <Lock size={12} aria-hidden />
-              <span className="sr-only">only you see it</span>
+              <span className="sr-only">private</span>
             </span>
           )}
           <span className="min-w-0 truncate pl-1.5 text-ink-3 max-lg:hidden">{inOneLine(project.description)}</span>
@@ -61,7 +61,7 @@ export function ProjectRow({ project, count, withStatus }: Props) {
           )}
         </span>
         <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:order-1 max-md:w-auto">
-          {count && issuesWord(count.total)}
+          {count && issueCount(count.total)}
         </span>
         <span
           title={teams.map(({ name }) => name).join(', ')}
@@ -78,7 +78,7 @@ export function ProjectRow({ project, count, withStatus }: Props) {
 }
 
 function TargetDay({ project: { target_date, status } }: { project: Project }) {
-  const late = target_date !== null && !isOver(status) && isPast(target_date)
+  const late = target_date !== null && !isFinished(status) && isPast(target_date)
   return (
     <span
       className={cx(

@@ -13,30 +13,30 @@ import { PropertyChips, PropertyRows, usePropertyKeys } from '../ui/property-lis
 import { Empty, Failed } from '../ui/states.tsx'
 import { DescriptionInPlace, TitleInPlace } from '../ui/text-in-place.tsx'
 import { Time } from '../ui/time.tsx'
-import { editProject, useProject } from './edit.ts'
+import { editProject, useProject } from './edit-project.ts'
 import { ProjectHeader } from './project-header.tsx'
 import { ProjectIssues } from './project-issues.tsx'
 import { useProjectProperties } from './properties.tsx'
-import { useVisibility } from './visibility.tsx'
+import { useVisibilityDialog } from './visibility.tsx'
 
 export function ProjectScreen() {
   const { projectId } = useParams({ from: '/person/inside/project/$projectId' })
-  return <Looked key={projectId} id={projectId} />
+  return <LoadedProject key={projectId} id={projectId} />
 }
 
-function Looked({ id }: { id: string }) {
+function LoadedProject({ id }: { id: string }) {
   const { data, error, refetch } = useProject(id)
   const [wasHere, setWasHere] = useState(false)
   if (data && !wasHere) setWasHere(true)
-  if (data) return <Shown project={data} />
+  if (data) return <ProjectContent project={data} />
   if (data === null) return <Missing wasHere={wasHere} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   return <DetailSkeleton />
 }
 
-function Shown({ project }: { project: Project }) {
-  const visibility = useVisibility(project)
-  const properties = useProjectProperties(project, visibility.ask)
+function ProjectContent({ project }: { project: Project }) {
+  const visibility = useVisibilityDialog(project)
+  const properties = useProjectProperties(project, visibility.confirm)
   const ref = usePropertyKeys('Project', properties)
   const { id } = project
   return (
@@ -50,13 +50,13 @@ function Shown({ project }: { project: Project }) {
             <p className="mt-4 border-t pt-3 text-xs text-ink-3">
               Created {dayOf(project.created_at)}
               {project.completed_at && ` · completed ${dayOf(project.completed_at)}`}
-              {' · changed '}
+              {' · updated '}
               <Time at={project.updated_at} />
             </p>
           </>
         }
       >
-        <TitleInPlace of="Project" text={project.title} onSave={(title) => editProject(id, { title }, 'Renamed.')} />
+        <TitleInPlace of="Project" text={project.title} onSave={(title) => editProject(id, { title }, 'Renamed')} />
         <div className="@4xl:hidden">
           <PropertyChips of="Project" properties={properties} />
         </div>
@@ -64,7 +64,7 @@ function Shown({ project }: { project: Project }) {
           of="Project"
           id={id}
           text={project.description}
-          onSave={(description) => editProject(id, { description }, 'Description saved.')}
+          onSave={(description) => editProject(id, { description }, 'Description saved')}
         />
         <ProjectIssues project={project} />
         <Feed id={id} />
@@ -74,7 +74,7 @@ function Shown({ project }: { project: Project }) {
   )
 }
 
-/** What was said and done by agents, in order of time. */
+/** Comments and agent sessions by time. */
 function Feed({ id }: { id: string }) {
   const { data: sessions = [] } = useQuery(projectSessionsQuery(id))
   return (
@@ -96,15 +96,13 @@ function Feed({ id }: { id: string }) {
 const Missing = ({ wasHere }: { wasHere: boolean }) => (
   <Empty
     icon={Compass}
-    title={wasHere ? 'This project is gone' : 'There is no such project here'}
+    title={wasHere ? 'This project is no longer available' : 'Project not found'}
     action={
       <Link to="/projects" className={buttonClass('primary')}>
         Go to projects
       </Link>
     }
   >
-    {wasHere
-      ? 'It was deleted, or made personal by its owner.'
-      : 'It may have been deleted, or be one that only its owner sees.'}
+    {wasHere ? 'It was deleted, or its owner made it private.' : 'It may have been deleted or be private.'}
   </Empty>
 )

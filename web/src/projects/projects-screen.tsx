@@ -6,16 +6,19 @@ import { useMemo } from 'react'
 import { useIssues } from '../data/issues.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { initiativesQuery } from '../data/planning.ts'
+import { forProject, useDirectory } from '../issues/fields/directory.ts'
+import { nameOf } from '../issues/fields/field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Page } from '../ui/layout.tsx'
 import { useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
-import { countsOf, type Group, groupsOf, noInitiative } from './arrange.ts'
-import { useChooseProject } from './choose.tsx'
-import { useProjects } from './edit.ts'
+import { useProjects } from './edit-project.ts'
+import { useProjectFieldMenu } from './field-menu.ts'
+import { type ProjectField, projectFields } from './fields.tsx'
+import { countsOf, type Group, groupsOf } from './group-projects.ts'
 import { ProjectRow } from './project-row.tsx'
-import { ProjectStatusIcon, projectStatuses } from './words.tsx'
+import { ProjectStatusIcon } from './values.tsx'
 
 const create = () => showOverlay({ name: 'create-project' })
 
@@ -50,7 +53,7 @@ export function ProjectsScreen() {
             </Button>
           }
         >
-          A project gathers the issues of one piece of work, across teams, and shows how much of it is done.
+          A project collects the issues of one piece of work across teams and shows its progress.
         </Empty>
       ) : (
         <Groups />
@@ -93,20 +96,16 @@ function Groups() {
   const { issues, complete } = useIssues()
   const counts = useMemo(() => countsOf(issues, projects), [issues, projects])
   const groups = useMemo(() => groupsOf(projects, group, initiatives), [projects, group, initiatives])
-  const nameOf = ({ key }: Group) =>
-    group === 'status'
-      ? (projectStatuses.find(({ value }) => value === key)?.label ?? key)
-      : key === noInitiative
-        ? 'No initiative'
-        : (initiatives.find(({ id }) => id === key)?.name ?? key)
+  const directory = useDirectory(forProject)
+  const headingOf = ({ key }: Group) => nameOf(projectFields[group], key, directory)
   const list = useListKeys(projects)
   return (
     <div {...list}>
       {groups.map((one) => (
-        <section key={one.key} aria-label={nameOf(one)}>
+        <section key={one.key} aria-label={headingOf(one)}>
           <h2 className="sticky top-0 z-10 flex h-8 items-center gap-2 border-b bg-sunken px-4 text-xs font-medium text-ink-2">
             <GroupIcon by={group} group={one} />
-            {nameOf(one)}
+            {headingOf(one)}
             <span className="tabular text-ink-3">{one.projects.length}</span>
           </h2>
           <ul>
@@ -130,30 +129,28 @@ const GroupIcon = ({ by, group }: { by: 'status' | 'initiative'; group: Group })
   return by === 'status' && first ? <ProjectStatusIcon status={first.status} /> : null
 }
 
-/** From row to row, and the keys that change the project one is at. */
+const listFields = Object.values(projectFields).filter(({ inList }) => inList)
+
+/** Moves between rows, and changes fields of the focused project. */
 function useListKeys(projects: Project[]) {
-  const choose = useChooseProject()
+  const openMenu = useProjectFieldMenu(useDirectory(forProject))
   const { list, at } = useRows('project')
   const current = projects.find(({ id }) => id === at)
-  const ask = (question: 'status' | 'health' | 'priority' | 'lead') => () => {
-    if (current) choose[question](document.querySelector(`[data-row="${current.id}"]`), current)
+  const open = (field: ProjectField) => () => {
+    if (current) openMenu(field, document.querySelector(`[data-row="${current.id}"]`), current)
   }
   useCommands(
-    (
-      [
-        ['status', 'Change status', 's'],
-        ['health', 'Change health', 'h'],
-        ['priority', 'Change priority', 'p'],
-        ['lead', 'Change lead', 'a'],
-      ] as const
-    ).map(([question, title, keys]) => ({
-      id: `project.${question}`,
-      title: current ? `${title} of ${current.title}` : title,
-      section: 'Project' as const,
-      keys,
-      hidden: !current,
-      run: ask(question),
-    })),
+    listFields.map((field) => {
+      const title = `Change ${field.label.toLowerCase()}`
+      return {
+        id: `project.${field.id}`,
+        title: current ? `${title} of ${current.title}` : title,
+        section: 'Project' as const,
+        ...(field.keys && { keys: field.keys }),
+        hidden: !current,
+        run: open(field),
+      }
+    }),
   )
   return list
 }

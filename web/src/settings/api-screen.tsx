@@ -5,41 +5,42 @@ import { Input } from '../ui/field.tsx'
 import { Page, Section } from '../ui/layout.tsx'
 import { Pill, type Tone } from '../ui/pill.tsx'
 import { Failed, Skeletons } from '../ui/states.tsx'
-import { type Described, groupsOf, type OpenApi } from './openapi.ts'
+import { groupOperations, type OpenApi, type OperationSummary } from './openapi.ts'
 
-/** The reference, read from this instance's own description of itself. */
+/** API reference, from the OpenAPI document of this instance. */
 export function ApiScreen() {
   const { data, error, refetch } = useQuery({
     queryKey: ['openapi'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async () => {
       const response = await fetch('/api/v1/openapi.json')
-      if (!response.ok) throw new Error(`The service answered ${response.status}.`)
+      if (!response.ok) throw new Error(`The service responded with ${response.status}.`)
       return response.json() as Promise<OpenApi>
     },
   })
-  const [wanted, setWanted] = useState('')
+  const [filter, setFilter] = useState('')
   return (
     <Page
       title="API"
       width="reading"
       actions={
         <Input
-          aria-label="Find an operation"
-          placeholder="Find an operation…"
+          aria-label="Find operation"
+          placeholder="Find operation…"
           className="w-56 max-sm:w-36"
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
         />
       }
     >
       <Section
-        title="What the app can do, a script can do"
+        title="REST API and MCP"
         hint={
           <>
-            Send a person's login or an app's token as <code className="font-mono text-xs">Authorization: Bearer</code>,
-            and the workspace as <code className="font-mono text-xs">X-Workspace-ID</code>. Guides, errors and the whole
-            reference are in the{' '}
+            The API offers everything that this app can do. Send your login token or an app token as{' '}
+            <code className="font-mono text-xs">Authorization: Bearer</code> and the workspace as{' '}
+            <code className="font-mono text-xs">X-Workspace-ID</code>. For guides, errors and the full reference, see
+            the{' '}
             <a href="/docs" className="text-accent-ink underline underline-offset-2">
               documentation
             </a>
@@ -48,12 +49,12 @@ export function ApiScreen() {
         }
       >
         <div className="grid gap-2 sm:grid-cols-2">
-          <Copyable label="the address of the API" text={`${location.origin}/api/v1`} />
-          <Copyable label="the address for MCP clients" text={`${location.origin}/mcp`} />
+          <Copyable label="API URL" text={`${location.origin}/api/v1`} />
+          <Copyable label="MCP URL" text={`${location.origin}/mcp`} />
         </div>
       </Section>
       {data ? (
-        <Operations description={data} wanted={wanted.trim().toLowerCase()} />
+        <Operations description={data} filter={filter.trim().toLowerCase()} />
       ) : error ? (
         <Failed error={error} onRetry={() => void refetch()} />
       ) : (
@@ -63,16 +64,16 @@ export function ApiScreen() {
   )
 }
 
-function Operations({ description, wanted }: { description: OpenApi; wanted: string }) {
-  const groups = groupsOf(description)
+function Operations({ description, filter }: { description: OpenApi; filter: string }) {
+  const groups = groupOperations(description)
     .map(({ name, operations }) => ({
       name,
       operations: operations.filter(({ method, path, summary }) =>
-        `${method} ${path} ${summary}`.toLowerCase().includes(wanted),
+        `${method} ${path} ${summary}`.toLowerCase().includes(filter),
       ),
     }))
     .filter(({ operations }) => operations.length > 0)
-  if (groups.length === 0) return <p className="text-ink-2">No operation matches “{wanted}”.</p>
+  if (groups.length === 0) return <p className="text-ink-2">No operation matches “{filter}”.</p>
   return groups.map(({ name, operations }) => (
     <Section key={name} title={name}>
       <ul className="divide-y rounded-lg border bg-surface">
@@ -86,11 +87,11 @@ function Operations({ description, wanted }: { description: OpenApi; wanted: str
 
 const tones: Record<string, Tone> = { GET: 'info', POST: 'ok', PUT: 'warn', PATCH: 'warn', DELETE: 'bad' }
 
-/** What stands between backticks is code. */
-const InCode = ({ text }: { text: string }) =>
+/** Shows text between backticks as code. */
+const InlineCode = ({ text }: { text: string }) =>
   text.split('`').map((part, at) =>
     at % 2 === 1 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change places
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts are never reordered
       <code key={at} className="font-mono text-xs">
         {part}
       </code>
@@ -99,7 +100,11 @@ const InCode = ({ text }: { text: string }) =>
     ),
   )
 
-const Operation = ({ operation: { method, path, summary, parameters, answers, caller } }: { operation: Described }) => (
+const Operation = ({
+  operation: { method, path, summary, parameters, responses, caller },
+}: {
+  operation: OperationSummary
+}) => (
   <li>
     <details>
       <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5 px-3 py-2 hover:bg-hover">
@@ -108,16 +113,16 @@ const Operation = ({ operation: { method, path, summary, parameters, answers, ca
         </Pill>
         <code className="font-mono text-xs wrap-anywhere">{path}</code>
         <span className="min-w-40 flex-1 truncate text-ink-2 max-sm:basis-full">
-          <InCode text={summary} />
+          <InlineCode text={summary} />
         </span>
       </summary>
       <div className="space-y-3 border-t bg-sunken px-4 py-3 text-xs">
         <p className="text-sm">
-          <InCode text={summary} />.
+          <InlineCode text={summary} />.
         </p>
         {caller && (
           <p>
-            <span className="text-ink-3">Who may call it:</span> {caller}
+            <span className="text-ink-3">Callers:</span> {caller}
           </p>
         )}
         {parameters.length > 0 && (
@@ -136,10 +141,10 @@ const Operation = ({ operation: { method, path, summary, parameters, answers, ca
           </dl>
         )}
         <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
-          {answers.map(({ status, words }) => (
+          {responses.map(({ status, description }) => (
             <div key={status} className="contents">
               <dt className="tabular font-mono">{status}</dt>
-              <dd className="text-ink-2">{words}</dd>
+              <dd className="text-ink-2">{description}</dd>
             </div>
           ))}
         </dl>

@@ -1,4 +1,4 @@
-/** As much of an OpenAPI document as the reference shows. */
+/** The parts of an OpenAPI document that the reference uses. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation | undefined>>
 }
@@ -23,37 +23,37 @@ interface Operation {
   responses?: Record<string, { description?: string }>
 }
 
-export interface Described {
+export interface OperationSummary {
   id: string
   method: string
   path: string
   summary: string
   caller: string | undefined
   parameters: { name: string; where: string; type: string; required: boolean }[]
-  answers: { status: string; words: string }[]
+  responses: { status: string; description: string }[]
 }
 
-/** Operations by the first word of their path. */
-export function groupsOf({ paths }: OpenApi): { name: string; operations: Described[] }[] {
-  const groups = new Map<string, Described[]>()
+/** Groups operations by the first word of their path. */
+export function groupOperations({ paths }: OpenApi): { name: string; operations: OperationSummary[] }[] {
+  const groups = new Map<string, OperationSummary[]>()
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (!operation?.operationId) continue
       const name = path.split('/').find((word) => word && !word.startsWith('{')) ?? 'service'
-      groups.set(name, [...(groups.get(name) ?? []), described(method, path, operation)])
+      groups.set(name, [...(groups.get(name) ?? []), summarize(method, path, operation)])
     }
   }
-  // What stands alone is about the service itself, and comes last.
-  const alone = [...groups.values()].filter(({ length }) => length === 1).flat()
+  // Groups with one operation are about the service itself and come last.
+  const single = [...groups.values()].filter(({ length }) => length === 1).flat()
   return [
     ...[...groups]
       .filter(([, { length }]) => length > 1)
       .map(([name, operations]) => ({ name: name.replaceAll('-', ' '), operations })),
-    { name: 'the service itself', operations: alone },
+    { name: 'service', operations: single },
   ]
 }
 
-function described(method: string, path: string, operation: Operation): Described {
+function summarize(method: string, path: string, operation: Operation): OperationSummary {
   const [body] = Object.values(operation.requestBody?.content ?? {})
   const fields = Object.entries(body?.schema?.properties ?? {})
   return {
@@ -76,19 +76,19 @@ function described(method: string, path: string, operation: Operation): Describe
         required: body?.schema?.required?.includes(name) ?? false,
       })),
     ],
-    answers: Object.entries(operation.responses ?? {}).map(([status, { description = '' }]) => ({
+    responses: Object.entries(operation.responses ?? {}).map(([status, { description = '' }]) => ({
       status,
-      words: description.replaceAll('`', '').replaceAll('\n\n', ' · '),
+      description: description.replaceAll('`', '').replaceAll('\n\n', ' · '),
     })),
   }
 }
 
 function typeOf(schema: Schema | undefined): string {
-  if (!schema) return 'anything'
+  if (!schema) return 'any'
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? 'object'
   if (schema.anyOf) return [...new Set(schema.anyOf.map(typeOf))].join(' or ')
   if (schema.enum) return schema.enum.map(String).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.type === 'array') return `list of ${typeOf(schema.items)}`
-  return [schema.type ?? 'anything'].flat().join(' or ')
+  return [schema.type ?? 'any'].flat().join(' or ')
 }

@@ -2,8 +2,8 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useMe } from '../data/me.ts'
 
-const places = [
-  { to: '/settings/account', title: 'Your account', forManagers: false },
+const pages = [
+  { to: '/settings/account', title: 'Account', forManagers: false },
   { to: '/settings/workspace', title: 'Workspace', forManagers: true },
   { to: '/settings/members', title: 'Members', forManagers: false },
   { to: '/settings/teams', title: 'Teams', forManagers: false },
@@ -13,13 +13,13 @@ const places = [
   { to: '/settings/api', title: 'API', forManagers: false },
 ] as const
 
-/** The settings, with the way between them. */
+/** Settings navigation and the open settings page. */
 export function Settings() {
   const { isManager } = useMe()
   const { pathname } = useLocation()
   const nav = useRef<HTMLElement>(null)
-  // Where there is no room for all of them, the current one is to be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another place is another current one
+  // On narrow screens the list scrolls; keep the current page visible.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs again when the page changes
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [pathname])
@@ -32,7 +32,7 @@ export function Settings() {
       >
         <p className="hidden px-2 pt-1 pb-2 text-base font-semibold lg:block">Settings</p>
         <ul className="flex gap-px overflow-x-auto max-lg:h-12 max-lg:items-center max-lg:pr-3 md:max-lg:pl-3 lg:flex-col">
-          {places
+          {pages
             .filter(({ forManagers }) => isManager || !forManagers)
             .map(({ to, title }) => (
               <li key={to}>

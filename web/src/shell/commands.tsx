@@ -17,7 +17,7 @@ const places = (me: string): Place[] => [
   ['settings', 'Settings', 'g s', { to: '/settings' }],
 ]
 const settings: Place[] = [
-  ['account', 'Your account', undefined, { to: '/settings/account' }],
+  ['account', 'Account', undefined, { to: '/settings/account' }],
   ['agent-apps', 'Agent apps', 'g x', { to: '/settings/agent-apps' }],
   ['members', 'Members', undefined, { to: '/settings/members' }],
   ['teams', 'Teams', undefined, { to: '/settings/teams' }],

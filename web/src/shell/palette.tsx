@@ -4,7 +4,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, 
 import { api } from '../data/api.ts'
 import { useIssues } from '../data/issues.ts'
 import { showOverlay, useOverlay } from '../data/overlay.ts'
-import { StatusIcon } from '../issues/fields/words.tsx'
+import { StatusIcon } from '../issues/fields/values.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'

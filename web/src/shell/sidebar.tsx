@@ -20,11 +20,11 @@ import { useUnreadCount } from '../data/inbox.ts'
 import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { useTeams } from '../data/workspaces.ts'
+import { SavedViews } from '../issues/views/saved-views.tsx'
 import { signOut } from '../login/sign-out.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { SavedViews } from '../views/saved-views.tsx'
 
 const row =
   'flex h-7 items-center gap-2 rounded px-2 text-ink-2 hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink'

@@ -1,4 +1,4 @@
-import { momentOf } from './day.ts'
+import { hours, momentOf } from './day.ts'
 import type { Option } from './picker.tsx'
 
 const withWeekday = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' })
@@ -47,5 +47,3 @@ export function hoursFor(query: string): Option[] {
     ...[1, 2, 4, 8, 16, 24, 40].map((count) => ({ value: String(count), label: hours(count) })),
   ]
 }
-
-export const hours = (count: number) => (count === 1 ? '1 hour' : `${count} hours`)

@@ -17,3 +17,5 @@ export function daysUntil(moment: string, now = new Date()): number {
 }
 
 export const isPast = (moment: string, now = new Date()) => daysUntil(moment, now) < 0
+
+export const hours = (count: number) => (count === 1 ? '1 hour' : `${count} hours`)

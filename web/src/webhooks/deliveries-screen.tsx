@@ -24,7 +24,7 @@ export function WebhookDeliveriesScreen() {
   const search = useSearch({ from: '/person/inside/settings/webhooks/$webhookId/deliveries' })
   const { isManager } = useMe()
   const webhook = useQuery({ ...webhookQuery(webhookId), enabled: isManager })
-  if (!isManager) return <ManagersOnly title="Deliveries" what={whyManagers} />
+  if (!isManager) return <ManagersOnly title="Deliveries" reason={whyManagers} />
   const endpoint = webhookEndpoint(webhookId)
   return (
     <Page
@@ -46,7 +46,7 @@ export function WebhookDeliveryScreen() {
   })
   const { isManager } = useMe()
   const webhook = useQuery({ ...webhookQuery(webhookId), enabled: isManager })
-  if (!isManager) return <ManagersOnly title="Delivery" what={whyManagers} />
+  if (!isManager) return <ManagersOnly title="Delivery" reason={whyManagers} />
   const places = [
     ...above(webhookId, webhook.data?.label),
     <Link key="deliveries" to="/settings/webhooks/$webhookId/deliveries" params={{ webhookId }}>

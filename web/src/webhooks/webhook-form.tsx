@@ -19,15 +19,15 @@ export const emptyWebhook: WebhookFields = {
 }
 
 const types: { type: ResourceType; label: string; hint: string }[] = [
-  { type: 'Issue', label: 'Issues', hint: 'created, changed, removed' },
-  { type: 'Comment', label: 'Comments', hint: 'on issues and projects, but not internal ones' },
-  { type: 'Project', label: 'Projects', hint: 'created, changed, removed' },
+  { type: 'Issue', label: 'Issues', hint: 'created, changed, deleted' },
+  { type: 'Comment', label: 'Comments', hint: 'except internal comments' },
+  { type: 'Project', label: 'Projects', hint: 'created, changed, deleted' },
 ]
 
 interface Props {
   initial: WebhookFields
   action: string
-  /** What the server refuses is shown beside each field. */
+  /** May throw field errors, which are shown at the fields. */
   onSubmit: (fields: WebhookFields) => Promise<void>
   children?: ReactNode
 }
@@ -40,7 +40,7 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
     setEdited({})
     await onSubmit({ ...fields, team_ids: fields.all_teams ? [] : fields.team_ids })
   }, ['label', 'url', 'resource_types', 'team_ids'])
-  // A field's error goes away with the first edit after it.
+  // An error disappears when its field is edited.
   const errors: Record<string, string> = Object.fromEntries(
     Object.entries(form.errors).filter(([field]) => !(field in edited)),
   )
@@ -50,12 +50,12 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
   }
   return (
     <form className="space-y-4 pb-2" noValidate onSubmit={form.submit}>
-      <Field label="Label" hint="For your own list of webhooks." error={sentence(errors.label)}>
+      <Field label="Label" hint="Shown in the list of webhooks." error={sentence(errors.label)}>
         <Input value={fields.label} autoComplete="off" onChange={({ target }) => change({ label: target.value })} />
       </Field>
       <Field
         label="URL"
-        hint="A public https address on port 443 or 8443, without user name or password."
+        hint="A public https URL on port 443 or 8443, without user name or password."
         error={sentence(errors.url)}
       >
         <Input
@@ -79,8 +79,8 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
             onChange={({ target }) =>
               change({
                 resource_types: types
-                  .map((one) => one.type)
-                  .filter((one) => (one === type ? target.checked : fields.resource_types.includes(one))),
+                  .map((item) => item.type)
+                  .filter((item) => (item === type ? target.checked : fields.resource_types.includes(item))),
               })
             }
           />
@@ -98,13 +98,13 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
         value={fields}
         onChange={({ all_teams, team_ids }) => change({ all_teams, team_ids })}
         hints={{
-          all: 'Also those that are created later, and what has no team.',
-          selected: 'Only what belongs to one of these.',
+          all: 'Including future teams and items without a team',
+          selected: 'Only items of these teams',
         }}
         error={sentence(errors.team_ids)}
       />
       {form.problem && (
-        <Notice tone="bad" title="Nothing was saved">
+        <Notice tone="bad" title="Not saved">
           {form.problem}
         </Notice>
       )}

@@ -8,7 +8,7 @@ import { useMe } from '../data/me.ts'
 import { webhookQuery, whyManagers } from '../data/webhooks.ts'
 import { usePeople } from '../data/workspaces.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
-import { EndpointPill } from '../deliveries/words.tsx'
+import { EndpointPill } from '../deliveries/labels.tsx'
 import { Button } from '../ui/button.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
@@ -18,7 +18,7 @@ import { messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
-import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { useCoverageText } from '../workspaces/team-coverage.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookSecret } from './webhook-secret.tsx'
 
@@ -26,7 +26,7 @@ export function WebhookScreen() {
   const { webhookId } = useParams({ from: '/person/inside/settings/webhooks/$webhookId' })
   const { isManager } = useMe()
   const webhook = useQuery({ ...webhookQuery(webhookId), enabled: isManager })
-  if (!isManager) return <ManagersOnly title="Webhook" what={whyManagers} />
+  if (!isManager) return <ManagersOnly title="Webhook" reason={whyManagers} />
   return (
     <Page
       width="reading"
@@ -60,11 +60,11 @@ export function WebhookScreen() {
 function Details({ webhook }: { webhook: Webhook }) {
   const [editing, setEditing] = useState(false)
   const people = usePeople()
-  const inWords = useCoverageInWords()
+  const coverageText = useCoverageText()
   const by = webhook.created_by ? people.get(webhook.created_by)?.display_name : undefined
   if (editing) {
     return (
-      <Section title="Edit" hint="What is still to be delivered goes to the new address.">
+      <Section title="Edit" hint="Pending deliveries go to the new URL.">
         <Card className="p-4">
           <WebhookForm
             initial={webhook}
@@ -74,7 +74,7 @@ function Details({ webhook }: { webhook: Webhook }) {
               await api.updateWebhook({ webhook_id: webhook.id, ...fields })
               await refreshEndpoint(webhookEndpoint(webhook.id))
               setEditing(false)
-              say('The webhook is saved.')
+              say('Webhook saved.')
             }}
           >
             <Button onClick={() => setEditing(false)}>Cancel</Button>
@@ -92,7 +92,7 @@ function Details({ webhook }: { webhook: Webhook }) {
           <dt>Events</dt>
           <dd>{webhook.resource_types.map((type) => `${type}s`).join(', ')}</dd>
           <dt>Teams</dt>
-          <dd>{inWords(webhook)}</dd>
+          <dd>{coverageText(webhook)}</dd>
           <dt>Created</dt>
           <dd>
             {by && `by ${by}, `}
@@ -105,34 +105,34 @@ function Details({ webhook }: { webhook: Webhook }) {
 }
 
 function Danger({ webhook }: { webhook: Webhook }) {
-  const [asked, setAsked] = useState(false)
+  const [confirming, setConfirming] = useState(false)
   const navigate = useNavigate()
   return (
-    <Section title="Delete" hint="Cancels what is still to be delivered and forgets the secret.">
-      <Button look="danger" onClick={() => setAsked(true)}>
+    <Section title="Delete" hint="Cancels pending deliveries and deletes the secret.">
+      <Button look="danger" onClick={() => setConfirming(true)}>
         Delete webhook
       </Button>
       <Confirm
-        open={asked}
-        onClose={() => setAsked(false)}
+        open={confirming}
+        onClose={() => setConfirming(false)}
         title={`Delete ${webhook.label}?`}
-        action="Delete for good"
+        action="Delete permanently"
         typed={webhook.label}
         onConfirm={async () => {
-          // This page asks for the webhook again and again, and would be told that there is none.
+          // Leave first: this page polls the webhook and would show an error after the deletion.
           await navigate({ to: '/settings/webhooks' })
           try {
             await api.deleteWebhook({ webhook_id: webhook.id })
             await queries.invalidateQueries({ queryKey: ['webhooks'], exact: true })
             queries.removeQueries({ queryKey: ['webhooks', webhook.id] })
-            say(`${webhook.label} is deleted.`)
+            say(`${webhook.label} deleted.`)
           } catch (error) {
             say(`${webhook.label} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >
-        <p>Nothing is sent to it from then on, and everything that was pending or held is canceled.</p>
-        <p>If you only want a pause, disable it instead.</p>
+        <p>All pending and held deliveries are canceled.</p>
+        <p>To pause it, disable it instead.</p>
       </Confirm>
     </Section>
   )

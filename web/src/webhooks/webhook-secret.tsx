@@ -9,7 +9,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
 import { showError } from '../ui/toast.tsx'
 
-/** The secret is asked for, not loaded: every look is in the audit log. */
+/** Loads the secret only on request, because each read is recorded in the audit log. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
   const [secret, setSecret] = useState<string | null>(null)
   const [rotating, setRotating] = useState(false)
@@ -18,10 +18,7 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
     showError,
   )
   return (
-    <Section
-      title="Secret"
-      hint="Deliveries are signed with it. Who looks at it and who rotates it is recorded in the audit log."
-    >
+    <Section title="Secret" hint="Signs deliveries. The audit log records who views or rotates it.">
       <Card className="space-y-3 p-4">
         {secret && <Copyable text={secret} label="webhook secret" />}
         <div className="flex flex-wrap gap-2">
@@ -48,8 +45,8 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
         onConfirm={async () => setSecret((await api.rotateWebhookSecret({ webhook_id: webhook.id })).secret)}
       >
         <p>
-          The old secret stops at once, also for retries: the receiver will refuse deliveries until it has the new one.
-          What it refused can be delivered again.
+          The old secret stops working at once, also for retries: the receiver will reject deliveries until it has the
+          new one. You can redeliver rejected deliveries.
         </p>
       </Confirm>
     </Section>

@@ -8,7 +8,7 @@ import { webhookEndpoint } from '../data/endpoints.ts'
 import { useMe } from '../data/me.ts'
 import { webhooksQuery, whyManagers } from '../data/webhooks.ts'
 import { HealthInRow } from '../deliveries/health.tsx'
-import { EndpointPill } from '../deliveries/words.tsx'
+import { EndpointPill } from '../deliveries/labels.tsx'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -18,12 +18,12 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty } from '../ui/states.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
-import { useCoverageInWords } from '../workspaces/team-coverage.tsx'
+import { useCoverageText } from '../workspaces/team-coverage.tsx'
 import { emptyWebhook, WebhookForm } from './webhook-form.tsx'
 
 export function WebhooksScreen() {
   const { isManager } = useMe()
-  return isManager ? <Webhooks /> : <ManagersOnly title="Webhooks" what={whyManagers} />
+  return isManager ? <Webhooks /> : <ManagersOnly title="Webhooks" reason={whyManagers} />
 }
 
 function Webhooks() {
@@ -42,8 +42,7 @@ function Webhooks() {
         {(list) =>
           list.length === 0 ? (
             <Empty icon={WebhookIcon} title="No webhooks yet" action={button}>
-              A webhook posts what happens to issues, comments and projects to an address of yours, signed, and tries
-              again when that does not answer.
+              A webhook sends changes of issues, comments and projects to your URL. Deliveries are signed and retried.
             </Empty>
           ) : (
             <List webhooks={list} />
@@ -57,7 +56,7 @@ function Webhooks() {
 
 function List({ webhooks }: { webhooks: Webhook[] }) {
   const { list } = useRows('webhook')
-  const inWords = useCoverageInWords()
+  const coverageText = useCoverageText()
   return (
     <ul {...list} aria-label="Webhooks" className="divide-y border-b">
       {webhooks.map((webhook) => (
@@ -75,7 +74,7 @@ function List({ webhooks }: { webhooks: Webhook[] }) {
               <span className="font-medium">{webhook.label}</span>{' '}
               <span className="text-ink-3 max-sm:hidden">{new URL(webhook.url).host}</span>
             </span>
-            <span className="w-36 shrink-0 truncate text-ink-2 max-lg:hidden">{inWords(webhook)}</span>
+            <span className="w-36 shrink-0 truncate text-ink-2 max-lg:hidden">{coverageText(webhook)}</span>
             <span className="w-44 shrink-0 truncate text-ink-2 max-lg:hidden">
               {webhook.resource_types.map((type) => `${type}s`).join(', ')}
             </span>
@@ -91,22 +90,23 @@ function List({ webhooks }: { webhooks: Webhook[] }) {
 
 function CreateWebhook({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
-  const [made, setMade] = useState<{ id: string; label: string; secret: string } | null>(null)
-  const open = () => made && void navigate({ to: '/settings/webhooks/$webhookId', params: { webhookId: made.id } })
-  if (made) {
+  const [created, setCreated] = useState<{ id: string; label: string; secret: string } | null>(null)
+  const open = () =>
+    created && void navigate({ to: '/settings/webhooks/$webhookId', params: { webhookId: created.id } })
+  if (created) {
     return (
       <Dialog
         open
         onClose={() => open()}
-        title={`${made.label} is created`}
-        description="Its deliveries are signed with this secret. Give it to the receiver; owners and admins can show it again later."
+        title={`${created.label} created`}
+        description="This secret signs the deliveries. Copy it to the receiver; owners and admins can view it again later."
         footer={
           <Button look="primary" onClick={() => open()} autoFocus>
-            Go on to test it
+            Open webhook
           </Button>
         }
       >
-        <Copyable text={made.secret} label="webhook secret" />
+        <Copyable text={created.secret} label="webhook secret" />
       </Dialog>
     )
   }
@@ -116,7 +116,7 @@ function CreateWebhook({ onClose }: { onClose: () => void }) {
         initial={emptyWebhook}
         action="Create webhook"
         onSubmit={async ({ team_ids, ...fields }) => {
-          setMade(await api.createWebhook(fields.all_teams ? fields : { ...fields, team_ids }))
+          setCreated(await api.createWebhook(fields.all_teams ? fields : { ...fields, team_ids }))
           void queries.invalidateQueries({ queryKey: ['webhooks'] })
         }}
       >

@@ -6,24 +6,24 @@ import { Block } from '../ui/copy.tsx'
 import { messageOf } from '../ui/problem.ts'
 import { Notice, Skeletons } from '../ui/states.tsx'
 
-const waitMs = 300
+const debounceMs = 300
 
-/** What it is once nothing was typed for a moment. */
-function useSettled(text: string) {
-  const [settled, setSettled] = useState(text)
+/** Returns the text after a pause in typing. */
+function useDebounced(text: string) {
+  const [debounced, setDebounced] = useState(text)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), waitMs)
+    const timer = setTimeout(() => setDebounced(text), debounceMs)
     return () => clearTimeout(timer)
   }, [text])
-  return settled
+  return debounced
 }
 
-/** The very text an agent would get now, with what has not been saved yet. */
+/** The exact context an agent would receive, including unsaved changes. */
 export function GuidancePreview({ teamId, draft }: { teamId: string; draft: GuidanceDraft }) {
-  const settled = useSettled(JSON.stringify(draft))
+  const debounced = useDebounced(JSON.stringify(draft))
   const { data, error } = useQuery({
-    queryKey: ['guidance-preview', teamId, settled],
-    queryFn: () => api.previewGuidance({ team_id: teamId, ...(JSON.parse(settled) as GuidanceDraft) }),
+    queryKey: ['guidance-preview', teamId, debounced],
+    queryFn: () => api.previewGuidance({ team_id: teamId, ...(JSON.parse(debounced) as GuidanceDraft) }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })
@@ -43,12 +43,12 @@ const Preview = ({ preview: { example, prompt_context } }: { preview: Previewed 
     <p className="text-ink-2">
       {example ? (
         <>
-          As an agent would get it with {example.identifier}, “{example.title}”.
+          As an agent receives it with {example.identifier}, “{example.title}”.
         </>
       ) : (
-        'As an agent would get it with an issue of this team; it has none yet, so one was invented.'
+        'As an agent receives it, with a sample issue: this team has no issues yet.'
       )}
     </p>
-    <Block text={prompt_context} label="what agents get" />
+    <Block text={prompt_context} label="agent context" />
   </>
 )

@@ -8,7 +8,7 @@ import { Field, Input, Select } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 
-/** An invitation is a link to be passed on by hand: the service sends no mail. */
+/** Creates an invitation link. The user must send it, because the service sends no e-mail. */
 export function Invite({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { role: mine } = useMe()
   const [email, setEmail] = useState('')
@@ -30,7 +30,7 @@ export function Invite({ open, onClose }: { open: boolean; onClose: () => void }
         open={open}
         onClose={close}
         title={`Send this link to ${email}`}
-        description="It works once, for 7 days, and is shown only now."
+        description="Works once and expires in 7 days. Shown only now."
         size="sm"
         footer={
           <Button look="primary" onClick={close}>
@@ -38,19 +38,19 @@ export function Invite({ open, onClose }: { open: boolean; onClose: () => void }
           </Button>
         }
       >
-        <Copyable text={link} label="the link" autoFocus />
+        <Copyable text={link} label="link" autoFocus />
       </Dialog>
     )
   }
   return (
-    <Dialog open={open} onClose={close} title="Invite somebody" size="sm">
+    <Dialog open={open} onClose={close} title="Invite people" size="sm">
       <form onSubmit={form.submit} className="space-y-4 pb-3">
         <Field label="E-mail" error={form.errors.email}>
           <Input type="email" required autoFocus value={email} onChange={(event) => setEmail(event.target.value)} />
         </Field>
         <Field
           label="Role"
-          hint="Admins install agents and manage webhooks, teams and members. Members work on issues."
+          hint="Admins install agents and manage webhooks, teams and members."
           error={form.errors.role}
         >
           <Select value={role} onChange={(event) => setRole(event.target.value as typeof role)}>

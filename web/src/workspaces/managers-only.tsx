@@ -8,27 +8,27 @@ import { Empty } from '../ui/states.tsx'
 
 interface Props {
   title: string
-  /** What would be here, in a sentence. */
-  what?: string
+  /** Why it is restricted, in one sentence. */
+  reason?: string
   children?: ReactNode
 }
 
-/** A place that only owners and admins can use: everybody else reads so, and whom to ask, instead of an error. */
-export function ManagersOnly({ title, what, children }: Props) {
+/** Shows its children to owners and admins. Other members see whom to ask instead of an error. */
+export function ManagersOnly({ title, reason, children }: Props) {
   const { isManager } = useMe()
-  return isManager && children ? children : <Refusal title={title} what={what} />
+  return isManager && children ? children : <Restricted title={title} reason={reason} />
 }
 
-function Refusal({ title, what }: { title: string; what: string | undefined }) {
+function Restricted({ title, reason }: { title: string; reason: string | undefined }) {
   const members = useQuery(membersQuery).data ?? []
   const managers = members.filter(({ role }) => role !== 'member')
   return (
     <Page title={title}>
-      <Empty icon={ShieldAlert} title="This is for owners and admins">
-        {what && <p>{what}</p>}
+      <Empty icon={ShieldAlert} title="Owners and admins only">
+        {reason && <p>{reason}</p>}
         {managers.length > 0 && (
           <p className="mt-2">
-            Ask {managers.length === 1 ? '' : 'one of them: '}
+            Ask {managers.length === 1 ? '' : 'one of '}
             <span className="font-medium text-ink">
               {managers
                 .slice(0, 5)

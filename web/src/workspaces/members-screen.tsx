@@ -13,12 +13,18 @@ import { Select } from '../ui/field.tsx'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { Time } from '../ui/time.tsx'
+import { exactly } from '../ui/time.tsx'
 import { say, showError } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 
 const roles = { owner: 'Owner', admin: 'Admin', member: 'Member' } as const
 type Role = keyof typeof roles
+
+/** "in 7 days", "within a day". */
+function inDays(at: string): string {
+  const days = Math.ceil((Date.parse(at) - Date.now()) / 86_400_000)
+  return days > 1 ? `in ${days} days` : 'within a day'
+}
 
 export function MembersScreen() {
   const { isManager } = useMe()
@@ -45,19 +51,19 @@ export function MembersScreen() {
 
 function Members({ members }: { members: Member[] }) {
   const { user, role, isManager } = useMe()
-  const [leaving, setLeaving] = useState<Member | null>(null)
+  const [removing, setRemoving] = useState<Member | null>(null)
   const change = async (member: Member, next: Role) => {
     try {
       await api.updateMember({ user_id: member.id, role: next })
-      say(`${member.display_name} is now ${roles[next].toLowerCase()}.`)
+      say(`${member.display_name} is now ${next === 'member' ? 'a' : 'an'} ${next}.`)
     } catch (error) {
       showError(error)
     }
     await queries.invalidateQueries({ queryKey: ['workspace'] })
     if (member.id === user.id) await queries.invalidateQueries({ queryKey: ['me'] })
   }
-  // Only an owner makes or unmakes owners.
-  const mayChange = (member: Member) => isManager && (role === 'owner' || member.role !== 'owner')
+  // Only owners can promote or demote owners.
+  const canChange = (member: Member) => isManager && (role === 'owner' || member.role !== 'owner')
   return (
     <>
       <Rows label="Members">
@@ -73,7 +79,7 @@ function Members({ members }: { members: Member[] }) {
                 {member.email} · joined {dayOf(member.joined_at)}
               </p>
             </div>
-            {mayChange(member) ? (
+            {canChange(member) ? (
               <Select
                 aria-label={`Role of ${member.display_name}`}
                 className="w-28"
@@ -81,18 +87,18 @@ function Members({ members }: { members: Member[] }) {
                 onChange={(event) => void change(member, event.target.value as Role)}
               >
                 {(Object.keys(roles) as Role[])
-                  .filter((one) => role === 'owner' || one !== 'owner')
-                  .map((one) => (
-                    <option key={one} value={one}>
-                      {roles[one]}
+                  .filter((option) => role === 'owner' || option !== 'owner')
+                  .map((option) => (
+                    <option key={option} value={option}>
+                      {roles[option]}
                     </option>
                   ))}
               </Select>
             ) : (
               <Pill>{roles[member.role]}</Pill>
             )}
-            {(mayChange(member) || member.id === user.id) && (
-              <Button size="sm" look="quiet" onClick={() => setLeaving(member)}>
+            {(canChange(member) || member.id === user.id) && (
+              <Button size="sm" look="quiet" onClick={() => setRemoving(member)}>
                 {member.id === user.id ? 'Leave' : 'Remove'}
               </Button>
             )}
@@ -100,31 +106,31 @@ function Members({ members }: { members: Member[] }) {
         ))}
       </Rows>
       <Confirm
-        open={leaving !== null}
-        onClose={() => setLeaving(null)}
-        title={leaving?.id === user.id ? 'Leave this workspace?' : `Remove ${leaving?.display_name}?`}
-        action={leaving?.id === user.id ? 'Leave' : 'Remove'}
+        open={removing !== null}
+        onClose={() => setRemoving(null)}
+        title={removing?.id === user.id ? 'Leave this workspace?' : `Remove ${removing?.display_name}?`}
+        action={removing?.id === user.id ? 'Leave' : 'Remove'}
         onConfirm={async () => {
-          if (!leaving) return
-          await api.removeMember({ user_id: leaving.id })
-          if (leaving.id === user.id) location.assign('/')
+          if (!removing) return
+          await api.removeMember({ user_id: removing.id })
+          if (removing.id === user.id) location.assign('/')
           await queries.invalidateQueries({ queryKey: ['workspace'] })
         }}
       >
-        <p>What was written stays. Coming back needs a new invitation.</p>
+        <p>Issues and comments stay. Rejoining needs a new invitation.</p>
       </Confirm>
     </>
   )
 }
 
-/** Those that can still be accepted. */
+/** Pending invitations. */
 function Invitations() {
   const { data } = useQuery({
     queryKey: ['workspace', 'invitations'],
     queryFn: () => readAll('listInvitations'),
   })
   if (!data || data.length === 0) return null
-  const withdraw = async (id: string) => {
+  const revoke = async (id: string) => {
     try {
       await api.deleteInvitation({ invitation_id: id })
     } catch (error) {
@@ -133,21 +139,24 @@ function Invitations() {
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   }
   return (
-    <Section title="Invited" hint="Each link works once, for 7 days.">
+    <Section title="Invitations" hint="Each link works once and expires after 7 days.">
       <Rows label="Invitations">
         {data.map(({ id, email, role, expires_at }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
             <span className="min-w-40 flex-1 truncate">{email}</span>
             <span className="text-xs text-ink-2">
-              {roles[role]} · ends <Time at={expires_at} />
+              {roles[role]} ·{' '}
+              <time dateTime={expires_at} title={exactly(expires_at)}>
+                expires {inDays(expires_at)}
+              </time>
             </span>
             <Button
               size="sm"
               look="quiet"
-              onClick={() => void withdraw(id)}
-              aria-label={`Withdraw the invitation of ${email}`}
+              onClick={() => void revoke(id)}
+              aria-label={`Revoke invitation for ${email}`}
             >
-              Withdraw
+              Revoke
             </Button>
           </li>
         ))}

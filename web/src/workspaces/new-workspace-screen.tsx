@@ -2,45 +2,45 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, enterWorkspace, inWorkspace } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
-import { Front, frontLink } from '../login/front.tsx'
+import { CenteredPage, inlineLink } from '../login/centered-page.tsx'
 import { signOut } from '../login/sign-out.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
-import { keyOf } from './team-key.ts'
+import { suggestKey } from './team-key.ts'
 
-/** A workspace and its first team, because issues need one to have a code. */
+/** Creates a workspace with its first team, because issue IDs start with a team key. */
 export function NewWorkspaceScreen() {
   const { user, workspaces } = useMe()
   const [name, setName] = useState('')
   const [team, setTeam] = useState('')
-  const [ownKey, setOwnKey] = useState<string | null>(null)
-  const [made, setMade] = useState<string | null>(null)
-  const key = ownKey ?? keyOf(team)
+  const [typedKey, setTypedKey] = useState<string | null>(null)
+  const [createdId, setCreatedId] = useState<string | null>(null)
+  const key = typedKey ?? suggestKey(team)
   const form = useForm(async () => {
-    // A team that was refused does not make a second workspace.
-    const id = made ?? (await api.createWorkspace({ name })).id
-    setMade(id)
+    // If only the team fails, a retry reuses the workspace.
+    const id = createdId ?? (await api.createWorkspace({ name })).id
+    setCreatedId(id)
     await api.createTeam({ name: team, key }, inWorkspace(id))
     enterWorkspace(id)
     location.assign('/')
   }, ['name', 'key'])
   return (
-    <Front
+    <CenteredPage
       title="Create a workspace"
-      hint="Everything your company works on, and everybody who works on it."
+      hint="A workspace contains the teams, issues and projects of your company."
       footer={
         workspaces.length > 0 ? (
-          <Link to="/issues" className={frontLink}>
+          <Link to="/issues" className={inlineLink}>
             Back to your issues
           </Link>
         ) : (
           <>
-            <p>Were you invited? Open the link in your invitation instead.</p>
+            <p>Invited? Open the link in your invitation instead.</p>
             <p className="mt-2">
               You are signed in as {user.email}.{' '}
-              <button type="button" className={frontLink} onClick={() => void signOut('/sign-in')}>
+              <button type="button" className={inlineLink} onClick={() => void signOut('/sign-in')}>
                 Sign out
               </button>
             </p>
@@ -49,18 +49,18 @@ export function NewWorkspaceScreen() {
       }
     >
       <form onSubmit={form.submit} className="space-y-4">
-        <Field label="Name of the workspace" error={made ? undefined : form.errors.name}>
+        <Field label="Workspace name" error={createdId ? undefined : form.errors.name}>
           <Input
             required
             autoFocus
-            disabled={made !== null}
+            disabled={createdId !== null}
             value={name}
             onChange={(event) => setName(event.target.value)}
             placeholder="Harbor Coffee"
           />
         </Field>
         <div className="grid grid-cols-[1fr_96px] gap-3">
-          <Field label="Your first team" error={made ? form.errors.name : undefined}>
+          <Field label="First team" error={createdId ? form.errors.name : undefined}>
             <Input required value={team} onChange={(event) => setTeam(event.target.value)} placeholder="Engineering" />
           </Field>
           <Field label="Key" error={form.errors.key}>
@@ -69,17 +69,17 @@ export function NewWorkspaceScreen() {
               value={key}
               maxLength={6}
               className="font-mono"
-              onChange={(event) => setOwnKey(event.target.value.toUpperCase())}
+              onChange={(event) => setTypedKey(event.target.value.toUpperCase())}
               placeholder="ENG"
             />
           </Field>
         </div>
-        <p className="text-xs text-ink-3">The key begins the code of each issue, such as {key || 'ENG'}-1.</p>
+        <p className="text-xs text-ink-3">The key is the prefix for issue IDs, such as {key || 'ENG'}-1.</p>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
         <Button type="submit" look="primary" className="w-full" busy={form.busy}>
           Create workspace
         </Button>
       </form>
-    </Front>
+    </CenteredPage>
   )
 }

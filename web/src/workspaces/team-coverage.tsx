@@ -13,12 +13,12 @@ interface Props {
   teams: readonly Pick<Team, 'id' | 'key' | 'name'>[]
   value: TeamCoverage
   onChange: (value: TeamCoverage) => void
-  /** What is meant by all and by some, here. */
+  /** Help texts of the two choices. */
   hints: { all: string; selected: string }
   error?: string | undefined
 }
 
-/** All teams, or those that are ticked. */
+/** Choice between all teams and selected teams. */
 export function TeamCoverageField({ label, name, teams, value, onChange, hints, error }: Props) {
   return (
     <div className="space-y-2">
@@ -47,12 +47,12 @@ export function TeamCoverageField({ label, name, teams, value, onChange, hints, 
               onChange={({ target }) =>
                 onChange({
                   ...value,
-                  team_ids: target.checked ? [...value.team_ids, id] : value.team_ids.filter((one) => one !== id),
+                  team_ids: target.checked ? [...value.team_ids, id] : value.team_ids.filter((other) => other !== id),
                 })
               }
             />
           ))}
-          {teams.length === 0 && <p className="text-ink-2">There is no team yet.</p>}
+          {teams.length === 0 && <p className="text-ink-2">No teams yet.</p>}
         </fieldset>
       )}
       {error && (
@@ -65,7 +65,7 @@ export function TeamCoverageField({ label, name, teams, value, onChange, hints, 
 }
 
 /** "All teams", "Design, Engineering". */
-export function useCoverageInWords() {
+export function useCoverageText() {
   const teams = useTeams()
   return ({ all_teams, team_ids }: TeamCoverage) =>
     all_teams

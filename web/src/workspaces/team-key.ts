@@ -1,5 +1,5 @@
-/** `Engineering` suggests ENG. */
-export const keyOf = (name: string) =>
+/** Suggests ENG for `Engineering`. */
+export const suggestKey = (name: string) =>
   name
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '')

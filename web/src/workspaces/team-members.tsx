@@ -12,7 +12,7 @@ import { Pill } from '../ui/pill.tsx'
 import { Skeletons } from '../ui/states.tsx'
 import { showError } from '../ui/toast.tsx'
 
-/** Who works in the team, the agents that reach it among them. */
+/** Members of the team, including agents installed for it. */
 export function TeamMembers({ team }: { team: Team }) {
   const { user, isManager } = useMe()
   const pick = usePicker()
@@ -21,8 +21,8 @@ export function TeamMembers({ team }: { team: Team }) {
     queryKey: ['workspace', 'teams', team.id, 'members'],
     queryFn: () => readAll('listTeamMembers', { team_id: team.id }),
   })
-  const inside = new Set(data?.map(({ id }) => id))
-  const attempt = async (work: () => Promise<unknown>) => {
+  const memberIds = new Set(data?.map(({ id }) => id))
+  const run = async (work: () => Promise<unknown>) => {
     try {
       await work()
     } catch (error) {
@@ -32,17 +32,19 @@ export function TeamMembers({ team }: { team: Team }) {
   }
   const add = (anchor: Element) =>
     pick(anchor, {
-      title: 'Add to the team',
+      title: 'Add member',
       options: async (query) =>
         (await queries.ensureQueryData(membersQuery))
-          .filter(({ id, display_name }) => !inside.has(id) && display_name.toLowerCase().includes(query.toLowerCase()))
+          .filter(
+            ({ id, display_name }) => !memberIds.has(id) && display_name.toLowerCase().includes(query.toLowerCase()),
+          )
           .map(({ id, display_name }) => ({
             value: id,
             label: display_name,
             icon: <Avatar name={display_name} size={16} />,
           })),
-      empty: 'Everybody is in it already.',
-      onPick: (id) => void attempt(() => api.addTeamMember({ team_id: team.id, user_id: id })),
+      empty: 'No more members to add.',
+      onPick: (id) => void run(() => api.addTeamMember({ team_id: team.id, user_id: id })),
     })
   return (
     <Section
@@ -58,7 +60,7 @@ export function TeamMembers({ team }: { team: Team }) {
       {!data ? (
         <Skeletons rows={3} />
       ) : (
-        <Rows label="Members of the team">
+        <Rows label="Team members">
           {data.map(({ id, display_name, email }) => {
             const agent = people.get(id)?.user_kind === 'application'
             return (
@@ -74,8 +76,8 @@ export function TeamMembers({ team }: { team: Team }) {
                     <Button
                       size="sm"
                       look="quiet"
-                      aria-label={id === user.id ? 'Leave the team' : `Remove ${display_name}`}
-                      onClick={() => void attempt(() => api.removeTeamMember({ team_id: team.id, user_id: id }))}
+                      aria-label={id === user.id ? 'Leave team' : `Remove ${display_name}`}
+                      onClick={() => void run(() => api.removeTeamMember({ team_id: team.id, user_id: id }))}
                     >
                       {id === user.id ? 'Leave' : 'Remove'}
                     </Button>
@@ -84,7 +86,7 @@ export function TeamMembers({ team }: { team: Team }) {
               </li>
             )
           })}
-          {data.length === 0 && <li className="px-4 py-3 text-ink-3">Nobody yet.</li>}
+          {data.length === 0 && <li className="px-4 py-3 text-ink-3">No members yet.</li>}
         </Rows>
       )}
     </Section>

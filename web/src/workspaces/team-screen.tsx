@@ -42,7 +42,7 @@ export function TeamScreen() {
       <Loaded query={{ ...teams, data: team }}>
         {(team) => (
           <>
-            {isManager ? <Editing key={team.id} team={team} /> : <Reading team={team} />}
+            {isManager ? <TeamForm key={team.id} team={team} /> : <TeamDetails team={team} />}
             <TeamMembers team={team} />
           </>
         )}
@@ -51,10 +51,10 @@ export function TeamScreen() {
   )
 }
 
-const Reading = ({ team }: { team: Team }) => (
+const TeamDetails = ({ team }: { team: Team }) => (
   <>
     <Section title="Guidance for agents">
-      <p className="whitespace-pre-wrap text-ink-2">{team.guidance || 'None. Owners and admins can write it.'}</p>
+      <p className="whitespace-pre-wrap text-ink-2">{team.guidance || 'None. Owners and admins can add it.'}</p>
     </Section>
     {team.repositories.length > 0 && (
       <Section title="Repositories">
@@ -68,7 +68,7 @@ const Reading = ({ team }: { team: Team }) => (
   </>
 )
 
-function Editing({ team }: { team: Team }) {
+function TeamForm({ team }: { team: Team }) {
   const { draft, change, isEdited, isOutdated, reset } = useDraft({
     name: team.name,
     guidance: team.guidance,
@@ -85,7 +85,7 @@ function Editing({ team }: { team: Team }) {
       <form onSubmit={form.submit} className="space-y-5">
         <Field
           label="Name"
-          hint={`Its issues are ${team.key}-1, ${team.key}-2, …`}
+          hint={`Issue IDs: ${team.key}-1, ${team.key}-2, …`}
           error={form.errors.name}
           className="max-w-sm"
         >
@@ -93,14 +93,14 @@ function Editing({ team }: { team: Team }) {
         </Field>
         <Field
           label="Guidance for agents"
-          hint="What agents get with each issue of this team, after the guidance of the workspace. Markdown."
+          hint="Markdown. Agents receive it with each issue of this team, after the workspace guidance."
           error={form.errors.guidance}
         >
           <Textarea
             className="min-h-40 font-mono text-xs"
             value={guidance}
             onChange={(event) => change({ guidance: event.target.value })}
-            placeholder="How this team tests, who reviews, where things are…"
+            placeholder="How to run tests, who reviews, where to find things…"
           />
         </Field>
         <Repositories
@@ -114,7 +114,7 @@ function Editing({ team }: { team: Team }) {
           Save
         </Button>
       </form>
-      <Section title="What agents get">
+      <Section title="Preview">
         <GuidancePreview
           teamId={team.id}
           draft={{ team_guidance: guidance, repositories: repositories.filter(({ repository }) => repository) }}
@@ -124,7 +124,7 @@ function Editing({ team }: { team: Team }) {
   )
 }
 
-/** Where the team's work happens, told to agents as hints. */
+/** Repositories of the team, included in the agent context. */
 function Repositories({
   repositories,
   onChange,
@@ -135,13 +135,13 @@ function Repositories({
   errors: Record<string, string>
 }) {
   const change = (at: number, changed: Repository) =>
-    onChange(repositories.map((one, index) => (index === at ? changed : one)))
+    onChange(repositories.map((current, index) => (index === at ? changed : current)))
   const problem = Object.entries(errors).find(([field]) => field.startsWith('repositories'))?.[1]
   return (
     <fieldset className="space-y-2">
       <legend className="font-medium">Repositories</legend>
       {repositories.map((repository, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they have no other name while they are typed
+        // biome-ignore lint/suspicious/noArrayIndexKey: the items have no other identity than their index
         <div key={index} className="flex gap-2">
           <Input
             aria-label={`Repository ${index + 1}`}
@@ -152,9 +152,9 @@ function Repositories({
             onChange={(event) => change(index, { ...repository, repository: event.target.value })}
           />
           <Input
-            aria-label={`Address of repository ${index + 1}`}
+            aria-label={`URL of repository ${index + 1}`}
             type="url"
-            placeholder="https://…, optional"
+            placeholder="https://… (optional)"
             value={repository.url ?? ''}
             onChange={(event) =>
               change(index, {

@@ -13,7 +13,7 @@ import { useForm } from '../ui/form.ts'
 import { Page, Rows } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty, Notice } from '../ui/states.tsx'
-import { keyOf } from './team-key.ts'
+import { suggestKey } from './team-key.ts'
 
 export function TeamsScreen() {
   const { isManager } = useMe()
@@ -35,7 +35,7 @@ export function TeamsScreen() {
 const Teams = ({ teams }: { teams: Team[] }) =>
   teams.length === 0 ? (
     <Empty icon={Users} title="No teams yet">
-      A team has its own issues, with codes such as ENG-12, and its own guidance for agents.
+      A team has its own issues, with IDs such as ENG-12, and its own guidance for agents.
     </Empty>
   ) : (
     <Rows label="Teams">
@@ -62,8 +62,8 @@ const Teams = ({ teams }: { teams: Team[] }) =>
 function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()
   const [name, setName] = useState('')
-  const [ownKey, setOwnKey] = useState<string | null>(null)
-  const key = ownKey ?? keyOf(name)
+  const [typedKey, setTypedKey] = useState<string | null>(null)
+  const key = typedKey ?? suggestKey(name)
   const form = useForm(async () => {
     const team = await api.createTeam({ name, key })
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
@@ -78,7 +78,7 @@ function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
         </Field>
         <Field
           label="Key"
-          hint={`Begins the code of its issues: ${key || 'ENG'}-1. It cannot be changed later.`}
+          hint={`Prefix for issue IDs, such as ${key || 'ENG'}-1. It cannot be changed later.`}
           error={form.errors.key}
         >
           <Input
@@ -86,7 +86,7 @@ function NewTeam({ open, onClose }: { open: boolean; onClose: () => void }) {
             maxLength={6}
             className="w-28 font-mono"
             value={key}
-            onChange={(event) => setOwnKey(event.target.value.toUpperCase())}
+            onChange={(event) => setTypedKey(event.target.value.toUpperCase())}
           />
         </Field>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}

@@ -20,13 +20,13 @@ export function WorkspaceScreen() {
   return (
     <ManagersOnly title="Workspace">
       <Page title="Workspace" width="reading">
-        <Loaded query={workspace}>{(workspace) => <Editing workspace={workspace} />}</Loaded>
+        <Loaded query={workspace}>{(workspace) => <WorkspaceForm workspace={workspace} />}</Loaded>
       </Page>
     </ManagersOnly>
   )
 }
 
-function Editing({ workspace }: { workspace: Workspace }) {
+function WorkspaceForm({ workspace }: { workspace: Workspace }) {
   const { draft, change, isEdited, isOutdated, reset } = useDraft({
     name: workspace.name,
     guidance: workspace.guidance,
@@ -46,7 +46,7 @@ function Editing({ workspace }: { workspace: Workspace }) {
         </Field>
         <Field
           label="Guidance for agents"
-          hint="Every agent gets this with each piece of work, before the guidance of the team. Markdown."
+          hint="Markdown. All agents receive it with each session, before the team guidance."
           error={form.errors.guidance}
         >
           <Textarea
@@ -54,10 +54,10 @@ function Editing({ workspace }: { workspace: Workspace }) {
             className="min-h-40 font-mono text-xs"
             value={guidance}
             onChange={(event) => change({ guidance: event.target.value })}
-            placeholder="How we name branches, what must never be touched, whom to ask…"
+            placeholder="Branch names, files not to change, whom to ask…"
           />
         </Field>
-        {isOutdated && <EditConflict what="this" onReset={reset} />}
+        {isOutdated && <EditConflict what="the workspace" onReset={reset} />}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
         <Button type="submit" look="primary" busy={form.busy} disabled={!isEdited}>
           Save
@@ -68,21 +68,21 @@ function Editing({ workspace }: { workspace: Workspace }) {
   )
 }
 
-/** For a team, since that is how agents get it. */
+/** Agents receive the workspace guidance together with that of a team. */
 function Preview({ guidance }: { guidance: string }) {
   const teams = useTeams()
-  const [chosen, setChosen] = useState<string | null>(null)
-  const team = teams.find(({ id }) => id === chosen) ?? teams[0]
+  const [selectedId, setSelectedId] = useState<string | null>(null)
+  const team = teams.find(({ id }) => id === selectedId) ?? teams[0]
   if (!team) return null
   return (
     <Section
-      title="What agents get"
+      title="Preview"
       actions={
         <Select
-          aria-label="Team of the preview"
+          aria-label="Preview team"
           className="w-44"
           value={team.id}
-          onChange={(event) => setChosen(event.target.value)}
+          onChange={(event) => setSelectedId(event.target.value)}
         >
           {teams.map(({ id, name }) => (
             <option key={id} value={id}>

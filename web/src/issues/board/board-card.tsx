@@ -1,24 +1,24 @@
 import type { AgentSession } from '@baton/protocol'
-import { Box, CheckSquare, CircleUser } from 'lucide-react'
+import { Box, CheckSquare } from 'lucide-react'
 import { memo, useRef } from 'react'
-import { Avatar } from '../../ui/avatar.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { TitleInput } from '../edit/title-input.tsx'
-import type { Field, Known } from '../fields/known.tsx'
-import { PriorityIcon, priorityLabel, StatusIcon, statusLabel } from '../fields/words.tsx'
+import type { Directory } from '../fields/directory.ts'
+import type { FieldId } from '../fields/fields.tsx'
 import { AgentChip } from '../list/agent-chip.tsx'
 import { Due } from '../list/due.tsx'
+import { AssigneeButton, FieldButton } from '../list/field-button.tsx'
 import { Labels } from '../list/list-row.tsx'
-import { rowId } from '../list/press.ts'
+import { rowId } from '../list/row-click.ts'
 import type { Row } from '../list/rows.ts'
 import { useCardDrag } from './board-drag.ts'
 
 interface Props {
   row: Row
   next: string | null
-  /** What the columns stand for need not be said again on the card. */
-  field: Field
-  known: Known
+  /** The field of the columns, which cards do not repeat. */
+  field: FieldId
+  directory: Directory
   session: AgentSession | undefined
   current: boolean
   selected: boolean
@@ -27,15 +27,14 @@ interface Props {
   onEdited: () => void
 }
 
-const press = 'flex size-5 shrink-0 items-center justify-center rounded hover:bg-hover'
+const button = 'flex size-5 shrink-0 items-center justify-center rounded hover:bg-hover'
 
 export const BoardCard = memo(function BoardCard(props: Props) {
-  const { row, next, field, known, session, current, selected, editing, dropBefore, onEdited } = props
+  const { row, next, field, directory, session, current, selected, editing, dropBefore, onEdited } = props
   const { issue } = row
   const ref = useRef<HTMLLIElement>(null)
   useCardDrag(ref, row.key, row.group, next)
-  const assignee = issue.assignee_id ? (known.people.get(issue.assignee_id)?.display_name ?? 'Somebody') : null
-  const project = field === 'project' ? undefined : known.projects.get(issue.project_id ?? '')
+  const project = field === 'project' ? undefined : directory.projects.get(issue.project_id ?? '')
   return (
     <li
       ref={ref}
@@ -56,17 +55,7 @@ export const BoardCard = memo(function BoardCard(props: Props) {
             <span className="sr-only">Selected</span>
           </>
         )}
-        {field !== 'status' && (
-          <button
-            type="button"
-            tabIndex={-1}
-            data-do="status"
-            aria-label={`Status: ${statusLabel(issue.status)}`}
-            className={press}
-          >
-            <StatusIcon status={issue.status} />
-          </button>
-        )}
+        {field !== 'status' && <FieldButton id="status" issue={issue} directory={directory} className={button} />}
         <a
           href={`/issue/${issue.code}`}
           tabIndex={-1}
@@ -76,16 +65,7 @@ export const BoardCard = memo(function BoardCard(props: Props) {
         >
           {issue.code}
         </a>
-        <button
-          type="button"
-          tabIndex={-1}
-          data-do="assignee"
-          aria-label={`Assignee: ${assignee ?? 'nobody'}`}
-          title={assignee ?? 'No assignee'}
-          className={press}
-        >
-          {assignee ? <Avatar name={assignee} size={20} /> : <CircleUser size={16} strokeWidth={1.5} aria-hidden />}
-        </button>
+        <AssigneeButton issue={issue} directory={directory} className={button} />
       </div>
       {editing ? (
         <TitleInput issue={issue} onDone={onEdited} />
@@ -101,19 +81,10 @@ export const BoardCard = memo(function BoardCard(props: Props) {
         </a>
       )}
       <div className="flex flex-wrap items-center gap-1.5">
-        <button
-          type="button"
-          tabIndex={-1}
-          data-do="priority"
-          aria-label={`Priority: ${priorityLabel(issue.priority)}`}
-          title={priorityLabel(issue.priority)}
-          className={press}
-        >
-          <PriorityIcon priority={issue.priority} />
-        </button>
-        <AgentChip issue={issue} session={session} people={known.people} />
+        <FieldButton id="priority" issue={issue} directory={directory} className={button} />
+        <AgentChip issue={issue} session={session} people={directory.people} />
         {issue.due_date && <Due at={issue.due_date} done={issue.status === 'done'} />}
-        <Labels issue={issue} known={known} most={2} />
+        <Labels issue={issue} directory={directory} most={2} />
         {project && (
           <span className="inline-flex max-w-40 min-w-0 items-center gap-1 text-xs text-ink-3">
             <Box size={11} aria-hidden className="shrink-0" />

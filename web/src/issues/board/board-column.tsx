@@ -3,7 +3,8 @@ import { Plus } from 'lucide-react'
 import { memo, type ReactNode, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
-import type { Field, Known } from '../fields/known.tsx'
+import type { Directory } from '../fields/directory.ts'
+import type { FieldId } from '../fields/fields.tsx'
 import type { Row } from '../list/rows.ts'
 import { BoardCard } from './board-card.tsx'
 import { type Over, useColumnDrop } from './board-drag.ts'
@@ -12,23 +13,23 @@ interface Props {
   value: string
   name: string
   icon: ReactNode
-  field: Field
+  field: FieldId
   cards: readonly Row[]
   currentKey: string | undefined
   selected: ReadonlySet<string>
   editing: string | null
-  known: Known
+  directory: Directory
   sessions: ReadonlyMap<string, AgentSession>
   over: Over | null
   onEdited: () => void
   onCreateIn: (value: string) => void
 }
 
-/** As many as a person looks at; more when asked for. */
+/** Cards rendered at first, and added by "Show more". */
 const atFirst = 40
 const more = 100
 
-/** From the top; where the keyboard has gone past what is drawn, the part around it. In steps, so that little moves. */
+/** The cards to render: from the top, or around the current card if it is further down. Moves in steps of 20. */
 function windowAt(at: number, wanted: number) {
   if (at < wanted - 1) return { first: 0, end: wanted }
   const first = Math.max(0, Math.floor(at / 20) * 20 - 20)
@@ -36,7 +37,7 @@ function windowAt(at: number, wanted: number) {
 }
 
 export const BoardColumn = memo(function BoardColumn(props: Props) {
-  const { value, name, icon, field, cards, currentKey, selected, editing, known, sessions, over } = props
+  const { value, name, icon, field, cards, currentKey, selected, editing, directory, sessions, over } = props
   const [wanted, setWanted] = useState(atFirst)
   const list = useRef<HTMLDivElement>(null)
   useColumnDrop(list, value)
@@ -80,7 +81,7 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
               row={row}
               next={cards[first + index + 1]?.key ?? null}
               field={field}
-              known={known}
+              directory={directory}
               session={sessions.get(row.issue.id)}
               current={row.key === currentKey}
               selected={selected.has(row.issue.id)}

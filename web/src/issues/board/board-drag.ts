@@ -7,7 +7,7 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { Row } from '../list/rows.ts'
 
-/** Where a dragged card would come: before this card, or at the end of its column. */
+/** Where a dragged card would be dropped: before a card, or at the end of the column. */
 export interface Over {
   column: string
   before: string | null
@@ -19,7 +19,7 @@ export interface Drop extends Over {
 
 const keyOf = (data: Record<string | symbol, unknown>) => (typeof data.card === 'string' ? data.card : null)
 
-/** A card that can be taken, and that others can be put before or behind. */
+/** A card that can be dragged, and is a drop target for others. */
 export const useCardDrag = (ref: RefObject<HTMLElement | null>, key: string, column: string, next: string | null) =>
   useEffect(() => {
     const element = ref.current
@@ -37,7 +37,7 @@ export const useCardDrag = (ref: RefObject<HTMLElement | null>, key: string, col
     )
   }, [ref, key, column, next])
 
-/** Under the last card, or where there is none. */
+/** The drop target below the last card. */
 export const useColumnDrop = (ref: RefObject<HTMLElement | null>, column: string) =>
   useEffect(() => {
     const element = ref.current
@@ -49,7 +49,7 @@ export const useColumnDrop = (ref: RefObject<HTMLElement | null>, column: string
     })
   }, [ref, column])
 
-/** What is dragged over, and what is done when it is let go. */
+/** Tracks the drop position, and calls `onDrop`. */
 export function useBoardDrag(ref: RefObject<HTMLElement | null>, rows: readonly Row[], onDrop: (drop: Drop) => void) {
   const [over, setOver] = useState<Over | null>(null)
   const latest = useRef({ rows, onDrop })

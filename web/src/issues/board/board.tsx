@@ -1,9 +1,11 @@
 import type { AgentSession } from '@baton/protocol'
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import { cx } from '../../ui/class-names.ts'
-import type { Group, Grouping } from '../fields/arrange.ts'
-import type { Known } from '../fields/known.tsx'
-import { type PressEvent, pressed, ring, rowId } from '../list/press.ts'
+import type { Directory } from '../fields/directory.ts'
+import { nameOf, optionOf } from '../fields/field.tsx'
+import { fields } from '../fields/fields.tsx'
+import type { Group, Grouping } from '../fields/filter-and-group.ts'
+import { handleRowClick, type RowClick, ring, rowId } from '../list/row-click.ts'
 import type { Row } from '../list/rows.ts'
 import { BoardColumn } from './board-column.tsx'
 import { type Drop, useBoardDrag } from './board-drag.ts'
@@ -15,18 +17,18 @@ interface Props {
   current: number
   selected: ReadonlySet<string>
   editing: string | null
-  known: Known
+  directory: Directory
   sessions: ReadonlyMap<string, AgentSession>
   onEdited: () => void
-  onPress: (row: Row, what: string | undefined, event: PressEvent) => void
+  onRowClick: (row: Row, target: string | undefined, event: RowClick) => void
   onCreateIn: (value: string) => void
   onDrop: (drop: Drop) => void
   gridRef: (element: HTMLElement | null) => void
 }
 
-/** The same issues in columns; a card that is dropped elsewhere changes what the columns stand for. */
+/** Issues in columns. Dropping a card in another column changes the field that the columns show. */
 export function Board(props: Props) {
-  const { groups, grouping, rows, current, selected, editing, known, sessions, gridRef } = props
+  const { groups, grouping, rows, current, selected, editing, directory, sessions, gridRef } = props
   const board = useRef<HTMLDivElement>(null)
   const field = grouping === 'none' ? 'status' : grouping
   const columns = useMemo(() => {
@@ -49,10 +51,10 @@ export function Board(props: Props) {
       role="group"
       aria-label="Board"
       aria-activedescendant={currentKey ? rowId(currentKey) : undefined}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the board work from here
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the board's shortcuts need its focus
       tabIndex={0}
-      onClick={(event) => pressed(event, props)}
-      onDoubleClick={(event) => pressed(event, props, true)}
+      onClick={(event) => handleRowClick(event, props)}
+      onDoubleClick={(event) => handleRowClick(event, props, true)}
       className={cx(
         'flex h-full gap-2 overflow-x-auto p-2 outline-none max-sm:snap-x max-sm:snap-mandatory',
         current < 0 && ring,
@@ -62,14 +64,14 @@ export function Board(props: Props) {
         <BoardColumn
           key={value}
           value={value}
-          name={known.nameOf(field, value)}
-          icon={known.iconOf(field, value)}
+          name={nameOf(fields[field], value, directory)}
+          icon={optionOf(fields[field], value, directory)?.icon}
           field={field}
           cards={cards}
           currentKey={cards.some(({ key }) => key === currentKey) ? currentKey : undefined}
           selected={selected}
           editing={editing}
-          known={known}
+          directory={directory}
           sessions={sessions}
           over={over?.column === value ? over : null}
           onEdited={props.onEdited}

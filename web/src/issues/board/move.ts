@@ -1,41 +1,42 @@
 import type { Issue, IssueChange } from '@baton/protocol'
-import { changeTo, nameOfAll } from '../edit/choose.ts'
 import { editIssues } from '../edit/edit.ts'
-import { between, type Grouping } from '../fields/arrange.ts'
-import type { Known } from '../fields/known.tsx'
+import { nameOfAll } from '../edit/field-menu.ts'
+import type { Directory } from '../fields/directory.ts'
+import { doneText, nameOf } from '../fields/field.tsx'
+import { fields } from '../fields/fields.tsx'
+import { between, type Grouping } from '../fields/filter-and-group.ts'
 import type { Row } from '../list/rows.ts'
 import type { Drop } from './board-drag.ts'
 
 interface Moving {
   rows: readonly Row[]
   grouping: Grouping
-  /** Columns are ordered by hand, so where in its column a card is dropped counts. */
+  /** The board is sorted manually, so the position in the column is saved. */
   manual: boolean
-  known: Known
+  directory: Directory
 }
 
-/** Puts cards where they were dropped: the column changes their field, the neighbours their place. */
+/** Applies a drop: the column sets the field of the cards, the neighbours their sort order. */
 export function dropCards(
   issues: readonly Issue[],
   { column, before, row }: Drop,
-  { rows, grouping, manual, known }: Moving,
+  { rows, grouping, manual, directory }: Moving,
 ) {
-  const elsewhere = column !== row.group
-  const change = elsewhere ? changeTo(grouping, column, known, row.group) : () => ({})
-  if (!change || (!elsewhere && !manual)) return
+  const toColumn = column !== row.group && grouping !== 'none' ? fields[grouping] : undefined
+  if (!toColumn && !manual) return
   const orders = manual ? ordersAt(issues, column, before, rows) : []
-  const name = known.nameOf(grouping === 'none' ? 'status' : grouping, column)
+  const done = toColumn && doneText(toColumn, nameOfAll(issues), column, nameOf(toColumn, column, directory))
   void editIssues(
     issues.map(({ id }) => id),
     (issue): IssueChange => {
       const sort_order = orders[issues.findIndex(({ id }) => id === issue.id)]
-      return { ...change(issue), ...(sort_order !== undefined && { sort_order }) }
+      return { ...toColumn?.change(issue, column, row.group), ...(sort_order !== undefined && { sort_order }) }
     },
-    elsewhere ? `${nameOfAll(issues)} moved to ${name}` : undefined,
+    done,
   )
 }
 
-/** A place for each between those that will be its neighbours, the highest first. */
+/** Sort orders between the new neighbours, the highest first. */
 function ordersAt(issues: readonly Issue[], column: string, before: string | null, rows: readonly Row[]): number[] {
   const moved = new Set(issues.map(({ id }) => id))
   const cards = rows.filter(({ group }) => group === column)
@@ -44,7 +45,7 @@ function ordersAt(issues: readonly Issue[], column: string, before: string | nul
   const above = cards.slice(0, at).findLast(stays)?.issue
   const below = cards.slice(at).find(stays)?.issue
   const middle = between(above, below)
-  const room = above && below ? (above.sort_order - below.sort_order) / (issues.length + 1) : 1
-  const first = middle + (room * (issues.length - 1)) / 2
-  return issues.map((_, index) => first - room * index)
+  const step = above && below ? (above.sort_order - below.sort_order) / (issues.length + 1) : 1
+  const first = middle + (step * (issues.length - 1)) / 2
+  return issues.map((_, index) => first - step * index)
 }

@@ -10,24 +10,23 @@ import { Checkbox } from '../../ui/field.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { fieldErrors, messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
-import { useKnown } from '../fields/known.tsx'
-import { type Draft, issueOf, leave, newDraft, nothingLeft, placeOf, rememberTeam } from './draft.ts'
+import { useDirectory } from '../fields/directory.ts'
+import { currentPreset } from './create-preset.ts'
+import { type Draft, keepText, newDraft, newIssue, noText, rememberTeam, teamFor } from './draft.ts'
 
-// The words come first: whoever types at once loses no letter while the rest is on its way.
-const CreateProperties = lazy(() =>
-  import('./create-properties.tsx').then((module) => ({ default: module.CreateProperties })),
-)
+// The text inputs come first, so that no typed letter is lost while the other fields load.
+const FormFields = lazy(() => import('./form-fields.tsx').then((module) => ({ default: module.FormFields })))
 
 interface Props {
   preset: Record<string, unknown> | undefined
   onClose: () => void
 }
 
-/** What is wrong, by field; what belongs to none of them under ''. */
-function problemsOf(error: unknown): Record<string, string> {
+/** Errors by field; those without a field under ''. */
+function errorsOf(error: unknown): Record<string, string> {
   if (!error) return {}
   if (isBatonError(error, 'DELEGATION_REQUIRES_ASSIGNEE')) {
-    return { assignee_id: 'Choose somebody of the team: a person stays accountable for what an agent does.' }
+    return { assignee_id: 'Choose a team member who is accountable for the agent’s work.' }
   }
   if (isBatonError(error, 'DELEGATE_UNAVAILABLE')) return { delegate_id: messageOf(error) }
   const fields = fieldErrors(error)
@@ -35,38 +34,33 @@ function problemsOf(error: unknown): Record<string, string> {
 }
 
 export function CreateForm({ preset, onClose }: Props) {
-  const known = useKnown()
+  const directory = useDirectory()
   const navigate = useNavigate()
-  const [draft, setDraft] = useState(() =>
-    newDraft(
-      preset,
-      known.teams.map(({ id }) => id),
-    ),
-  )
+  const [start] = useState<Partial<Draft>>(() => ({ ...currentPreset(), ...preset }))
+  const [draft, setDraft] = useState(() => newDraft(start, [...directory.teams.keys()]))
   useEffect(() => {
-    // The teams may come after the dialog.
-    const ids = known.teams.map(({ id }) => id)
-    if (ids.length > 0) setDraft((before) => (before.team_id ? before : { ...before, ...placeOf(preset, ids) }))
-  }, [known.teams, preset])
+    // The teams may be read after the dialog has opened.
+    const ids = [...directory.teams.keys()]
+    if (ids.length > 0) setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids) }))
+  }, [directory.teams, start])
   const [more, setMore] = useState(false)
   const title = useRef<HTMLInputElement>(null)
-  const change = (fields: Partial<Draft>) =>
+  const change = (update: (draft: Draft) => Partial<Draft>) =>
     setDraft((before) => {
-      // A milestone is of its project alone.
-      const after = { ...before, ...('project_id' in fields && { milestone_id: null }), ...fields }
-      leave(after)
+      const after = { ...before, ...update(before) }
+      keepText(after)
       return after
     })
 
   const created = (issue: Issue) => {
     putIssue(issue)
     if (issue.team_id) rememberTeam(issue.team_id)
-    leave(nothingLeft)
+    keepText(noText)
     say(`${issue.code} created`, {
       action: { label: 'Open', run: () => void navigate({ to: '/issue/$code', params: { code: issue.code } }) },
     })
     if (!more) return onClose()
-    change({ ...nothingLeft, due: '' })
+    change(() => ({ ...noText, due_date: null }))
     title.current?.focus()
   }
   const {
@@ -76,11 +70,11 @@ export function CreateForm({ preset, onClose }: Props) {
   } = useAction(async () => {
     if (!draft.title.trim()) {
       title.current?.focus()
-      throw new Error('Give it a title first.')
+      throw new Error('Enter a title.')
     }
-    created(await api.createIssue(issueOf(draft)))
+    created(await api.createIssue(newIssue(draft)))
   })
-  const problems = problemsOf(error)
+  const errors = errorsOf(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void create()
@@ -94,20 +88,20 @@ export function CreateForm({ preset, onClose }: Props) {
     <form onSubmit={submit} onKeyDown={keys} className="space-y-2 pb-1">
       <input
         ref={title}
-        // biome-ignore lint/a11y/noAutofocus: a dialog begins where one types
+        // biome-ignore lint/a11y/noAutofocus: the dialog starts with the title
         autoFocus
         aria-label="Title"
-        aria-invalid={problems.title ? true : undefined}
-        aria-describedby={problems.title ? 'create-title-error' : undefined}
-        placeholder="What is to be done?"
+        aria-invalid={errors.title ? true : undefined}
+        aria-describedby={errors.title ? 'create-title-error' : undefined}
+        placeholder="Issue title"
         maxLength={limits.title}
         value={draft.title}
-        onChange={(event) => change({ title: event.target.value })}
+        onChange={(event) => change(() => ({ title: event.target.value }))}
         className="w-full bg-transparent text-xl font-semibold outline-none placeholder:text-ink-3"
       />
-      {problems.title && (
+      {errors.title && (
         <p id="create-title-error" role="alert" className="text-xs text-bad-ink">
-          The title {problems.title}.
+          The title {errors.title}.
         </p>
       )}
       <textarea
@@ -115,15 +109,15 @@ export function CreateForm({ preset, onClose }: Props) {
         placeholder="Add a description, in Markdown…"
         rows={4}
         value={draft.description}
-        onChange={(event) => change({ description: event.target.value })}
+        onChange={(event) => change(() => ({ description: event.target.value }))}
         className="field-sizing-content max-h-72 min-h-24 w-full resize-none bg-transparent text-base outline-none placeholder:text-ink-3"
       />
       <Suspense fallback={<div className="h-7" />}>
-        <CreateProperties draft={draft} change={change} known={known} problems={problems} />
+        <FormFields draft={draft} change={change} directory={directory} errors={errors} />
       </Suspense>
-      {problems[''] && (
+      {errors[''] && (
         <p role="alert" className="text-bad-ink">
-          {problems['']}
+          {errors['']}
         </p>
       )}
       <div className="-mx-5 flex flex-wrap items-center justify-end gap-3 border-t px-5 pt-3 pb-1">

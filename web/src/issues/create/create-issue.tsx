@@ -4,7 +4,7 @@ import { CreateForm } from './create-form.tsx'
 
 const close = () => showOverlay(null)
 
-/** A new issue, from anywhere. */
+/** The dialog for a new issue, available on every screen. */
 export function CreateIssue() {
   const overlay = useOverlay()
   const open = overlay?.name === 'create-issue'

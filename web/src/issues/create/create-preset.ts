@@ -1,60 +1,34 @@
-import type { IssueStatus, IssueType, NewIssue, Priority } from '@baton/protocol'
 import { useEffect } from 'react'
 import { none } from '../../ui/picker.tsx'
-import { type IssueSearch, valuesOf } from '../../views/search.ts'
-import type { Known } from '../fields/known.tsx'
-import { priorities, statuses, types } from '../fields/words.tsx'
+import type { Directory } from '../fields/directory.ts'
+import { optionOf } from '../fields/field.tsx'
+import { filterFields, idFromUrl } from '../fields/fields.tsx'
+import { type IssueSearch, valuesOf } from '../fields/search.ts'
+import { blankDraft, type Draft } from './draft.ts'
 
-/** What a new issue begins with: the values by which the screen is filtered, where there is one of each. */
-export type Preset = Partial<
-  Pick<
-    NewIssue,
-    | 'team_id'
-    | 'status'
-    | 'priority'
-    | 'type'
-    | 'assignee_id'
-    | 'delegate_id'
-    | 'project_id'
-    | 'cycle_id'
-    | 'label_ids'
-    | 'personal'
-  >
->
+export type Preset = Partial<Draft>
 
-export function presetFor(search: IssueSearch, known: Known): Preset {
-  const only = (field: Parameters<typeof valuesOf>[1]) => {
-    const values = valuesOf(search, field).filter((value) => value !== none)
-    return values.length === 1 ? values[0] : undefined
+/** The values a new issue starts with: those of the screen's filters that have exactly one value. */
+export function presetFor(search: IssueSearch, directory: Directory): Preset {
+  const preset: Preset = {}
+  for (const field of filterFields) {
+    const values = valuesOf(search, field.id).filter((value) => value !== none)
+    const [id] = values.map((value) => idFromUrl(field, value, directory))
+    if (id === undefined || values.length > 1 || !optionOf(field, id, directory)) continue
+    Object.assign(preset, { [field.key]: field.change(blankDraft, id)[field.key] })
   }
-  const assignee = only('assignee')
-  const team = known.teams.find(({ key }) => key === only('team'))
-  const [delegate, label, project, cycle] = [only('delegate'), only('label'), only('project'), only('cycle')]
-  const status: IssueStatus | undefined = statuses.find(({ value }) => value === only('status'))?.value
-  const priority: Priority | undefined = priorities.find(({ value }) => value === only('priority'))?.value
-  const type: IssueType | undefined = types.find(({ value }) => value === only('type'))?.value
-  return {
-    ...(team && { team_id: team.id }),
-    ...(status && { status }),
-    ...(priority && { priority }),
-    ...(type && { type }),
-    ...(assignee && { assignee_id: assignee === 'me' ? known.me : assignee }),
-    ...(delegate && { delegate_id: delegate }),
-    ...(label && { label_ids: [label] }),
-    ...(project && { project_id: project }),
-    ...(cycle && { cycle_id: cycle }),
-  }
+  return preset
 }
 
 let preset: Preset = {}
 export const currentPreset = () => preset
 
-/** For as long as this screen is there, new issues begin as what it shows. */
-export function usePreset(search: IssueSearch, known: Known) {
+/** While the screen is mounted, new issues start with its preset. */
+export function usePreset(search: IssueSearch, directory: Directory) {
   useEffect(() => {
-    preset = presetFor(search, known)
+    preset = presetFor(search, directory)
     return () => {
       preset = {}
     }
-  }, [search, known])
+  }, [search, directory])
 }

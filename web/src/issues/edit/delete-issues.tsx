@@ -3,16 +3,16 @@ import { api, isBatonError } from '../../data/api.ts'
 import { removeIssue } from '../../data/issues.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { say } from '../../ui/toast.tsx'
-import { nameOfAll } from './choose.ts'
+import { nameOfAll } from './field-menu.ts'
 
 interface Props {
   issues: readonly Issue[]
   onClose: () => void
-  /** Leads away from what is about to be gone. */
+  /** Leaves the page of a deleted issue. */
   onDeleted?: () => unknown
 }
 
-/** Asks once more; each is gone only when the server says so. */
+/** Asks for confirmation. Each issue is removed from the screen after the server has deleted it. */
 export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
   const [first] = issues
   const remove = async () => {
@@ -35,9 +35,9 @@ export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
     >
       <p>
         {issues.length === 1
-          ? `“${first?.title}” and its comments go for good.`
-          : 'They and their comments go for good.'}{' '}
-        Agents that work on {issues.length === 1 ? 'it' : 'them'} are stopped.
+          ? `“${first?.title}” and its comments are deleted permanently.`
+          : 'The issues and their comments are deleted permanently.'}{' '}
+        Agents working on {issues.length === 1 ? 'it' : 'them'} are stopped.
       </p>
     </Confirm>
   )
@@ -47,7 +47,7 @@ async function deleteOne({ id }: Issue) {
   try {
     await api.deleteIssue({ issue_id: id })
   } catch (error) {
-    // Somebody else was faster.
+    // Already deleted by another user.
     if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
   }
 }

@@ -4,20 +4,12 @@ import { changeLocally, knownIssue, putAnswer } from '../../data/issues.ts'
 import { messageOf } from '../../ui/problem.ts'
 import { say } from '../../ui/toast.tsx'
 
-/** The same for all of them, or what each of them needs. */
+/** One change for all issues, or a function that computes it for each. */
 type Change = IssueChange | ((issue: Issue) => IssueChange)
 
-// What goes with a project or a team is named in the change, so that undoing it brings that back too.
-
-export const toProject = (issue: Issue, project_id: string | null): IssueChange =>
-  project_id === issue.project_id ? { project_id } : { project_id, milestone_id: null }
-
-export const toTeam = (issue: Issue, team_id: string): IssueChange =>
-  team_id === issue.team_id ? { team_id } : { team_id, personal: false, cycle_id: null }
-
 /**
- * Changes issues at once on the screen, then on the server, each by itself. Refused: it is taken back and said why.
- * Done: `done` says what happened, with a way to undo it.
+ * Changes issues on the screen at once, then on the server, one request each. A refused change is reverted and the
+ * reason shown. On success the message `done` is shown with an Undo.
  */
 export async function editIssues(ids: readonly string[], change: Change, done?: string): Promise<boolean> {
   const before = ids.map((id) => knownIssue(id)).filter((issue) => issue !== undefined)
@@ -32,24 +24,24 @@ export async function editIssues(ids: readonly string[], change: Change, done?: 
       }
     }),
   )
-  const taken = edits.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+  const accepted = edits.filter((_, index) => outcomes[index]?.status === 'fulfilled')
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  const undoTaken = () => void undo(taken)
+  const undoAccepted = () => void undo(accepted)
   if (refused.length > 0) {
     const why = messageOf(refused[0])
-    const words = edits.length === 1 ? why : `${refused.length} of ${edits.length} stay as they were: ${why}`
-    const others = { undo: undoTaken, action: { label: 'Undo the others', run: undoTaken } }
-    say(words, { tone: 'bad', ...(done && taken.length > 0 ? others : {}) })
-  } else if (done) say(done, { undo: undoTaken })
+    const message = edits.length === 1 ? why : `${refused.length} of ${edits.length} were not changed: ${why}`
+    const others = { undo: undoAccepted, action: { label: 'Undo the others', run: undoAccepted } }
+    say(message, { tone: 'bad', ...(done && accepted.length > 0 ? others : {}) })
+  } else if (done) say(done, { undo: undoAccepted })
   return refused.length === 0
 }
 
 const undo = (edits: { issue: Issue; change: IssueChange }[]) => {
-  const were = new Map(
+  const previous = new Map(
     edits.map(({ issue, change }) => {
       const fields = Object.keys(change) as (keyof IssueChange & keyof Issue)[]
       return [issue.id, Object.fromEntries(fields.map((field) => [field, issue[field]]))]
     }),
   )
-  return editIssues([...were.keys()], ({ id }) => were.get(id) ?? {})
+  return editIssues([...previous.keys()], ({ id }) => previous.get(id) ?? {})
 }

@@ -3,7 +3,7 @@ import { limits } from '@baton/protocol/limits'
 import { useState } from 'react'
 import { editIssues } from './edit.ts'
 
-/** The title, in place: Enter and leaving keep it, Escape does not. */
+/** Edits the title in place. Enter and blur save it, Escape discards. */
 export function TitleInput({ issue, onDone }: { issue: Issue; onDone: () => void }) {
   const [title, setTitle] = useState(issue.title)
   const [left, setLeft] = useState(false)
@@ -17,7 +17,7 @@ export function TitleInput({ issue, onDone }: { issue: Issue; onDone: () => void
   }
   return (
     <input
-      // biome-ignore lint/a11y/noAutofocus: it appears because somebody asked to type in it
+      // biome-ignore lint/a11y/noAutofocus: it is shown by the Rename command
       autoFocus
       aria-label={`Title of ${issue.code}`}
       maxLength={limits.title}

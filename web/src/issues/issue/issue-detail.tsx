@@ -18,29 +18,29 @@ import { useProperties } from './properties.tsx'
 import { Relations } from './relations.tsx'
 
 interface Props {
-  /** Its code, one it had before, or its id. */
+  /** The issue's code, an earlier code, or its id. */
   code: string
   inPanel?: boolean
-  /** Shows a button that closes the panel. */
+  /** With it the panel has a close button. */
   onClose?: () => void
 }
 
-/** An issue with everything about it: on a page of its own, or beside a list. */
+/** An issue on its own page, or in the preview beside a list. */
 export const IssueDetail = (props: Props) => (
   <SecondaryPanel value={props.inPanel ?? false}>
-    <Looked key={props.code} {...props} />
+    <LoadedIssue key={props.code} {...props} />
   </SecondaryPanel>
 )
 
-/** What is at hand is shown at once and then looked at again. */
-function Looked({ code, inPanel, onClose }: Props) {
+/** Shows the stored issue at once, then reads it again. */
+function LoadedIssue({ code, inPanel, onClose }: Props) {
   const [id, setId] = useState<string | null>(null)
   const [outcome, setOutcome] = useState<{ missing: true } | { error: unknown } | null>(null)
   const [tries, setTries] = useState(0)
   const issue = useIssue(id ?? code)
   const navigate = useNavigate()
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another try looks again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try reads it again
   useEffect(() => {
     let current = true
     refreshIssue(code).then(
@@ -56,7 +56,7 @@ function Looked({ code, inPanel, onClose }: Props) {
     }
   }, [code, tries])
 
-  // It may get another code while it is open; then the old address is no longer its own.
+  // A move to another team changes the code while the page is open.
   useEffect(() => {
     if (!issue) return
     setId(issue.id)
@@ -65,25 +65,25 @@ function Looked({ code, inPanel, onClose }: Props) {
     }
   }, [issue, code, inPanel, navigate])
 
-  if (issue) return <Shown issue={issue} inPanel={inPanel} onClose={onClose} />
+  if (issue) return <IssueContent issue={issue} inPanel={inPanel} onClose={onClose} />
   if (id || (outcome && 'missing' in outcome)) return <IssueMissing code={code} wasHere={id !== null} />
   if (outcome) {
-    const again = () => {
+    const retry = () => {
       setOutcome(null)
       setTries(tries + 1)
     }
-    return <Failed error={outcome.error} onRetry={again} />
+    return <Failed error={outcome.error} onRetry={retry} />
   }
   return <DetailSkeleton />
 }
 
-interface ShownProps {
+interface ContentProps {
   issue: Issue
   inPanel: boolean | undefined
   onClose: (() => void) | undefined
 }
 
-function Shown({ issue, inPanel, onClose }: ShownProps) {
+function IssueContent({ issue, inPanel, onClose }: ContentProps) {
   const properties = useProperties(issue)
   const ref = usePropertyKeys('Issue', properties)
   useMarkSeen(issue.code, !inPanel)
@@ -115,7 +115,7 @@ function Origin({ issue }: { issue: Issue }) {
     <p className="mt-4 border-t pt-3 text-xs text-ink-3">
       {reporter && `Reported by ${reporter}, `}
       {dayOf(issue.created_at)}
-      {' · changed '}
+      {' · updated '}
       <Time at={issue.updated_at} />
     </p>
   )

@@ -6,10 +6,10 @@ import { Comments } from '../../comments/comments.tsx'
 import { issueSessionsQuery } from '../../data/agent-sessions.ts'
 import { useHistory } from './history.tsx'
 
-/** Whoever wants to read comments alone wants that of the next issue too. */
+/** Kept while the app is open, so that the next issue is shown the same way. */
 let withChanges = true
 
-/** What was said, done by agents and changed, in order of time. */
+/** Comments, agent sessions and changes by time. */
 export function IssueFeed({ issue }: { issue: Issue }) {
   const [changes, setChanges] = useState(withChanges)
   const history = useHistory(issue.id)

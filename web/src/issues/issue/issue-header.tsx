@@ -28,7 +28,7 @@ interface Props {
   onClose?: (() => void) | undefined
 }
 
-/** `ENG-12 The door sticks` as the name of a branch. */
+/** The branch name for `ENG-12 The door sticks`: `eng-12-the-door-sticks`. */
 const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
   `${code} ${title}`
     .normalize('NFKD')
@@ -39,7 +39,7 @@ const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
     .slice(0, 60)
     .replace(/-$/, '')
 
-const copied = async (text: string, said: string) => (await copy(text)) && say(said)
+const copyWithMessage = async (text: string, message: string) => (await copy(text)) && say(message)
 
 export function IssueHeader({ issue, inPanel, onClose }: Props) {
   const team = useTeams().find(({ id }) => id === issue.team_id)
@@ -56,8 +56,8 @@ export function IssueHeader({ issue, inPanel, onClose }: Props) {
         <Link
           to="/issue/$code"
           params={{ code: issue.code }}
-          aria-label="Open as a page"
-          title="Open as a page"
+          aria-label="Open full page"
+          title="Open full page"
           className="inline-flex size-7 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
         >
           <Maximize2 size={14} aria-hidden />
@@ -69,7 +69,7 @@ export function IssueHeader({ issue, inPanel, onClose }: Props) {
         label="Copy link"
         icon={LinkIcon}
         command="issue.copy-link"
-        onClick={() => void copied(issue.url, 'Link copied.')}
+        onClick={() => void copyWithMessage(issue.url, 'Link copied')}
       />
       <IssueMenu issue={issue} inPanel={inPanel} onClose={onClose} />
       {onClose && <IconButton label="Close" icon={X} onClick={onClose} />}
@@ -82,10 +82,8 @@ function Back() {
   const navigate = useNavigate()
   const canGoBack = useCanGoBack()
   const back = () => (canGoBack ? router.history.back() : void navigate({ to: '/issues' }))
-  useCommands([
-    { id: 'issue.back', title: 'Back to the list', section: 'Issue', keys: 'escape', hidden: true, run: back },
-  ])
-  return <IconButton label="Back to the list" icon={ArrowLeft} command="issue.back" onClick={back} />
+  useCommands([{ id: 'issue.back', title: 'Back to list', section: 'Issue', keys: 'escape', hidden: true, run: back }])
+  return <IconButton label="Back to list" icon={ArrowLeft} command="issue.back" onClick={back} />
 }
 
 function Neighbours({ issue }: { issue: Issue }) {
@@ -94,7 +92,7 @@ function Neighbours({ issue }: { issue: Issue }) {
   const { previous, next } = neighboursOf(issue.id, issues)
   const go = (id: string | undefined) => {
     const code = id && knownIssue(id)?.code
-    // Going through a list is not a way to come back through, one by one.
+    // Replaces the history entry: Back leads to the list, not through every issue.
     if (code) void navigate({ to: '/issue/$code', params: { code }, replace: true })
   }
   useCommands([
@@ -125,18 +123,18 @@ function Neighbours({ issue }: { issue: Issue }) {
 function IssueMenu({ issue, inPanel, onClose }: Props) {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
-  const copyBranch = () => void copied(branchOf(issue), 'Name of the branch copied.')
+  const copyBranch = () => void copyWithMessage(branchOf(issue), 'Branch name copied')
   useCommands([
     {
       id: 'issue.copy-link',
       title: 'Copy link',
       section: 'Issue',
       keys: 'mod+shift+c',
-      run: () => void copied(issue.url, 'Link copied.'),
+      run: () => void copyWithMessage(issue.url, 'Link copied'),
     },
     {
       id: 'issue.copy-branch',
-      title: 'Copy as the name of a branch',
+      title: 'Copy branch name',
       section: 'Issue',
       keys: 'mod+shift+.',
       run: copyBranch,
@@ -146,10 +144,10 @@ function IssueMenu({ issue, inPanel, onClose }: Props) {
   return (
     <>
       <Menu
-        label="Actions of the issue"
+        label="Issue actions"
         trigger={<IconButton label="Issue actions" icon={Ellipsis} />}
         items={[
-          { label: 'Copy as the name of a branch', icon: GitBranch, onPick: copyBranch },
+          { label: 'Copy branch name', icon: GitBranch, onPick: copyBranch },
           null,
           { label: 'Delete issue…', icon: Trash2, danger: true, onPick: () => setDeleting(true) },
         ]}

@@ -3,9 +3,9 @@ import { X } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 import { knownIssue, refreshIssue, useIssue } from '../../data/issues.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { StatusIcon, statusLabel } from '../fields/words.tsx'
+import { StatusIcon, statusLabel } from '../fields/values.tsx'
 
-/** One issue on a line, with a way to it. */
+/** One issue on a line, linked to its page. */
 export function IssueLine({ id, onRemove, removeLabel }: { id: string; onRemove?: () => void; removeLabel?: string }) {
   const issue = useIssue(id)
   useEffect(() => {
@@ -36,7 +36,7 @@ export function IssueLine({ id, onRemove, removeLabel }: { id: string; onRemove?
   )
 }
 
-/** Issues that stand in the same relation. */
+/** Issues with the same relation. */
 export const Group = ({ title, count, children }: { title: string; count?: ReactNode; children: ReactNode }) => (
   <section aria-label={title} className="border-t pt-1">
     <div className="flex h-7 items-center gap-2">

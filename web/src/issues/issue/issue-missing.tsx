@@ -5,24 +5,24 @@ import { useMe } from '../../data/me.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Empty } from '../../ui/states.tsx'
 
-/** Not here: perhaps in another workspace of theirs. */
+/** The issue was not found. Offers the user's other workspaces. */
 export function IssueMissing({ code, wasHere }: { code: string; wasHere: boolean }) {
   const { workspaces, workspace } = useMe()
   const others = workspaces.filter(({ id }) => id !== workspace?.id)
-  const lookIn = (id: string) => {
+  const searchIn = (id: string) => {
     enterWorkspace(id)
     location.reload()
   }
   return (
     <Empty
       icon={Compass}
-      title={wasHere ? `${code} is gone` : `There is no ${code} here`}
+      title={wasHere ? `${code} is no longer available` : `${code} was not found`}
       action={
         <div className="flex flex-wrap justify-center gap-2">
           {!wasHere &&
             others.map(({ id, name }) => (
-              <Button key={id} onClick={() => lookIn(id)}>
-                Look in {name}
+              <Button key={id} onClick={() => searchIn(id)}>
+                Search in {name}
               </Button>
             ))}
           <Link to="/issues" className={buttonClass('primary')}>
@@ -32,10 +32,10 @@ export function IssueMissing({ code, wasHere }: { code: string; wasHere: boolean
       }
     >
       {wasHere
-        ? 'It was deleted, or made personal by somebody else.'
+        ? 'It was deleted or made private.'
         : others.length > 0
-          ? `It may have been deleted, or belong to another of your workspaces than ${workspace?.name}.`
-          : 'It may have been deleted, or you may not see it.'}
+          ? `It may have been deleted, or belong to a workspace other than ${workspace?.name}.`
+          : 'It may have been deleted, or you may not have access to it.'}
     </Empty>
   )
 }

@@ -2,9 +2,8 @@ import type { Issue } from '@baton/protocol'
 import { DescriptionInPlace, TitleInPlace } from '../../ui/text-in-place.tsx'
 import { editIssues } from '../edit/edit.ts'
 
-/** The title and description, edited where they stand. */
 export const IssueTitle = ({ issue: { id, title } }: { issue: Issue }) => (
-  <TitleInPlace of="Issue" text={title} onSave={(title) => editIssues([id], { title }, 'Renamed.')} />
+  <TitleInPlace of="Issue" text={title} onSave={(title) => editIssues([id], { title }, 'Renamed')} />
 )
 
 export const IssueDescription = ({ issue: { id, description } }: { issue: Issue }) => (
@@ -12,6 +11,6 @@ export const IssueDescription = ({ issue: { id, description } }: { issue: Issue 
     of="Issue"
     id={id}
     text={description}
-    onSave={(description) => editIssues([id], { description }, 'Description saved.')}
+    onSave={(description) => editIssues([id], { description }, 'Description saved')}
   />
 )

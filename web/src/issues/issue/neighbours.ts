@@ -1,13 +1,13 @@
 import type { Issue } from '@baton/protocol'
 
-/** The list one came from, as it was ordered then: the next issue is the next of that list. */
+/** Ids of the last list that was shown, in its order. */
 let remembered: readonly string[] = []
 
 export const rememberList = (ids: readonly string[]) => {
   remembered = ids
 }
 
-/** The ids before and after one, in that list; without one, among all that are at hand. */
+/** The ids before and after an issue in the last list; if that does not have it, among all loaded issues. */
 export function neighboursOf(id: string, issues: readonly Issue[]): { previous?: string; next?: string } {
   const list = remembered.includes(id) ? remembered : issues.map((issue) => issue.id)
   const at = list.indexOf(id)

@@ -7,11 +7,11 @@ import { type Option, usePicker } from '../../ui/picker.tsx'
 import { useCommands } from '../../ui/shortcuts.ts'
 import { Tip } from '../../ui/tip.tsx'
 import { editIssues } from '../edit/edit.ts'
-import { StatusIcon } from '../fields/words.tsx'
+import { StatusIcon } from '../fields/values.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 import { SubIssues } from './sub-issues.tsx'
 
-/** Other issues, found by what is typed. */
+/** Searches other issues by the typed text. */
 const findIssues = (except: string[]) => async (query: string) => {
   const { data } = await api.listIssues({ limit: 20, ...(query.trim() && { query: query.trim() }) })
   return data
@@ -26,7 +26,7 @@ const findIssues = (except: string[]) => async (query: string) => {
     })
 }
 
-/** What an issue is a part of, consists of, waits for and holds up. */
+/** Sub-issues, parent, blocking and blocked issues. */
 export function Relations({ issue }: { issue: Issue }) {
   const ask = usePicker()
   const change = (field: 'blocks_ids' | 'blocked_by_ids', ids: string[], done: string) =>
@@ -35,13 +35,13 @@ export function Relations({ issue }: { issue: Issue }) {
     ask(anchor, {
       title,
       options: findIssues([issue.id, ...issue.blocks_ids, ...issue.blocked_by_ids]),
-      onPick: (id) => change(field, [...issue[field], id], `${title} ${knownIssue(id)?.code ?? 'it'}.`),
+      onPick: (id) => change(field, [...issue[field], id], `${title} ${knownIssue(id)?.code ?? 'another issue'}`),
     })
   const setParent = (anchor: Element | null) =>
     ask(anchor, {
       title: 'Parent issue',
       options: findIssues([issue.id]),
-      onPick: (parent_id) => void editIssues([issue.id], { parent_id }, 'Parent changed.'),
+      onPick: (parent_id) => void editIssues([issue.id], { parent_id }, 'Parent changed'),
     })
   const anchorOf = (id: string) => document.querySelector(`[data-relation="${id}"]`)
   useCommands([
@@ -76,8 +76,8 @@ export function Relations({ issue }: { issue: Issue }) {
         <Group title="Parent">
           <IssueLine
             id={issue.parent_id}
-            removeLabel="Leave"
-            onRemove={() => void editIssues([issue.id], { parent_id: null }, 'Parent removed.')}
+            removeLabel="Remove parent"
+            onRemove={() => void editIssues([issue.id], { parent_id: null }, 'Parent removed')}
           />
         </Group>
       )}
@@ -94,7 +94,7 @@ export function Relations({ issue }: { issue: Issue }) {
                   change(
                     field,
                     issue[field].filter((one) => one !== id),
-                    'Removed.',
+                    'Relation removed',
                   )
                 }
               />

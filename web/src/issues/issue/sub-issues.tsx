@@ -6,11 +6,11 @@ import { putIssue, useIssuesWhere } from '../../data/issues.ts'
 import { showError } from '../../ui/toast.tsx'
 import { Group, IssueLine } from './issue-line.tsx'
 
-/** The parts of an issue, and how many are done. */
+/** Sub-issues and how many are done. */
 export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: boolean; onAdded: () => void }) {
   const { issues } = useIssuesWhere(({ parent_id }) => parent_id === issue.id, [issue.id])
   useEffect(() => {
-    // The store may not hold all of a large workspace.
+    // The store may not have every issue of a large workspace.
     readAll('listIssues', { parent_id: issue.id }).then(
       (found) => found.forEach(putIssue),
       () => {},
@@ -20,14 +20,14 @@ export function SubIssues({ issue, adding, onAdded }: { issue: Issue; adding: bo
   const create = async (title: string) => {
     const { id, team_id, project_id, personal } = issue
     try {
-      const made = await api.createIssue({
+      const created = await api.createIssue({
         title,
         parent_id: id,
         ...(team_id && { team_id }),
         ...(project_id && { project_id }),
         ...(personal && { personal }),
       })
-      putIssue(made)
+      putIssue(created)
       return true
     } catch (error) {
       showError(error)
@@ -60,12 +60,12 @@ const Progress = ({ done, of }: { done: number; of: number }) => (
   </span>
 )
 
-/** Enter creates it and waits for the next. */
+/** Enter creates a sub-issue and leaves the input open for the next. */
 function NewSubIssue({ onCreate, onClose }: { onCreate: (title: string) => Promise<boolean>; onClose: () => void }) {
   const [title, setTitle] = useState('')
   return (
     <input
-      // biome-ignore lint/a11y/noAutofocus: it was just asked for
+      // biome-ignore lint/a11y/noAutofocus: it is shown by the Add sub-issue command
       autoFocus
       aria-label="Title of the sub-issue"
       placeholder="Title, then Enter"

@@ -4,7 +4,7 @@ import { Avatar } from '../../ui/avatar.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { Dot } from '../../ui/pill.tsx'
 
-/** One word, where the whole sentence has no room. */
+/** Shorter labels for the narrow chip. */
 const short: Partial<Record<SessionState, string>> = { pending: 'Waiting' }
 
 interface Props {
@@ -14,22 +14,22 @@ interface Props {
   className?: string
 }
 
-/** Which agent has the issue and how its session stands; leads to the issue. Nothing where no agent is at it. */
+/** The agent of an issue and the state of its session, linked to the issue. Empty if no agent works on it. */
 export function AgentChip({ issue, session, people, className }: Props) {
-  const at = session && !session.ended_at && session.state !== 'complete'
-  if (!issue.delegate_id && !at) return null
+  const active = session && !session.ended_at && session.state !== 'complete'
+  if (!issue.delegate_id && !active) return null
   const agent = people.get(issue.delegate_id ?? session?.app_user_id ?? '')
   const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
   const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
   const words = current && stateOf(current)
-  // Why it ended has no room here.
+  // Without the reason why it ended.
   const label = current?.ended_at ? words?.label.split(':')[0] : current && (short[current.state] ?? words?.label)
   return (
     <a
       href={`/issue/${issue.code}`}
       tabIndex={-1}
       title={words ? `${name}: ${words.label}` : name}
-      aria-label={words ? `${name}: ${words.label}` : `With ${name}`}
+      aria-label={words ? `${name}: ${words.label}` : `Delegated to ${name}`}
       className={cx(
         'inline-flex h-5 max-w-44 min-w-0 items-center gap-1.5 rounded-full border pr-2 pl-0.5 text-xs whitespace-nowrap hover:bg-hover',
         words?.tone === 'accent' ? 'border-accent/40 bg-accent-wash text-accent-ink' : 'text-ink-2',

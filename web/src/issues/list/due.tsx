@@ -3,7 +3,7 @@ import { cx } from '../../ui/class-names.ts'
 import { dayOf, daysUntil } from '../../ui/day.ts'
 import { exactly } from '../../ui/time.tsx'
 
-/** When something is due, loudly once that is near or past and it is not done. */
+/** The due date of an issue, highlighted when it is near or past and the issue is not done. */
 export function Due({ at, done }: { at: string; done: boolean }) {
   const left = daysUntil(at)
   return (

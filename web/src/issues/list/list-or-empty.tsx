@@ -1,11 +1,11 @@
-import { CircleDot, SearchX } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { loadIssues, useIssues } from '../../data/issues.ts'
-import { showOverlay } from '../../data/overlay.ts'
 import { Button } from '../../ui/button.tsx'
 import { messageOf } from '../../ui/problem.ts'
-import { Empty, Failed, Skeletons } from '../../ui/states.tsx'
-import { type IssueSearch, isFiltered, withoutFilters } from '../../views/search.ts'
+import { Failed, Skeletons } from '../../ui/states.tsx'
+import type { IssueSearch } from '../fields/search.ts'
+
+const NoIssues = lazy(() => import('./no-issues.tsx').then((module) => ({ default: module.NoIssues })))
 
 interface Props {
   shown: number
@@ -14,7 +14,7 @@ interface Props {
   children: ReactNode
 }
 
-/** The list, or what stands there in its place. What was read before stays usable when the rest cannot be read. */
+/** The list, or an empty, loading or error state. Issues already read stay usable when reading the rest fails. */
 export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
   const { issues, complete, error } = useIssues()
   if (issues.length === 0 && error) return <Failed error={error} onRetry={() => void loadIssues()} />
@@ -27,34 +27,10 @@ export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
       </div>
     )
   }
-  if (isFiltered(search)) {
-    return (
-      <Empty
-        icon={SearchX}
-        title="No issue matches"
-        action={
-          <Button look="primary" command="issues.clear-filters" onClick={() => onSearch(withoutFilters)}>
-            Clear filters
-          </Button>
-        }
-      >
-        {issues.length.toLocaleString('en')} {issues.length === 1 ? 'issue is' : 'issues are'} hidden by the filters
-        above.
-      </Empty>
-    )
-  }
   return (
-    <Empty
-      icon={CircleDot}
-      title="No issues yet"
-      action={
-        <Button look="primary" command="create.issue" onClick={() => showOverlay({ name: 'create-issue' })}>
-          Create the first issue
-        </Button>
-      }
-    >
-      An issue is one piece of work: something to build, mend or find out. Give it to a person, or hand it to an agent.
-    </Empty>
+    <Suspense>
+      <NoIssues search={search} onSearch={onSearch} total={issues.length} />
+    </Suspense>
   )
 }
 
@@ -63,7 +39,7 @@ const Incomplete = ({ error }: { error: unknown }) => (
     role="status"
     className="flex shrink-0 items-center gap-2 border-b bg-warn-wash px-4 py-1.5 text-xs text-warn-ink"
   >
-    <span className="min-w-0 flex-1">Some issues could not be read. {messageOf(error)}</span>
+    <span className="min-w-0 flex-1">Some issues could not be loaded. {messageOf(error)}</span>
     <Button size="sm" onClick={() => void loadIssues()}>
       Try again
     </Button>

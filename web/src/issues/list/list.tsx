@@ -2,11 +2,13 @@ import type { AgentSession } from '@baton/protocol'
 import { ChevronDown, Plus } from 'lucide-react'
 import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '../../ui/class-names.ts'
-import type { Group, Grouping } from '../fields/arrange.ts'
-import type { Known } from '../fields/known.tsx'
+import type { Directory } from '../fields/directory.ts'
+import { nameOf, optionOf } from '../fields/field.tsx'
+import { fields } from '../fields/fields.tsx'
+import type { Group, Grouping } from '../fields/filter-and-group.ts'
 import { Cell } from './cell.tsx'
-import { ListRow, type Room } from './list-row.tsx'
-import { type PressEvent, pressed, ring, rowId } from './press.ts'
+import { ListRow, type ListWidth } from './list-row.tsx'
+import { handleRowClick, type RowClick, ring, rowId } from './row-click.ts'
 import type { Row } from './rows.ts'
 import { useVisible } from './visible.ts'
 
@@ -15,43 +17,44 @@ type Item = { group: Group; row?: never } | { row: Row; group?: never }
 interface Props {
   groups: readonly Group[]
   grouping: Grouping
-  folded: ReadonlySet<string>
+  collapsed: ReadonlySet<string>
   rows: readonly Row[]
   current: number
   selected: ReadonlySet<string>
   editing: string | null
-  known: Known
+  directory: Directory
   sessions: ReadonlyMap<string, AgentSession>
   onEdited: () => void
-  onFold: (value: string) => void
-  onPress: (row: Row, what: string | undefined, event: PressEvent) => void
+  onCollapse: (value: string) => void
+  onRowClick: (row: Row, target: string | undefined, event: RowClick) => void
   onCreateIn: (value: string) => void
   gridRef: (element: HTMLElement | null) => void
 }
 
 const headHeight = 34
-const heights: Record<Room, number> = { wide: 36, medium: 36, narrow: 58 }
+const heights: Record<ListWidth, number> = { wide: 36, medium: 36, narrow: 58 }
 
-/** Every issue under its heading; only what can be seen is drawn, however many there are. */
+/** Issues under their headings. Only visible rows are rendered. */
 export function List(props: Props) {
-  const { groups, grouping, folded, rows, current, selected, editing, known, sessions, gridRef } = props
+  const { groups, grouping, collapsed, rows, current, selected, editing, directory, sessions, gridRef } = props
+  const field = fields[grouping === 'none' ? 'status' : grouping]
   const scroller = useRef<HTMLDivElement>(null)
-  const room = useRoom(scroller)
+  const width = useListWidth(scroller)
   const { items, heads, itemOfRow } = useMemo(
-    () => itemsOf(groups, grouping, folded, rows),
-    [groups, grouping, folded, rows],
+    () => itemsOf(groups, grouping, collapsed, rows),
+    [groups, grouping, collapsed, rows],
   )
   const currentItem = current >= 0 ? itemOfRow[current] : undefined
-  const sizes = useMemo(() => items.map(({ group }) => (group ? headHeight : heights[room])), [items, room])
+  const sizes = useMemo(() => items.map(({ group }) => (group ? headHeight : heights[width])), [items, width])
   const { first, from, to, tops, total, scrollTo } = useVisible(scroller, sizes)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only where the keyboard went is scrolled to, not what moved meanwhile
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the current row changes, not when it moves
   useLayoutEffect(() => {
     if (currentItem !== undefined) scrollTo(currentItem, heads.length > 0 ? headHeight : 0)
   }, [current, rows[current]?.key])
 
   const stuck = heads.findLast((head) => head <= first)
   const drawn = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
-  // The heading of the first row stays on top; the row the keyboard is at stays in the page for those who hear it.
+  // The heading of the first visible row sticks to the top. The current row stays rendered for screen readers.
   if (currentItem !== undefined && currentItem >= to) drawn.push(currentItem)
   if (currentItem !== undefined && currentItem < from) drawn.unshift(currentItem)
   if (stuck !== undefined && stuck < from) drawn.unshift(stuck)
@@ -68,8 +71,8 @@ export function List(props: Props) {
       aria-multiselectable
       aria-activedescendant={rows[current] ? rowId(rows[current].key) : undefined}
       tabIndex={0}
-      onClick={(event) => pressed(event, props)}
-      onDoubleClick={(event) => pressed(event, props, true)}
+      onClick={(event) => handleRowClick(event, props)}
+      onDoubleClick={(event) => handleRowClick(event, props, true)}
       className={cx('h-full overflow-y-auto outline-none', current < 0 && ring)}
     >
       <div role="rowgroup" className="relative" style={{ height: total }}>
@@ -82,11 +85,11 @@ export function List(props: Props) {
               <GroupHead
                 key={`head ${item.group.value}`}
                 group={item.group}
-                name={known.nameOf(grouping === 'none' ? 'status' : grouping, item.group.value)}
-                icon={known.iconOf(grouping === 'none' ? 'status' : grouping, item.group.value)}
-                folded={folded.has(item.group.value)}
+                name={nameOf(field, item.group.value, directory)}
+                icon={optionOf(field, item.group.value, directory)?.icon}
+                collapsed={collapsed.has(item.group.value)}
                 index={index}
-                onFold={props.onFold}
+                onCollapse={props.onCollapse}
                 onCreateIn={props.onCreateIn}
                 stuck={index === stuck}
                 start={start}
@@ -97,11 +100,11 @@ export function List(props: Props) {
             <RowAt
               key={item.row.key}
               start={start}
-              height={heights[room]}
+              height={heights[width]}
               index={index}
               row={item.row}
-              room={room}
-              known={known}
+              width={width}
+              directory={directory}
               session={sessions.get(item.row.issue.id)}
               current={index === currentItem}
               selected={selected.has(item.row.issue.id)}
@@ -115,7 +118,7 @@ export function List(props: Props) {
   )
 }
 
-/** Its place as one value, so that a row that stays where it is is not drawn again. */
+/** The style keeps its identity, so that a row that did not move is not rendered again. */
 const RowAt = ({
   start,
   height,
@@ -125,7 +128,7 @@ const RowAt = ({
   return <ListRow {...row} id={rowId(row.row.key)} style={style} />
 }
 
-function itemsOf(groups: readonly Group[], grouping: Grouping, folded: ReadonlySet<string>, rows: readonly Row[]) {
+function itemsOf(groups: readonly Group[], grouping: Grouping, collapsed: ReadonlySet<string>, rows: readonly Row[]) {
   const items: Item[] = []
   const heads: number[] = []
   const itemOfRow: number[] = []
@@ -135,7 +138,7 @@ function itemsOf(groups: readonly Group[], grouping: Grouping, folded: ReadonlyS
       heads.push(items.length)
       items.push({ group })
     }
-    if (folded.has(group.value)) continue
+    if (collapsed.has(group.value)) continue
     for (let count = 0; count < group.issues.length; count++) {
       const row = rows[next++]
       if (!row) break
@@ -150,11 +153,11 @@ interface HeadProps {
   group: Group
   name: string
   icon: ReactNode
-  folded: boolean
+  collapsed: boolean
   index: number
   stuck: boolean
   start: number
-  onFold: (value: string) => void
+  onCollapse: (value: string) => void
   onCreateIn: (value: string) => void
 }
 
@@ -162,11 +165,11 @@ const GroupHead = memo(function GroupHead({
   group,
   name,
   icon,
-  folded,
+  collapsed,
   index,
   stuck,
   start,
-  onFold,
+  onCollapse,
   onCreateIn,
 }: HeadProps) {
   return (
@@ -184,11 +187,11 @@ const GroupHead = memo(function GroupHead({
         <button
           type="button"
           tabIndex={-1}
-          aria-expanded={!folded}
-          onClick={() => onFold(group.value)}
+          aria-expanded={!collapsed}
+          onClick={() => onCollapse(group.value)}
           className="flex h-7 max-w-full items-center gap-2 rounded px-1 font-medium hover:bg-hover"
         >
-          <ChevronDown size={14} aria-hidden className={cx('shrink-0 text-ink-3', folded && '-rotate-90')} />
+          <ChevronDown size={14} aria-hidden className={cx('shrink-0 text-ink-3', collapsed && '-rotate-90')} />
           {icon}
           <span className="truncate">{name}</span>
           <span className="font-normal text-ink-3 tabular">{group.issues.length.toLocaleString('en')}</span>
@@ -210,20 +213,20 @@ const GroupHead = memo(function GroupHead({
   )
 })
 
-/** By the width of the list itself: it shrinks when something stands beside it. */
-function useRoom(ref: { current: HTMLElement | null }): Room {
-  const [room, setRoom] = useState<Room>(() => (innerWidth < 640 ? 'narrow' : 'wide'))
+/** By the width of the list, which is smaller beside a preview. */
+function useListWidth(ref: { current: HTMLElement | null }): ListWidth {
+  const [width, setWidth] = useState<ListWidth>(() => (innerWidth < 640 ? 'narrow' : 'wide'))
   useEffect(() => {
     const element = ref.current
     if (!element) return
-    const look = () => {
+    const measure = () => {
       const { clientWidth } = element
-      setRoom(clientWidth < 560 ? 'narrow' : clientWidth < 880 ? 'medium' : 'wide')
+      setWidth(clientWidth < 560 ? 'narrow' : clientWidth < 880 ? 'medium' : 'wide')
     }
-    look()
-    const observer = new ResizeObserver(look)
+    measure()
+    const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
   }, [ref])
-  return room
+  return width
 }

@@ -1,8 +1,8 @@
 import type { Issue } from '@baton/protocol'
 import { useCallback, useMemo, useRef, useState } from 'react'
-import type { Group } from '../fields/arrange.ts'
+import type { Group } from '../fields/filter-and-group.ts'
 
-/** An issue where it stands: with several labels it stands under each of them. */
+/** An issue in a group. Grouped by label, an issue has a row in each of its labels. */
 export interface Row {
   key: string
   issue: Issue
@@ -11,24 +11,24 @@ export interface Row {
 
 export const rowIn = (group: string, issue: Issue): Row => ({ key: `${group}/${issue.id}`, issue, group })
 
-export const rowsOf = (groups: readonly Group[], folded: ReadonlySet<string>): Row[] =>
+export const rowsOf = (groups: readonly Group[], collapsed: ReadonlySet<string>): Row[] =>
   groups
-    .filter(({ value }) => !folded.has(value))
+    .filter(({ value }) => !collapsed.has(value))
     .flatMap(({ value, issues }) => issues.map((issue) => rowIn(value, issue)))
 
 interface Place {
   key: string
   issueId: string
-  /** Where to look when it is gone. */
+  /** Its last position, for when it disappears. */
   index: number
 }
 
-/** The row that the keyboard is at. It follows its issue to other groups; when that goes, the next one takes its place. */
+/** The current row. It follows its issue to other groups; when the issue disappears, the next row becomes current. */
 export function useCurrentRow(rows: readonly Row[]) {
   const [place, setPlace] = useState<Place | null>(null)
   const index = useMemo(() => indexOf(rows, place), [rows, place])
   const now = rows[index]
-  // Whoever took the place of what went is current from now on, wherever it goes.
+  // From now on follows the row that replaced it.
   if (place && now && (now.key !== place.key || index !== place.index)) {
     setPlace({ key: now.key, issueId: now.issue.id, index })
   }
@@ -38,7 +38,7 @@ export function useCurrentRow(rows: readonly Row[]) {
     const { rows } = latest.current
     const at = Math.max(0, Math.min(next, rows.length - 1))
     const row = rows[at]
-    // Several keys may be pressed before the screen is drawn again.
+    // Several keys may be pressed before the next render.
     latest.current = { rows, index: row ? at : -1 }
     setPlace(row ? { key: row.key, issueId: row.issue.id, index: at } : null)
     return row
@@ -51,7 +51,7 @@ export function useCurrentRow(rows: readonly Row[]) {
     [goTo],
   )
   const goToKey = useCallback((key: string) => goTo(latest.current.rows.findIndex((row) => row.key === key)), [goTo])
-  /** To a row that will be there once the screen is drawn again. */
+  /** Moves to a row that appears with the next render. */
   const expect = useCallback(({ key, issue }: Row) => setPlace({ key, issueId: issue.id, index: 0 }), [])
   return { index, row: rows[index], goTo, goToKey, expect, move, latest }
 }
@@ -66,7 +66,7 @@ function indexOf(rows: readonly Row[], place: Place | null): number {
   return moved >= 0 ? moved : Math.min(place.index, rows.length - 1)
 }
 
-/** Which issues are chosen together; the last one chosen is where a range begins. */
+/** The selected issues. A range starts at the last selected one. */
 export function useSelection(rows: readonly Row[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   const from = useRef<string | null>(null)
@@ -92,7 +92,7 @@ export function useSelection(rows: readonly Row[]) {
   const all = useCallback(() => setIds(new Set(latest.current.map(({ issue }) => issue.id))), [])
   const clear = useCallback(() => setIds((before) => (before.size > 0 ? new Set() : before)), [])
 
-  /** What is chosen and can be seen; what has gone from the screen must not be changed unseen. */
+  /** Selected issues that are in the list. Others must not be changed unseen. */
   const issues = useMemo(() => {
     if (ids.size === 0) return []
     return [...new Map(rows.filter(({ issue }) => ids.has(issue.id)).map(({ issue }) => [issue.id, issue])).values()]
@@ -100,7 +100,7 @@ export function useSelection(rows: readonly Row[]) {
   return { ids, issues, toggle, extendTo, all, clear }
 }
 
-/** The same height in the next column that has anything. */
+/** Moves to the same position in the next column that has cards. */
 export function toColumn(by: 1 | -1, rows: readonly Row[], current: CurrentRow) {
   const { row } = current
   if (!row) return current.goTo(0)

@@ -1,10 +1,10 @@
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
-/** Drawn beyond the edges, so that scrolling shows no gap. */
-const beyond = 10
+/** Rows rendered beyond the edges, so that scrolling shows no gap. */
+const overscan = 10
 
 interface Range {
-  /** The first that can be seen, and the first that can no longer be seen. */
+  /** The first visible item, and the first one after the visible ones. */
   first: number
   end: number
 }
@@ -22,8 +22,8 @@ function itemAt(tops: Float64Array, height: number): number {
 }
 
 /**
- * Which items of a long list can be seen. Their heights are known beforehand, which makes this small and exact: nothing
- * is measured, and a jump to the end of ten thousand costs the same as a step.
+ * The visible items of a long list. Heights are known beforehand, so nothing is measured and a jump to the end of ten
+ * thousand items costs the same as a step.
  */
 export function useVisible(scroller: RefObject<HTMLElement | null>, heights: readonly number[]) {
   const tops = useMemo(() => {
@@ -35,7 +35,7 @@ export function useVisible(scroller: RefObject<HTMLElement | null>, heights: rea
   const latest = useRef(tops)
   latest.current = tops
 
-  const look = useCallback(() => {
+  const update = useCallback(() => {
     const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
     const first = itemAt(latest.current, scrollTop)
     const end = itemAt(latest.current, scrollTop + clientHeight) + 1
@@ -45,18 +45,18 @@ export function useVisible(scroller: RefObject<HTMLElement | null>, heights: rea
   useLayoutEffect(() => {
     const element = scroller.current
     if (!element) return
-    const observer = new ResizeObserver(look)
+    const observer = new ResizeObserver(update)
     observer.observe(element)
-    element.addEventListener('scroll', look, { passive: true })
+    element.addEventListener('scroll', update, { passive: true })
     return () => {
       observer.disconnect()
-      element.removeEventListener('scroll', look)
+      element.removeEventListener('scroll', update)
     }
-  }, [scroller, look])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other items, another range
-  useLayoutEffect(look, [look, tops])
+  }, [scroller, update])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: new items change the range
+  useLayoutEffect(update, [update, tops])
 
-  /** As little as it takes, and not under what sticks to the top. */
+  /** Scrolls as little as needed, and keeps the item below the sticky heading. */
   const scrollTo = useCallback(
     (index: number, stickyHeight: number) => {
       const element = scroller.current
@@ -65,12 +65,12 @@ export function useVisible(scroller: RefObject<HTMLElement | null>, heights: rea
       const bottom = (latest.current[index + 1] ?? 0) - element.clientHeight
       if (element.scrollTop > top) element.scrollTop = top
       else if (element.scrollTop < bottom) element.scrollTop = bottom
-      // The event comes a frame later; the row has to be there now.
-      look()
+      // The scroll event comes a frame later; the row is needed now.
+      update()
     },
-    [scroller, look],
+    [scroller, update],
   )
-  const from = Math.max(0, range.first - beyond)
-  const to = Math.min(heights.length, range.end + beyond)
+  const from = Math.max(0, range.first - overscan)
+  const to = Math.min(heights.length, range.end + overscan)
   return { first: range.first, from, to, tops, total: tops.at(-1) ?? 0, scrollTo }
 }

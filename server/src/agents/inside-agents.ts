@@ -1,0 +1,25 @@
+import { sql } from '../db/sql.ts'
+import { createAgentUser } from '../login/users.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+import type { InsideAgentKind } from './identity.ts'
+
+interface NewInsideAgent {
+  kind: InsideAgentKind
+  name: string
+  instructions: string
+  workspaceId: string
+  ownerId: string | null
+}
+
+export async function createInsideAgent(unit: UnitOfWork, agent: NewInsideAgent): Promise<string> {
+  const { tx, now } = unit
+  const id = await createAgentUser(unit, agent.kind, agent.name)
+  await tx.run(sql`
+    insert into inside_agents (user_id, workspace_id, owner_id, instructions, created_at, updated_at)
+    values (${id}, ${agent.workspaceId}, ${agent.ownerId}, ${agent.instructions}, ${now}, ${now})`)
+  return id
+}
+
+/** Every workspace has a built-in agent from the start. */
+export const createBuiltInAgent = (unit: UnitOfWork, workspaceId: string) =>
+  createInsideAgent(unit, { kind: 'deployment', name: 'Baton', instructions: '', workspaceId, ownerId: null })

@@ -1,0 +1,23 @@
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { newId } from '../ids.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
+
+/** Creates the user as which an app or an agent inside the service acts, and returns its id. */
+export async function createAgentUser(
+  { tx, now }: UnitOfWork,
+  kind: 'deployment' | 'personal' | 'app',
+  name: string,
+): Promise<string> {
+  const id = newId('usr')
+  await tx.run(sql`
+    insert into users (id, user_kind, agent_kind, display_name, created_at)
+    values (${id}, 'application', ${kind}, ${name}, ${now})`)
+  return id
+}
+
+export const renameUser = (tx: Queryable, id: string, name: string) =>
+  tx.run(sql`update users set display_name = ${name} where id = ${id}`)
+
+export const deleteUsers = (tx: Queryable, ids: readonly string[]) =>
+  tx.run(sql`delete from users where id = any(${ids})`)

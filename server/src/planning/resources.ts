@@ -1,0 +1,36 @@
+import type { Cycle, Initiative, Label, Milestone } from '@baton/protocol'
+import { sql } from '../db/sql.ts'
+import { projectInReach } from '../installations/reach.ts'
+import { teamCovered } from '../workspaces/coverage.ts'
+import { SimpleResource } from './simple-resource.ts'
+
+export const labels = new SimpleResource<Label>({
+  table: sql`labels`,
+  prefix: 'lbl',
+  columns: sql`id, name, color, created_at, updated_at`,
+  changeable: sql`name, color`,
+})
+
+export const milestones = new SimpleResource<Milestone>({
+  table: sql`milestones`,
+  prefix: 'mil',
+  columns: sql`id, project_id, name, target_date, created_at, updated_at`,
+  changeable: sql`name, target_date`,
+  personalOf: sql`(select coalesce(p.owner_id, '') from projects p where p.id = t.project_id and p.personal)`,
+  visibleTo: (caller) => sql`t.project_id in (select p.id from projects p where ${projectInReach(caller)})`,
+})
+
+export const cycles = new SimpleResource<Cycle>({
+  table: sql`cycles`,
+  prefix: 'cyc',
+  columns: sql`id, team_id, name, starts_at, ends_at, created_at, updated_at`,
+  changeable: sql`name, starts_at, ends_at`,
+  visibleTo: (caller) => teamCovered(caller, sql`t.team_id`),
+})
+
+export const initiatives = new SimpleResource<Initiative>({
+  table: sql`initiatives`,
+  prefix: 'ini',
+  columns: sql`id, name, description, created_at, updated_at`,
+  changeable: sql`name, description`,
+})

@@ -1,0 +1,98 @@
+import type { Context } from '../context.ts'
+import type { Queryable } from '../db/database.ts'
+import { insertRows, json, none, type Sql, sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
+import { found } from '../http/errors.ts'
+import { type PageQuery, page } from '../http/paging.ts'
+import { type IdPrefix, newId } from '../ids.ts'
+import { type HintSender, hintOfLists, sendHints } from '../live/hint.ts'
+import { type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
+
+/** With a transaction, or with the database for a write that is a single statement. */
+type WriteUnit = UnitOfWork<Actor, Queryable & HintSender>
+
+interface Definition {
+  table: Sql
+  prefix: IdPrefix
+  /** Columns that the API returns. */
+  columns: Sql
+  /** Columns that an update can set. */
+  changeable: Sql
+  /** Condition on the row `t`, if not all members may see all rows. */
+  visibleTo?: (caller: Actor) => Sql
+  /** Id of the only user who may see the row `t`, if private. */
+  personalOf?: Sql
+}
+
+/** A resource with only list, create, update and delete: labels, milestones, cycles, initiatives. */
+export class SimpleResource<Item extends { id: string }> {
+  readonly #definition: Definition
+
+  constructor(definition: Definition) {
+    this.#definition = definition
+  }
+
+  list(ctx: Context, caller: Actor, query: PageQuery, filter: Sql = none) {
+    const { table, columns, prefix } = this.#definition
+    return page<Item>(
+      ctx.keys,
+      prefix,
+      query,
+      (item) => [item.id],
+      (after, count) =>
+        ctx.db.rows(sql`
+        select ${columns} from ${table} t
+        where ${this.#accessibleTo(caller)} ${filter} ${after ? sql`and t.id < ${after[0]}` : none}
+        order by t.id desc limit ${count}`),
+    )
+  }
+
+  create(ctx: Context, caller: Actor, values: object): Promise<Item> {
+    return this.insert(withoutTransaction(ctx, caller), values)
+  }
+
+  /** Like `create`, in an existing transaction. */
+  insert(unit: WriteUnit, values: object): Promise<Item> {
+    const { table, prefix, columns } = this.#definition
+    const { now, caller } = unit
+    const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
+    return this.#write(unit, insertRows(table, sql`workspace_id, ${columns}`, [row]))
+  }
+
+  update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
+    const { table, changeable } = this.#definition
+    const unit = withoutTransaction(ctx, caller)
+    const row = { ...change, updated_at: unit.now }
+    return this.#write(
+      unit,
+      sql`
+        update ${table} t
+        set (${changeable}, updated_at) = (select ${changeable}, updated_at from jsonb_populate_record(t, ${json(row)}))
+        where ${this.#accessibleTo(caller)} and t.id = ${id}`,
+    )
+  }
+
+  /** The database clears references to the row, without events (issue.reference-deletion-emits-nothing). */
+  async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
+    const { table } = this.#definition
+    await this.#write(
+      withoutTransaction(ctx, caller),
+      sql`delete from ${table} t where ${this.#accessibleTo(caller)} and t.id = ${id}`,
+    )
+  }
+
+  /** Runs a statement that writes one row `t`, and sends a hint. */
+  async #write({ tx, caller }: WriteUnit, statement: Sql): Promise<Item> {
+    const { columns, personalOf = sql`null` } = this.#definition
+    const row = await tx.row<Item & { personalOf: string | null }>(sql`
+      ${statement} returning ${columns}, ${personalOf} as "personalOf"`)
+    const { personalOf: only, ...item } = found(row)
+    sendHints(tx, [hintOfLists(caller.workspaceId, 'Workspace', only)])
+    return item as unknown as Item
+  }
+
+  #accessibleTo(caller: Actor) {
+    const { visibleTo } = this.#definition
+    return sql`t.workspace_id = ${caller.workspaceId} ${visibleTo ? sql`and ${visibleTo(caller)}` : none}`
+  }
+}

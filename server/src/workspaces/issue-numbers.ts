@@ -1,0 +1,20 @@
+import type { Queryable } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+
+/**
+ * Takes the next `count` issue numbers of a team, or of the workspace for issues without a team. `key` is the key of the
+ * team, null without one. The counter stays locked until the transaction ends.
+ */
+export async function nextIssueNumbers(tx: Queryable, workspaceId: string, teamId: string | null, count: number) {
+  const row = await tx.row<{ key: string | null; last: number }>(
+    teamId
+      ? sql`
+        update teams set last_issue_number = last_issue_number + ${count}
+        where workspace_id = ${workspaceId} and id = ${teamId} returning key, last_issue_number as last`
+      : sql`
+        update workspaces set last_issue_number = last_issue_number + ${count}
+        where id = ${workspaceId} returning null::text as key, last_issue_number as last`,
+  )
+  if (!row) throw new Error(teamId ? `team ${teamId} does not exist` : `workspace ${workspaceId} does not exist`)
+  return { key: row.key, numbers: Array.from({ length: count }, (_, index) => row.last - count + 1 + index) }
+}

@@ -1,0 +1,94 @@
+import type { AuditAction, AuditEntry } from '@baton/protocol'
+
+/** Labels of the filter. Also the text of an entry whose subject has no known name. */
+export const actionLabels: Record<AuditAction, string> = {
+  'workspace.created': 'Created the workspace',
+  'workspace.updated': 'Updated the workspace',
+  'member.joined': 'Joined the workspace',
+  'member.role_changed': "Changed a member's role",
+  'member.removed': 'Removed a member',
+  'invitation.created': 'Invited a person',
+  'invitation.withdrawn': 'Revoked an invitation',
+  'team.created': 'Created a team',
+  'team.updated': 'Updated a team',
+  'team.member_added': 'Added a team member',
+  'team.member_removed': 'Removed a team member',
+  'app.registered': 'Registered an agent app',
+  'app.updated': "Changed an app's manifest",
+  'app.deleted': 'Deleted an agent app',
+  'app.client_secret_rotated': "Rotated an app's client secret",
+  'app.webhook_secret_rotated': "Rotated an app's webhook secret",
+  'app.webhook_enabled': "Enabled an app's webhook",
+  'app.webhook_disabled': "Disabled an app's webhook",
+  'app.listening_started': "Started listening to an app's deliveries",
+  'app.listening_ended': "Stopped listening to an app's deliveries",
+  'installation.approved': 'Installed an agent app',
+  'installation.coverage_changed': "Changed an app's teams",
+  'installation.uninstalled': 'Uninstalled an agent app',
+  'personal_agent.created': 'Created a personal agent',
+  'personal_agent.updated': 'Updated a personal agent',
+  'personal_agent.deleted': 'Deleted a personal agent',
+  'webhook.created': 'Created a webhook',
+  'webhook.updated': 'Updated a webhook',
+  'webhook.deleted': 'Deleted a webhook',
+  'webhook.enabled': 'Enabled a webhook',
+  'webhook.disabled': 'Disabled a webhook',
+  'webhook.failing': 'Disabled a webhook after repeated failures',
+  'webhook.secret_shown': "Viewed a webhook's secret",
+  'webhook.secret_rotated': "Rotated a webhook's secret",
+}
+
+type Details = AuditEntry['details']
+type Names = ReadonlyMap<string, string>
+type Sentence = (subject: string, details: Details, names: Names) => string
+
+const nameOf = (id: unknown, names: Names) => (typeof id === 'string' && names.get(id)) || 'a member'
+
+const teamsOf = ({ all_teams, team_ids }: Details, names: Names) => {
+  const teams = Array.isArray(team_ids) ? team_ids.flatMap((id) => names.get(id) ?? []) : []
+  return all_teams ? 'all teams' : teams.join(', ') || 'selected teams'
+}
+
+/** Texts that name the subject, to follow the name of the actor. Actions without one use their label. */
+const sentences: Partial<Record<AuditAction, Sentence>> = {
+  'member.role_changed': (member, { from, to }) => `changed the role of ${member} from ${from} to ${to}`,
+  'member.removed': (member) => `removed ${member}`,
+  'invitation.created': (email, { role }) => `invited ${email} as ${role}`,
+  'invitation.withdrawn': (email) => `revoked the invitation for ${email}`,
+  'team.created': (team) => `created the team ${team}`,
+  'team.updated': (team) => `updated the team ${team}`,
+  'team.member_added': (team, { user_id }, names) => `added ${nameOf(user_id, names)} to ${team}`,
+  'team.member_removed': (team, { user_id }, names) => `removed ${nameOf(user_id, names)} from ${team}`,
+  'app.registered': (app) => `registered the agent app ${app}`,
+  'app.updated': (app) => `changed the manifest of ${app}`,
+  'app.deleted': (app) => `deleted the agent app ${app}`,
+  'app.client_secret_rotated': (app) => `rotated the client secret of ${app}`,
+  'app.webhook_secret_rotated': (app) => `rotated the webhook secret of ${app}`,
+  'app.webhook_enabled': (app) => `enabled the webhook of ${app}`,
+  'app.webhook_disabled': (app) => `disabled the webhook of ${app}`,
+  'app.listening_started': (app) => `started listening to the deliveries of ${app}`,
+  'app.listening_ended': (app) => `stopped listening to the deliveries of ${app}`,
+  'installation.approved': (app, details, names) => `installed ${app} for ${teamsOf(details, names)}`,
+  'installation.coverage_changed': (app, details, names) => `changed the teams of ${app} to ${teamsOf(details, names)}`,
+  'installation.uninstalled': (app) => `uninstalled ${app}`,
+  'personal_agent.created': (agent) => `created the personal agent ${agent}`,
+  'personal_agent.updated': (agent) => `updated the personal agent ${agent}`,
+  'personal_agent.deleted': (agent) => `deleted the personal agent ${agent}`,
+  'webhook.created': (webhook) => `created the webhook ${webhook}`,
+  'webhook.updated': (webhook) => `updated the webhook ${webhook}`,
+  'webhook.deleted': (webhook) => `deleted the webhook ${webhook}`,
+  'webhook.enabled': (webhook) => `enabled the webhook ${webhook}`,
+  'webhook.disabled': (webhook) => `disabled the webhook ${webhook}`,
+  'webhook.failing': (webhook) => `disabled the webhook ${webhook} after repeated failures`,
+  'webhook.secret_shown': (webhook) => `viewed the secret of the webhook ${webhook}`,
+  'webhook.secret_rotated': (webhook) => `rotated the secret of the webhook ${webhook}`,
+}
+
+/** What the actor did, such as "added Priya Nair to Support". */
+export function sentenceOf({ action, subject_id, details }: AuditEntry, names: Names): string {
+  const subject = names.get(subject_id)
+  const sentence = sentences[action]
+  if (subject && sentence) return sentence(subject, details, names)
+  const label = actionLabels[action]
+  return label.charAt(0).toLowerCase() + label.slice(1)
+}

@@ -1,0 +1,117 @@
+import type { LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { none, type Option, type Question } from '../../ui/picker.tsx'
+import type { Directory } from './directory.ts'
+
+/**
+ * One field of an issue or a project. Panels, forms, menus, filters, headings, shortcuts and history read it, so that a
+ * field is described in one place.
+ */
+export interface Field<Subject, Change> {
+  /** In addresses (`?status=todo`) and command ids (`issues.status`). */
+  id: string
+  /** Its key in the API: in changes, per-field errors and history. */
+  key: keyof Change & string
+  label: string
+  icon: LucideIcon
+  keys?: string
+  /** Title of its command and menu where the label is not enough. */
+  menuTitle?: string
+  /** Its values; an empty list if the field is empty. */
+  read: (subject: Subject) => string[]
+  /** The values to choose from. Without a subject: all of them, for filters and headings. */
+  options: (directory: Directory, subject?: Subject) => Option[]
+  /** Options that depend on the typed text, such as dates and new labels. */
+  search?: (query: string, directory: Directory, subject: Subject | undefined) => Promise<Option[]>
+  /** Creates the value that was picked, if it is new. */
+  resolve?: (picked: Option) => Promise<Option>
+  /** The change that sets a value. With several values it adds one, in place of `from` if that is given. */
+  change: (subject: Subject, value: string, from?: string) => Change
+  /** The change that removes one value. Only fields with several values have it. */
+  remove?: (subject: Subject, value: string) => Change
+  /** Label of the empty value. A field without it always has a value. */
+  none?: string
+  /** False where the empty value cannot be chosen in a menu. */
+  clearable?: (subject: Subject) => boolean
+  /** Label of a value that is not in the options, such as a date. */
+  labelOf?: (value: string) => string
+  /** Label of an id that is not in the directory, because it was deleted or is not visible to the user. */
+  missing?: string
+  /** Message after a change. `subjects` is "ENG-4" or "3 issues". */
+  done?: (subjects: string, value: string) => string
+  /** A line at the foot of the menu. */
+  footer?: (subject: Subject) => ReactNode
+  /** Shown in the menu when no option matches. */
+  noMatch?: string
+  /** Set to a value that counts as empty, such as no priority. */
+  isEmpty?: (subject: Subject) => boolean
+  /** Whether the subject has the field. */
+  visible?: (subject: Subject, directory: Directory) => boolean
+  /** Among the chips of a narrow page: always or never. By default only if it is set. */
+  chip?: boolean
+}
+
+export const matching = (options: readonly Option[], query: string) => {
+  const wanted = query.trim().toLowerCase()
+  return options.filter(({ label }) => label.toLowerCase().includes(wanted))
+}
+
+/** A list grouped or filtered by a field looks up a label per row, so that options are computed once per directory. */
+const cache = new WeakMap<object, Map<unknown, { options: Option[]; byValue: ReadonlyMap<string, Option> }>>()
+
+function allOptions<S, C>(field: Field<S, C>, directory: Directory) {
+  const fields = cache.get(directory) ?? new Map()
+  cache.set(directory, fields)
+  const found = fields.get(field)
+  if (found) return found
+  const empty = field.none === undefined ? [] : [emptyOption(field)]
+  const options = [...empty, ...field.options(directory)]
+  const entry = { options, byValue: new Map(options.map((option) => [option.value, option])) }
+  fields.set(field, entry)
+  return entry
+}
+
+const emptyOption = <S, C>({ icon: Icon, none: label = '' }: Field<S, C>): Option => ({
+  value: none,
+  label,
+  icon: <Icon size={14} aria-hidden className="text-ink-3" />,
+})
+
+/** Every value of a field, with the empty one. */
+export const optionsOf = <S, C>(field: Field<S, C>, directory: Directory): Option[] =>
+  allOptions(field, directory).options
+
+export const optionOf = <S, C>(field: Field<S, C>, value: string, directory: Directory): Option | undefined =>
+  allOptions(field, directory).byValue.get(value)
+
+/** The label of a value, for use within a sentence. */
+export const nameWithin = <S, C>(field: Field<S, C>, value: string, directory: Directory): string =>
+  optionOf(field, value, directory)?.label ??
+  field.labelOf?.(value) ??
+  (directory.complete ? (field.missing ?? 'an unknown value') : '…')
+
+/** The label of a value that is shown by itself. */
+export function nameOf<S, C>(field: Field<S, C>, value: string, directory: Directory): string {
+  const name = nameWithin(field, value, directory)
+  return name === field.missing ? name.charAt(0).toUpperCase() + name.slice(1) : name
+}
+
+/** What a menu offers: at once if the lists have been read, otherwise as soon as they have. */
+export function menuOptions<S, C>(
+  field: Field<S, C>,
+  directory: Directory,
+  subject: S | undefined,
+): Question['options'] {
+  const { search } = field
+  if (search) return (query) => search(query, directory, subject)
+  const clearable = field.none !== undefined && !field.remove && (!subject || (field.clearable?.(subject) ?? true))
+  const from = (directory: Directory) => [
+    ...(clearable ? [emptyOption(field)] : []),
+    ...field.options(directory, subject),
+  ]
+  return directory.complete ? from(directory) : async (query) => matching(from(await directory.load()), query)
+}
+
+/** The message after a change: "ENG-4: Bug", or what the field says. */
+export const doneText = <S, C>(field: Field<S, C>, name: string, value: string, label: string) =>
+  field.done?.(name, field.labelOf && value !== none ? field.labelOf(value) : label) ?? `${name}: ${label}`

@@ -1,0 +1,135 @@
+import { api, type Issue } from '@baton/protocol'
+import { expect, test } from 'vitest'
+import { none } from '../../ui/picker.tsx'
+import { presetFor } from '../create/create-preset.ts'
+import { blankDraft } from '../create/draft.ts'
+import type { Directory } from './directory.ts'
+import { doneText, nameOf, optionsOf } from './field.tsx'
+import { fields, fieldsIn } from './fields.tsx'
+import { filterOf, groupIssues } from './filter-and-group.ts'
+
+const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(26)}`
+const [me, agent, team, other] = [id('usr', 'a'), id('usr', 'b'), id('team', 'a'), id('team', 'b')]
+const [label, project, milestone, cycle] = [id('lbl', 'a'), id('prj', 'a'), id('mil', 'a'), id('cyc', 'a')]
+
+const byId = <Row extends { id: string }>(...rows: Row[]) => new Map(rows.map((row) => [row.id, row]))
+const directory = {
+  me,
+  complete: true,
+  people: byId(
+    { id: me, display_name: 'Mona', user_kind: 'human' },
+    { id: agent, display_name: 'Robot', user_kind: 'application' },
+  ),
+  labels: byId({ id: label, name: 'bug' }),
+  projects: byId({ id: project, title: 'Spring release' }),
+  milestones: byId({ id: milestone, name: 'Beta', project_id: project }),
+  cycles: byId({ id: cycle, name: 'Cycle 1', team_id: team }),
+  teams: byId({ id: team, key: 'ENG', name: 'Engineering' }, { id: other, key: 'DES', name: 'Design' }),
+  initiatives: byId(),
+} as unknown as Directory
+const { properties } = api.updateIssue.body as { properties: Record<string, { enum?: unknown[] }> }
+const issue = {
+  ...blankDraft,
+  project_id: project,
+  id: id('iss', 'a'),
+  code: 'ENG-4',
+  team_id: team,
+  created_at: '',
+  sort_order: 0,
+}
+const issues = [issue as unknown as Issue]
+const all = Object.values(fields)
+
+test.each(fieldsIn('filter'))('the filter $id has options, and finds an issue by the value it reads', (field) => {
+  expect(optionsOf(field, directory).length).toBeGreaterThan(0)
+  const [value = none] = field.read(issue)
+  const passes = (value: string) => filterOf({ [field.id]: value }, directory)(issues[0] as Issue)
+  expect(passes(field.toUrl?.(value, directory) ?? value)).toBe(true)
+  expect(passes('other')).toBe(false)
+})
+
+test.each(fieldsIn('group'))('issues are grouped by $id', (field) => {
+  const groups = groupIssues(issues, { grouping: field.id, sorting: 'newest', board: false, directory })
+  expect(groups.map(({ value }) => nameOf(field, value, directory))).toEqual([
+    nameOf(field, field.read(issue)[0] ?? none, directory),
+  ])
+})
+
+test.each(all)('the API accepts every change of $id, which has text for the message and the history', (field) => {
+  const values = [
+    ...(field.none && field.clearable === undefined ? [none] : []),
+    ...field.options(directory, issue).map(({ value }) => value),
+    ...(field.id === 'due' ? ['2026-12-24T12:00:00Z'] : []),
+    ...(field.id === 'estimate' ? ['4'] : []),
+  ]
+  expect(values).not.toEqual([])
+  for (const value of values) {
+    const change = field.change(issue, value)
+    expect(Object.keys(change)).toContain(field.key)
+    for (const [key, sent] of Object.entries(change)) {
+      expect(properties).toHaveProperty(key)
+      if (properties[key]?.enum) expect(properties[key].enum).toContain(sent)
+    }
+    expect(doneText(field, 'ENG-4', value, nameOf(field, value, directory))).toMatch(/^ENG-4/)
+    const record = { from: field.remove ? ['before'] : 'before', to: change[field.key] }
+    expect([field.history(record, String)].flat().join()).not.toBe('')
+  }
+})
+
+test('ids, keys and shortcuts are unique', () => {
+  const unique = (values: unknown[]) => expect(new Set(values).size).toBe(values.length)
+  unique(all.map(({ key }) => key))
+  unique(all.flatMap(({ keys }) => keys ?? []))
+  for (const place of ['panel', 'form', 'filter', 'group', 'bulk'] as const) {
+    unique(fieldsIn(place).map(({ at }) => at[place]))
+  }
+})
+
+test('a change of project or team names what it clears, so that Undo restores it', () => {
+  expect(fields.project.change(issue, none)).toEqual({ project_id: null, milestone_id: null })
+  expect(fields.project.change(issue, project)).toEqual({ project_id: project })
+  expect(fields.team.change(issue, other)).toEqual({ team_id: other, personal: false, cycle_id: null })
+  expect(fields.team.change(issue, team)).toEqual({ team_id: team })
+})
+
+test('a label replaces the one of the column it is dragged from', () => {
+  const labelled = { ...issue, label_ids: ['x', 'y'] }
+  expect(fields.label.change(labelled, label, 'x')).toEqual({ label_ids: ['y', label] })
+  expect(fields.label.change(labelled, none, 'x')).toEqual({ label_ids: ['y'] })
+})
+
+test('messages name the issues and the value', () => {
+  const message = (field: keyof typeof fields, value: string) =>
+    doneText(fields[field], 'ENG-4', value, nameOf(fields[field], value, directory))
+  expect([
+    message('status', 'done'),
+    message('priority', 'urgent'),
+    message('priority', 'no_priority'),
+    message('assignee', me),
+    message('assignee', none),
+    message('project', project),
+    message('label', label),
+    message('due', none),
+    message('team', other),
+  ]).toEqual([
+    'ENG-4 moved to Done',
+    'ENG-4: urgent priority',
+    'ENG-4: no priority',
+    'ENG-4 assigned to Mona',
+    'ENG-4 unassigned',
+    'ENG-4: Spring release',
+    'ENG-4: bug',
+    'ENG-4: no due date',
+    'ENG-4 moved to Design',
+  ])
+})
+
+test('an id that is not listed has a name as soon as the lists are read', () => {
+  expect(nameOf(fields.assignee, 'gone', directory)).toBe('A former member')
+  expect(nameOf(fields.assignee, 'gone', { ...directory, complete: false })).toBe('…')
+})
+
+test('a new issue starts with the filters that have one value', () => {
+  const search = { team: 'ENG', status: 'todo', priority: 'low,high', assignee: 'me', label, type: 'unknown' }
+  expect(presetFor(search, directory)).toEqual({ team_id: team, status: 'todo', assignee_id: me, label_ids: [label] })
+})

@@ -1,0 +1,108 @@
+import type { Issue } from '@baton/protocol'
+import { none } from '../../ui/picker.tsx'
+import type { Directory } from './directory.ts'
+import { nameOf, optionsOf } from './field.tsx'
+import { type FieldId, fields, filterFields, groupFields, idFromUrl } from './fields.tsx'
+import { type IssueSearch, valuesOf } from './search.ts'
+import { byPriority } from './values.tsx'
+
+// Filters, sorts and groups issues. Pure: nothing here depends on the screen.
+
+export type Grouping = FieldId | 'none'
+export const groupings: Grouping[] = [...groupFields.map(({ id }) => id), 'none']
+export const sortings = ['priority', 'newest', 'updated', 'due', 'manual'] as const
+export type Sorting = (typeof sortings)[number]
+
+export const groupingOf = ({ group, layout }: IssueSearch): Grouping => {
+  const grouping = groupings.find((one) => one === group) ?? 'status'
+  return layout === 'board' && grouping === 'none' ? 'status' : grouping
+}
+/** By default a board is sorted manually, a list by priority. */
+export const sortingOf = ({ sort, layout }: IssueSearch): Sorting =>
+  sortings.find((one) => one === sort) ?? (layout === 'board' ? 'manual' : 'priority')
+
+/** The values by which an issue is filtered and grouped; `none` if the field is empty. */
+function valuesIn(issue: Issue, field: FieldId): string[] {
+  const values = fields[field].read(issue)
+  return values.length > 0 ? values : [none]
+}
+
+export function filterOf(search: IssueSearch, directory: Directory): (issue: Issue) => boolean {
+  const wanted = filterFields
+    .filter(({ id }) => search[id])
+    .map((field) => ({
+      id: field.id,
+      values: new Set(valuesOf(search, field.id).map((value) => idFromUrl(field, value, directory))),
+    }))
+  const words = search.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
+  return (issue) => {
+    for (const { id, values } of wanted) {
+      if (!valuesIn(issue, id).some((value) => values.has(value))) return false
+    }
+    if (words.length === 0) return true
+    const text = `${issue.code} ${issue.title}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+}
+
+const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const newest = (a: Issue, b: Issue) => text(b.created_at, a.created_at) || text(b.id, a.id)
+
+/** Equal issues are sorted newest first. */
+const orders: Record<Sorting, (a: Issue, b: Issue) => number> = {
+  priority: (a, b) => byPriority(a.priority, b.priority) || newest(a, b),
+  newest,
+  updated: (a, b) => text(b.updated_at, a.updated_at) || newest(a, b),
+  due: (a, b) => text(a.due_date ?? '9', b.due_date ?? '9') || newest(a, b),
+  manual: (a, b) => b.sort_order - a.sort_order || newest(a, b),
+}
+
+export interface Group {
+  /** The value of the field that its issues share. */
+  value: string
+  issues: Issue[]
+}
+
+/** Headings in the field's own order if it has one, otherwise by name with the empty value last. */
+function byHeading(field: FieldId, board: boolean, directory: Directory) {
+  const fixed = fields[field].groupOrder?.(board)
+  const position = fixed && new Map(fixed.map((value, index) => [value, index]))
+  return (a: Group, b: Group) => {
+    if (position) return (position.get(a.value) ?? 99) - (position.get(b.value) ?? 99)
+    if (a.value === none || b.value === none) return a.value === none ? 1 : -1
+    const [first, second] = [a, b].map(({ value }) => nameOf(fields[field], value, directory).toLowerCase())
+    return text(first ?? '', second ?? '')
+  }
+}
+
+interface Layout {
+  grouping: Grouping
+  sorting: Sorting
+  board: boolean
+  directory: Directory
+}
+
+export function groupIssues(issues: readonly Issue[], { grouping, sorting, board, directory }: Layout): Group[] {
+  const sorted = issues.toSorted(orders[sorting])
+  if (grouping === 'none') return sorted.length > 0 ? [{ value: none, issues: sorted }] : []
+  // A board shows the columns of a fixed order even without issues.
+  const columns = board && fields[grouping].groupOrder ? optionsOf(fields[grouping], directory) : []
+  const groups = new Map<string, Group>(columns.map(({ value }) => [value, { value, issues: [] }]))
+  for (const issue of sorted) {
+    for (const value of valuesIn(issue, grouping)) {
+      const group = groups.get(value)
+      if (group) group.issues.push(issue)
+      else groups.set(value, { value, issues: [issue] })
+    }
+  }
+  return [...groups.values()].sort(byHeading(grouping, board, directory))
+}
+
+/** The sort_order that places an issue between two others in manual order; the highest comes first. */
+export function between(above: Issue | undefined, below: Issue | undefined): number {
+  const step = 1000
+  if (above && below) return (above.sort_order + below.sort_order) / 2
+  if (above) return above.sort_order - step
+  if (below) return below.sort_order + step
+  return Date.now()
+}

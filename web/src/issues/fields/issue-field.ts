@@ -1,0 +1,76 @@
+import type { Issue, IssueChange } from '@baton/protocol'
+import type { Directory } from './directory.ts'
+import type { Field } from './field.tsx'
+
+/** What fields read: an issue, or the draft of one. */
+export type IssueSubject = Pick<
+  Issue,
+  | 'status'
+  | 'priority'
+  | 'type'
+  | 'team_id'
+  | 'assignee_id'
+  | 'delegate_id'
+  | 'project_id'
+  | 'milestone_id'
+  | 'cycle_id'
+  | 'label_ids'
+  | 'time_estimate'
+  | 'due_date'
+  | 'personal'
+> &
+  Partial<Pick<Issue, keyof IssueChange | 'code' | 'reporter_id'>>
+
+type Base = Field<IssueSubject, IssueChange>
+
+export interface IssueField extends Base {
+  /** Where it appears, each with its position there. */
+  at: {
+    /** Properties of the issue page, and their commands. */
+    panel?: number
+    /** The form for a new issue. */
+    form?: number
+    filter?: number
+    /** Headings of the list and columns of the board. */
+    group?: number
+    /** The bar and the keys for selected issues. */
+    bulk?: number
+  }
+  /** Title of the command and menu that change selected issues. */
+  action?: string
+  /** In "Label is bug", where the label of the field is a plural or names the person. */
+  filterLabel?: string
+  /** A value as the address has it, and back. Teams are addressed by their keys. */
+  toUrl?: (value: string, directory: Directory) => string
+  fromUrl?: (value: string, directory: Directory) => string
+  /** Order of headings or columns, all of which a board shows. Without it they are ordered by name. */
+  groupOrder?: (board: boolean) => readonly string[]
+  /** Changed by delegating the issue, which needs its own menu and waits for the server. */
+  delegates?: true
+  /** Input in the form for a new issue. By default a menu. */
+  formInput?: 'date'
+  /** What differs in the form for a new issue. */
+  form?: Partial<Base>
+  /** Continues "Priya" in the history: "moved it to QA". */
+  history: (change: HistoryChange, name: (value: unknown) => string) => string | string[]
+}
+
+export interface HistoryChange {
+  from: unknown
+  to: unknown
+}
+
+const idsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
+/** History of a list of ids: what was added and what was removed. */
+export function listHistory(added: string, removed: string) {
+  return ({ from, to }: HistoryChange, name: (value: unknown) => string): string[] => {
+    const [before, after] = [idsIn(from), idsIn(to)]
+    const gained = after.filter((id) => !before.includes(id)).map(name)
+    const lost = before.filter((id) => !after.includes(id)).map(name)
+    return [
+      ...(gained.length > 0 ? [`${added} ${gained.join(', ')}`] : []),
+      ...(lost.length > 0 ? [`${removed} ${lost.join(', ')}`] : []),
+    ]
+  }
+}

@@ -1,0 +1,47 @@
+import { Plus } from 'lucide-react'
+import { api, cachedOrRead, queries } from '../../data/api.ts'
+import { labelsQuery } from '../../data/planning.ts'
+import { LabelDot } from '../../planning/label-dot.tsx'
+import type { Option } from '../../ui/picker.tsx'
+import { matching } from './field.tsx'
+
+/** Marks an option that creates its value when it is picked. */
+const newPrefix = 'new '
+
+/** The options that match, and one that creates the typed name if no option has it. */
+export function orCreate(options: Option[], noun: string, query: string): Option[] {
+  const name = query.trim()
+  const exists = options.some(({ label }) => label.toLowerCase() === name.toLowerCase())
+  const created = {
+    value: `${newPrefix}${name}`,
+    label: `Create ${noun} “${name}”`,
+    icon: <Plus size={14} aria-hidden />,
+  }
+  return [...matching(options, query), ...(name && !exists ? [created] : [])]
+}
+
+/** The picked option, or the one that is created with its name. */
+export async function createIfNew(picked: Option, create: (name: string) => Promise<{ id: string; name: string }>) {
+  if (!picked.value.startsWith(newPrefix)) return picked
+  const { id, name } = await create(picked.value.slice(newPrefix.length))
+  return { value: id, label: name }
+}
+
+export async function labelOptions(query: string): Promise<Option[]> {
+  const labels = await cachedOrRead(labelsQuery)
+  const options = [...labels]
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id, name, color }) => ({ value: id, label: name, icon: <LabelDot color={color} /> }))
+  return orCreate(options, 'label', query)
+}
+
+/** Colours that differ clearly from each other in the light and in the dark theme. */
+const colors = ['#d73a4a', '#1f6feb', '#8250df', '#0e8a16', '#bf8700', '#0891b2', '#c2410c', '#be185d']
+
+export const createLabel = (picked: Option) =>
+  createIfNew(picked, async (name) => {
+    const labels = await cachedOrRead(labelsQuery)
+    const label = await api.createLabel({ name, color: colors[labels.length % colors.length] ?? null })
+    queries.setQueryData(labelsQuery.queryKey, [...labels, label])
+    return label
+  })

@@ -1,0 +1,60 @@
+import { type FieldId, filterFields } from './fields.tsx'
+
+/** The search of the address of the issues screen: a filter by each field, and the layout. */
+export interface IssueSearch extends Partial<Record<FieldId, string>> {
+  /** Words in the title or code. */
+  q?: string
+  group?: string
+  sort?: string
+  layout?: 'list' | 'board'
+  /** The code of the issue in the preview. */
+  peek?: string
+}
+
+const filterIds = filterFields.map(({ id }) => id)
+const keys = [...filterIds, 'q', 'group', 'sort', 'peek'] as const
+
+/** Keeps the parameters that the screen has, each as text. */
+export function parseIssueSearch(search: Record<string, unknown>): IssueSearch {
+  const parsed: IssueSearch = {}
+  for (const key of keys) {
+    const value = search[key]
+    // The router parses values such as 1 and true.
+    if (/^(string|number|boolean)$/.test(typeof value) && value !== '') parsed[key] = String(value)
+  }
+  if (search.layout === 'board') parsed.layout = 'board'
+  return parsed
+}
+
+/** The values of a filter, which an address separates by commas. */
+export const valuesOf = (search: IssueSearch, field: FieldId): string[] => search[field]?.split(',') ?? []
+
+/** Sets the values of a filter; no values remove it. */
+export function withValues(search: IssueSearch, field: FieldId, values: readonly string[]): IssueSearch {
+  const { [field]: _, ...others } = search
+  return values.length > 0 ? { ...others, [field]: values.join(',') } : others
+}
+
+export const isFiltered = (search: IssueSearch) => filterIds.some((id) => search[id]) || Boolean(search.q)
+
+/** The layout without the filters. */
+export const withoutFilters = ({ group, sort, layout }: IssueSearch): IssueSearch => ({
+  ...(group && { group }),
+  ...(sort && { sort }),
+  ...(layout && { layout }),
+})
+
+/** The query that a saved view stores: parameters in a fixed order, without the preview. */
+export function queryOf(search: IssueSearch): string {
+  const query = new URLSearchParams()
+  for (const key of [...filterIds, 'q', 'group', 'sort', 'layout'] as const) {
+    const value = search[key]
+    if (value) query.set(key, value)
+  }
+  return query.toString()
+}
+
+export function searchOf(query: string): IssueSearch {
+  const values = new URLSearchParams(query)
+  return parseIssueSearch(Object.fromEntries([...values.keys()].map((key) => [key, values.getAll(key).join(',')])))
+}
