@@ -1,9 +1,9 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
 
-/** axe finds nothing serious or critical on the page as it stands, in light and in dark. */
+/** Expects no serious or critical axe violations on the current page, in light and dark. */
 export async function checkAxe(page: Page) {
-  // Nothing but colours differs between the two.
+  // Only the colors differ between the two.
   await check(page, 'dark', { runOnly: ['color-contrast', 'link-in-text-block'] })
   await check(page, 'light', {})
   await page.emulateMedia({ colorScheme: null })
@@ -11,8 +11,8 @@ export async function checkAxe(page: Page) {
 
 async function check(page: Page, colorScheme: 'light' | 'dark', rules: Parameters<AxeBuilder['options']>[0]) {
   await page.emulateMedia({ colorScheme })
-  // Only what is wrong: to describe every place that is right takes axe longer than to look at it. In one piece: to look
-  // into frames of other origins, which we have none of, it opens a page of its own each time.
+  // Only violations: describing the elements that pass takes axe longer than checking them. Legacy mode: otherwise axe
+  // opens a page for frames of other origins each time, and the app has none.
   const { violations } = await new AxeBuilder({ page })
     .setLegacyMode()
     .options({ ...rules, resultTypes: ['violations'] })

@@ -1,8 +1,8 @@
-import { checkAxe, expect, hurried, signedIn, test } from './baton.ts'
+import { checkAxe, expect, shortTimeouts, signedIn, test } from './baton.ts'
 
 // Agents are unresponsive after 2 seconds, stale after 5, stopped after 5.
-// Agents may say as much as they like.
-test.use({ settings: { ...hurried, BATON_SESSION_RATE: '1000' } })
+// The limit of activities per session is raised.
+test.use({ settings: { ...shortTimeouts, BATON_SESSION_RATE: '1000' } })
 
 test('Stop counts down, ends with its reason, and the issue can be delegated again', async ({
   page,
@@ -59,7 +59,7 @@ test('the shortcut stops too; a final message ends it at once; removing the dele
   await expect(page.getByText('The delegation was removed.')).toBeVisible()
 })
 
-test('an agent that does not answer is told of, and a manager is led to that very delivery', async ({
+test('shows that an agent does not answer, with a link to the delivery for managers', async ({
   page,
   company,
   agent,
@@ -88,7 +88,7 @@ test('an agent that does not answer is told of, and a manager is led to that ver
   await expect(page.getByText('No answer from Fixer')).toBeHidden()
 })
 
-test('an agent that falls silent may return, and does', async ({ page, company, agent }) => {
+test('a silent agent can continue its session', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
   const session = await robot.session()
@@ -102,11 +102,7 @@ test('an agent that falls silent may return, and does', async ({ page, company, 
   await expect(page.getByText('Working', { exact: true })).toBeVisible()
 })
 
-test('of a long session the end is drawn first, and the rest when it is asked for', async ({
-  page,
-  company,
-  agent,
-}) => {
+test('a long session shows its end first, and earlier entries on request', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   await company.owner.api.updateIssue({ issue_id: company.issues[0].id, delegate_id: robot.userId })
   const session = await robot.session()
@@ -116,7 +112,7 @@ test('of a long session the end is drawn first, and the rest when it is asked fo
   await expect(page.getByText('step · 209', { exact: true })).toBeInViewport()
   await expect(page.getByText('step · 60', { exact: true })).toBeAttached()
   await expect(page.getByText('step · 59', { exact: true })).toHaveCount(0)
-  // Nothing above goes away while somebody reads.
+  // Entries above stay while the user reads.
   await session.action('step', 'last')
   await expect(page.getByText('step · last', { exact: true })).toBeInViewport()
   await page.getByRole('button', { name: 'Show earlier (60)' }).click()

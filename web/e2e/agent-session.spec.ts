@@ -11,7 +11,7 @@ import {
 } from './baton.ts'
 import type { Company, Person } from './company.ts'
 
-/** Somebody delegates the first issue to the agent; the other one watches the session. */
+/** The owner delegates the first issue to the agent; the member opens the session. */
 async function delegated(page: Page, company: Company, robot: ScriptedAgent, watching: Person = company.member) {
   const [issue] = company.issues
   await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId })
@@ -22,7 +22,7 @@ async function delegated(page: Page, company: Company, robot: ScriptedAgent, wat
   return session
 }
 
-test('a delegation is watched live from the first thought to the answer', async ({ page, company, agent }) => {
+test('shows a session live from the first thought to the answer', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   await expect(page.getByText('Olive Owner delegated')).toBeVisible()
@@ -58,11 +58,7 @@ test('a delegation is watched live from the first thought to the answer', async 
   await checkAxe(page)
 })
 
-test('what is passing is replaced by what is said next, and the answer stands open', async ({
-  page,
-  company,
-  agent,
-}) => {
+test('the next activity replaces an ephemeral one, and the answer is expanded', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   await session.thought('10 %', { ephemeral: true })
@@ -79,7 +75,7 @@ test('what is passing is replaced by what is said next, and the answer stands op
   await checkAxe(page)
 })
 
-test('questions are answered by number, by choices and in words, without a mouse', async ({ page, company, agent }) => {
+test('questions are answered by number, by choices and with text, by keyboard', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   keyboardOnly(page)
@@ -116,7 +112,7 @@ test('questions are answered by number, by choices and in words, without a mouse
   await expect(page.getByText('Waiting for the agent')).toBeVisible()
 })
 
-test('where two agents ask, a number answers the one that has the focus, and without focus neither', async ({
+test('with two open questions, a number answers the focused one, and none without focus', async ({
   page,
   company,
   agent,
@@ -148,7 +144,7 @@ test('where two agents ask, a number answers the one that has the focus, and wit
   expect((await painter.prompt()).selected).toEqual(['green'])
 })
 
-test('a request to connect names its host and whom it is for; who types elsewhere keeps the focus', async ({
+test('a request to connect shows its host and user, and does not take the focus while typing', async ({
   page,
   company,
   agent,
@@ -176,7 +172,7 @@ test('a request to connect names its host and whom it is for; who types elsewher
   await checkAxe(page)
 })
 
-test('writing restarts what is done, and what could not be sent stays', async ({ page, company, agent, faults }) => {
+test('a message restarts a finished session, and an unsent one is kept', async ({ page, company, agent, faults }) => {
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   await session.fail('The door is locked.', 'no_key')
@@ -201,7 +197,7 @@ test('writing restarts what is done, and what could not be sent stays', async ({
   await expect(page.getByText('The key is under the mat')).toHaveCount(1)
 })
 
-test('it follows what is new only while its end is in sight; a long one shows its end first', async ({
+test('scrolls with new activity only while the end is visible; a long session shows its end first', async ({
   page,
   company,
   agent,
@@ -223,7 +219,7 @@ test('it follows what is new only while its end is in sight; a long one shows it
   await expect(news).toBeHidden()
 })
 
-test('hostile Markdown does nothing', async ({ page, company, agent }) => {
+test('hostile Markdown is harmless', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const session = await delegated(page, company, robot)
   const asked: string[] = []
@@ -248,7 +244,7 @@ test('hostile Markdown does nothing', async ({ page, company, agent }) => {
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
 
-  test('a question is read and answered', async ({ page, company, agent }) => {
+  test('a question can be answered', async ({ page, company, agent }) => {
     const robot = await agent({ name: 'Fixer' })
     const session = await delegated(page, company, robot)
     await session.setPlan(['Look', 'Mend'])

@@ -1,13 +1,13 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 
-const beside = ['Agents of the workspace', 'Your own agents']
+const beside = ['Workspace agents', 'Personal agents']
 
-test('those that wait for a person come first, and the list follows what happens', async ({ page, company, agent }) => {
+test('sessions that need input come first, and the list updates live', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const [first, second, third] = company.issues
   await signedIn(page, company.member)
   await page.goto('/agents')
-  await expect(page.getByText('No agent has been asked yet')).toBeVisible()
+  await expect(page.getByText('No agent sessions yet')).toBeVisible()
 
   await company.owner.api.updateIssue({ issue_id: first.id, delegate_id: robot.userId })
   const working = await robot.session()
@@ -21,18 +21,18 @@ test('those that wait for a person come first, and the list follows what happens
   await expect(headings).toHaveText(['Working1', 'Silent or failed1', 'Done1', ...beside])
 
   await working.elicit('Which door?')
-  await expect(headings).toHaveText(['Waiting for a person1', 'Silent or failed1', 'Done1', ...beside])
-  const waiting = page.getByRole('region', { name: 'Waiting for a person' })
+  await expect(headings).toHaveText(['Needs input1', 'Silent or failed1', 'Done1', ...beside])
+  const waiting = page.getByRole('region', { name: 'Needs input' })
   await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds you')
   await checkAxe(page)
 
-  await page.getByRole('button', { name: 'Asked by me' }).click()
+  await page.getByRole('button', { name: 'Requested by me' }).click()
   await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await expect(page).toHaveURL(/mine=true/)
   await page.reload()
   await expect(headings).toHaveText(['Silent or failed1', ...beside])
   await page.getByRole('button', { name: 'Clear' }).click()
-  await page.getByRole('button', { name: 'State' }).click()
+  await page.getByRole('button', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'Done' }).click()
   await expect(headings).toHaveText(['Done1', ...beside])
 })
@@ -57,7 +57,7 @@ test('J, K and Enter open a session', async ({ page, company, agent }) => {
   await expect(page).toHaveURL(/\/issue\/ENG-1/)
 })
 
-test('agents are listed with where they work and why not; a manager is led to where to fix it', async ({
+test('lists agents with their teams and availability; a manager gets a link to fix it', async ({
   page,
   company,
   agent,
@@ -67,8 +67,8 @@ test('agents are listed with where they work and why not; a manager is led to wh
   const mute = await agent({ name: 'Mute', scopes: ['read', 'app:mentionable'], teamIds: [company.design.id] })
   await signedIn(page, company.owner)
   await page.goto('/agents')
-  const rows = page.getByRole('region', { name: 'Agents of the workspace' }).getByRole('listitem')
-  await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsTakes work')
+  const rows = page.getByRole('region', { name: 'Workspace agents' }).getByRole('listitem')
+  await expect(rows.filter({ hasText: 'Fixer' })).toContainText('AppAll teamsAvailable')
   await expect(rows.filter({ hasText: 'Mute' })).toContainText('AppDesignNot allowed to accept issues')
   await expect(rows.getByRole('link')).toHaveAttribute('href', `/settings/agent-apps/${mute.registered.app.id}`)
   await checkAxe(page)
@@ -76,7 +76,7 @@ test('agents are listed with where they work and why not; a manager is led to wh
   const member = await secondBrowser(company.member)
   await member.setViewportSize(narrow)
   await member.goto(page.url())
-  const theirs = member.getByRole('region', { name: 'Agents of the workspace' })
+  const theirs = member.getByRole('region', { name: 'Workspace agents' })
   await expect(theirs).toContainText('Not allowed to accept issues')
   await expect(theirs.getByRole('link')).toHaveCount(0)
   expect(await scrolledSideways(member)).toEqual([])

@@ -25,7 +25,7 @@ export interface AgentOptions extends Partial<AgentHandlers> {
   name?: string
   scopes?: AgentAppManifest['oauth']['scopes']
   resourceTypes?: ('Issue' | 'Comment' | 'Project')[]
-  /** Ids of the teams that it is installed for; all if left out. */
+  /** Ids of the teams to install it for; all by default. */
   teamIds?: string[]
 }
 
@@ -37,7 +37,7 @@ export interface Registered {
   manifest: AgentAppManifest
 }
 
-/** What happened, in the order in which it happened, for a test to wait for. */
+/** Events in order, for a test to wait for. */
 class Queue<T> {
   readonly #items: T[] = []
   #arrived: (() => void) | undefined
@@ -58,14 +58,14 @@ class Queue<T> {
 }
 
 /**
- * An agent on a loopback port of the test's process, called by real signed deliveries. Unless it was given handlers of
- * its own it does nothing by itself: the test takes its sessions and speaks through them, one word at a time.
+ * An agent on a loopback port of the test process that receives real signed deliveries. Without handlers it does nothing
+ * by itself: the test takes its sessions and posts each activity.
  */
 export class ScriptedAgent {
   readonly registered: Registered
   /** Null until it is installed. */
   tokens: InstallationTokens | null = null
-  /** What went wrong in the agent. The test fails if anything did; take out what you expected. */
+  /** Errors in the agent. The test fails if there are any; remove the expected ones. */
   readonly errors: unknown[] = []
   readonly #server: Server
   readonly #store = memoryTokens()
@@ -99,7 +99,7 @@ export class ScriptedAgent {
     const registered = await registerApp(person, {
       schemaVersion: '1.0.0',
       name,
-      description: `${name} does as it is told`,
+      description: `${name} follows the test`,
       developer: { name: 'Robots Inc', url: 'https://robots.example.com' },
       oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes },
       webhook: { url: `http://localhost:${(server.address() as AddressInfo).port}/`, resource_types: resourceTypes },
@@ -115,17 +115,17 @@ export class ScriptedAgent {
     return this.registered.app.name
   }
 
-  /** Whom to delegate to and to mention. */
+  /** The id to delegate to and to mention. */
   get userId() {
     if (!this.tokens) throw new Error(`${this.name} is not installed`)
     return this.tokens.app_user_id
   }
 
-  /** The next session that somebody opened by delegating or mentioning. */
+  /** The next session opened by a delegation or mention. */
   session = () => this.#created.next()
-  /** The next message of a person: its text is `prompt`, what they chose `selected`. */
+  /** The next message of a person: `prompt` is its text, `selected` the chosen options. */
   prompt = () => this.#prompted.next()
-  /** The next Stop; there is time for a last word. */
+  /** The next Stop; the agent can still send a final message. */
   stop = () => this.#stopped.next()
 
   async close() {
@@ -138,7 +138,7 @@ export class ScriptedAgent {
 const allScopes: AgentAppManifest['oauth']['scopes'] = ['read', 'write', 'app:assignable', 'app:mentionable']
 const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
 
-/** One of the examples as its readers run it: a process of its own. */
+/** One of the examples, running in its own process as users run it. */
 export class ExampleAgent {
   readonly userId: string
   readonly name: string
@@ -173,7 +173,7 @@ export class ExampleAgent {
     const abandon = () => child.kill('SIGKILL')
     process.once('exit', abandon)
     child.once('close', () => process.off('exit', abandon))
-    // The first thing it prints is that it listens.
+    // Its first output is that it listens.
     await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'close').then(() => Promise.reject(new Error(`${example} ended instead of listening`))),
@@ -196,7 +196,7 @@ export async function registerApp(person: Person, manifest: AgentAppManifest): P
   return { app, clientId: client_id, clientSecret: client_secret, webhookSecret: webhook_secret, manifest }
 }
 
-/** Through OAuth from its beginning to its tokens, with the manager agreeing over the API. */
+/** Runs the whole OAuth flow; the manager approves over the API. */
 async function installApp(manager: Person, registered: Registered, store: TokenStore, teamIds?: string[]) {
   let stored: InstallationTokens | undefined
   const { installer, secret } = installerOf(manager, registered, {
@@ -218,7 +218,7 @@ async function installApp(manager: Person, registered: Registered, store: TokenS
   return stored
 }
 
-/** Where a person's browser begins to install the app: the address of /oauth/authorize. */
+/** The /oauth/authorize URL that a browser opens to install the app. */
 export async function installAddress(person: Person, registered: Registered): Promise<string> {
   const { installer, secret } = installerOf(person, registered, memoryTokens())
   const started = await installer.start(new Request(`http://localhost/install?secret=${secret}`))
@@ -240,7 +240,7 @@ function installerOf(person: Person, { manifest, clientId, clientSecret }: Regis
   return { installer, secret }
 }
 
-/** The id of the question that the person is asked at /oauth/consent. */
+/** The id of the request shown at /oauth/consent. */
 async function consentRequest({ token, workspaceId }: Person, address: string): Promise<string> {
   const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
   const asked = await fetch(address, { headers, redirect: 'manual' })

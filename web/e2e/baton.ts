@@ -11,27 +11,27 @@ export { checkAxe } from './accessibility.ts'
 export { installAddress, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
 export { keyboardOnly } from './keyboard.ts'
-export { hurried } from './service.ts'
+export { shortTimeouts } from './service.ts'
 export { narrow, scrolledSideways, wide } from './viewports.ts'
 
-interface ForTheTest {
+interface TestFixtures {
   company: Company
   faults: Faults
   /** Registers an agent as the company's owner, installs it and runs it in this process. */
   agent: (options?: AgentOptions) => Promise<ScriptedAgent>
-  /** The same without installing it. */
+  /** The same, not installed. */
   registeredAgent: (options?: AgentOptions) => Promise<ScriptedAgent>
   example: (name: 'echo' | 'triage', teamIds?: string[]) => Promise<ExampleAgent>
   receiver: () => Promise<Receiver>
   secondBrowser: (person?: Person) => Promise<Page>
 }
 
-interface ForTheWorker {
+interface WorkerFixtures {
   settings: Settings
   service: Service
 }
 
-export const test = base.extend<ForTheTest, ForTheWorker>({
+export const test = base.extend<TestFixtures, WorkerFixtures>({
   settings: [{}, { scope: 'worker', option: true }],
 
   service: [({ settings }, use) => withService(settings, use), { scope: 'worker', timeout: 90_000 }],

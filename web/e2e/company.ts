@@ -13,14 +13,14 @@ export interface Person {
   api: BatonClient
 }
 
-/** A workspace of the test's own, made over the API. */
+/** A workspace for one test, created over the API. */
 export interface Company {
   id: string
   name: string
   owner: Person
   admin: Person
   member: Person
-  /** ENG, with everybody in it. */
+  /** ENG, with all three people. */
   engineering: Team
   /** DES, without the member. */
   design: Team
@@ -88,7 +88,7 @@ async function fill({
     team_ids: [engineering.id],
   })
   const eng = { team_id: engineering.id, project_id: project.id }
-  // One after another, so that their codes are known.
+  // Created in sequence, so that their codes are known.
   const issues: Company['issues'] = [
     await api.createIssue({
       ...eng,

@@ -4,7 +4,7 @@ import { installAddress, ScriptedAgent } from './agents.ts'
 import { type Person, signUp } from './company.ts'
 import type { Settings } from './service.ts'
 
-/** Silence is noticed at once, what stops stays so for an hour, and a delivery has failed twice and waits. */
+/** Agents are unresponsive after a second, stopping lasts an hour, and a delivery waits an hour after two failures. */
 export const demoSettings: Settings = {
   BATON_DEMO: '1',
   BATON_UNRESPONSIVE_AFTER: '1',
@@ -12,30 +12,30 @@ export const demoSettings: Settings = {
   BATON_RETRY_DELAYS: '1,3600',
 }
 
-/** What the screens show, by the states that a session can be in. */
-const tales = ['working', 'asking', 'connecting', 'complete', 'failed', 'stopping', 'silent'] as const
-export type Tale = (typeof tales)[number]
+/** One demo session for each state. */
+const sessionStates = ['working', 'asking', 'connecting', 'complete', 'failed', 'stopping', 'silent'] as const
+export type DemoSessionState = (typeof sessionStates)[number]
 
 export interface Demo {
   ada: Person
-  /** A member, who manages nothing. */
+  /** A member without management rights. */
   mei: Person
-  /** Somebody without a workspace. */
+  /** A user without a workspace. */
   newcomer: Pick<Person, 'email' | 'password' | 'api'>
   invitationToken: string
-  issues: Record<Tale, Issue>
-  /** What Baton was asked about, and what an agent of somebody's own could not do without a model. */
+  issues: Record<DemoSessionState, Issue>
+  /** An issue that Baton has answered, and one that a personal agent could not work on without a model. */
   inside: { answered: Issue; unable: Issue }
   teamId: string
   projectId: string
   appId: string
-  /** Where a browser begins to install another app. */
+  /** The /oauth/authorize URL of another app, for each user. */
   installAddress: { ada: string; mei: string }
   webhookId: string
   deliveryId: string
 }
 
-/** The demo company of the first start, with agents at work in it. */
+/** The demo workspace of the first start, with working agents. */
 export async function withDemo(url: string, work: (demo: Demo) => Promise<void>) {
   const ada = await demoPerson(url, 'ada', 'owner')
   const mei = await demoPerson(url, 'mei', 'member')
@@ -45,8 +45,8 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
   try {
     await robot.install(ada)
     await mei.api.requestInstall({ app_id: scribe.registered.app.id })
-    const issues = await tell(ada, robot)
-    const inside = await askInside(ada)
+    const issues = await createSessions(ada, robot)
+    const inside = await delegateInside(ada)
     const account = await signUp(url, 'Nora Newcomer')
     const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
     const { data: projects } = await ada.api.listProjects()
@@ -80,22 +80,22 @@ async function demoPerson(url: string, name: string, role: Person['role']): Prom
   return { ...account, id: user.id, name: user.display_name, role, token, workspaceId, api }
 }
 
-/** Hands one issue for each tale to the agent, and has it get that far. */
-async function tell({ id, api }: Person, robot: ScriptedAgent): Promise<Record<Tale, Issue>> {
+/** Delegates one issue per state to the agent and brings its session to that state. */
+async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promise<Record<DemoSessionState, Issue>> {
   const { data: all } = await api.listIssues({ limit: 100 })
   const open = all.filter(({ code, status }) => code.startsWith('ENG-') && status !== 'done')
-  const told = {} as Record<Tale, Issue>
-  for (const [at, tale] of tales.entries()) {
+  const issues = {} as Record<DemoSessionState, Issue>
+  for (const [at, state] of sessionStates.entries()) {
     const issue = open[at]
     if (!issue) throw new Error('the demo has too few issues')
-    told[tale] = await api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId, assignee_id: id })
+    issues[state] = await api.updateIssue({ issue_id: issue.id, delegate_id: robot.userId, assignee_id: id })
     const session = await robot.session()
-    if (tale === 'silent') continue
-    await session.thought('Reading the issue and what was said about it.')
+    if (state === 'silent') continue
+    await session.thought('Reading the issue and its comments.')
     await session.setPlan([
       { content: 'Read the issue', status: 'completed' },
       { content: 'Find where it happens', status: 'inProgress' },
-      'Mend it',
+      'Fix it',
       'Ask for a review',
     ])
     await session.action(
@@ -103,31 +103,31 @@ async function tell({ id, api }: Person, robot: ScriptedAgent): Promise<Record<T
       'checkout total',
       'Found in 3 files:\n\n- `cart.ts`\n- `total.ts`\n- `total.test.ts`',
     )
-    if (tale === 'working') await session.thought('Comparing the two totals.', { ephemeral: true })
-    if (tale === 'asking') {
+    if (state === 'working') await session.thought('Comparing the two totals.', { ephemeral: true })
+    if (state === 'asking') {
       await session.select('Which total is right when a coupon is used?', [
         { value: 'before', label: 'Before the coupon', description: 'Delivery is free above 30 euros of goods.' },
         { value: 'after', label: 'After the coupon' },
       ])
     }
-    if (tale === 'connecting') {
+    if (state === 'connecting') {
       await session.auth('I need to see the repository.', {
         url: 'https://code.example.com/connect',
         providerName: 'Code',
       })
     }
-    if (tale === 'complete') {
+    if (state === 'complete') {
       await session.addUrl('Pull request', 'https://code.example.com/harbor/shop/pull/7')
       await session.respond('Both totals now come from **one** function.\n\n```ts\ntotal(cart, { coupon })\n```')
     }
-    if (tale === 'failed') await session.fail('The tests do not run on this branch.', 'tests_failed')
-    if (tale === 'stopping') await api.stopAgentSession({ session_id: session.id })
+    if (state === 'failed') await session.fail('The tests do not run on this branch.', 'tests_failed')
+    if (state === 'stopping') await api.stopAgentSession({ session_id: session.id })
   }
-  return told
+  return issues
 }
 
-/** Two agents of Ada's own, one of them at work, and Baton, which has answered. */
-async function askInside({ id, api }: Person) {
+/** Two personal agents of Ada, one of them working, and Baton, which has answered. */
+async function delegateInside({ id, api }: Person) {
   await api.createPersonalAgent({
     name: 'Release scribe',
     instructions: 'Write the release note for the issue: one sentence that a customer understands.',
@@ -135,15 +135,18 @@ async function askInside({ id, api }: Person) {
   const helper = await api.createPersonalAgent({ name: 'Untangler', instructions: 'Split big issues into small ones.' })
   const { data: agents } = await api.listAgents({ include_deployment: true })
   const builtIn = agents.find(({ agent_kind }) => agent_kind === 'deployment')
-  const give = async (query: string, delegate_id = '') => {
+  const delegate = async (query: string, delegate_id = '') => {
     const [issue] = (await api.listIssues({ query })).data
     if (!issue) throw new Error(`the demo has no issue ${query}`)
     return api.updateIssue({ issue_id: issue.id, delegate_id, assignee_id: id })
   }
-  return { answered: await give('App loses the cart', builtIn?.id), unable: await give('One-tap reorder', helper.id) }
+  return {
+    answered: await delegate('App loses the cart', builtIn?.id),
+    unable: await delegate('One-tap reorder', helper.id),
+  }
 }
 
-/** A webhook whose receiver is down: deliveries that failed, and one that waits for its next attempt. */
+/** A webhook whose receiver fails: failed deliveries, and one that waits for its next attempt. */
 async function deliveries({ api }: Person, receiver: Receiver, issue: Issue) {
   const hook = { all_teams: true, resource_types: ['Issue' as const] }
   const { id } = await api.createWebhook({ ...hook, label: 'Warehouse', url: receiver.url })

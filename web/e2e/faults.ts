@@ -1,27 +1,27 @@
 import { type BrowserContext, type ConsoleMessage, expect } from '@playwright/test'
 
 /**
- * Everything that went wrong in the test's browsers: errors on the console, uncaught errors, and what the content
- * security policy blocked. Anything that was not expected fails the test.
+ * Collects console errors, uncaught errors and violations of the content security policy in the test's browsers. Each
+ * unexpected one fails the test.
  */
 export class Faults {
   readonly #found: string[] = []
   readonly #expected: { pattern: RegExp; seen: boolean }[] = []
   readonly #allowed: RegExp[] = []
 
-  /** Says beforehand that this will be on the console, such as a refusal's /status of 422/. It has to come. */
+  /** Announces a console error, such as /status of 422/ of a refusal. The test fails if it does not occur. */
   expect(pattern: RegExp) {
     this.#expected.push({ pattern, seen: false })
   }
 
-  /** The same for what comes or not, such as a try while there is no network. */
+  /** Allows an error that may or may not occur, such as a request without a network. */
   allow(pattern: RegExp) {
     this.#allowed.push(pattern)
   }
 
   async watch(context: BrowserContext) {
     context.on('console', (message) => {
-      if (message.type() === 'error' && !isAskingWhoIAm(message)) this.#note(textOf(message))
+      if (message.type() === 'error' && !isSignedOutCheck(message)) this.#note(textOf(message))
     })
     context.on('weberror', (error) => this.#note(`uncaught: ${error.error().stack ?? error.error().message}`))
     await context.addInitScript(() => {
@@ -32,7 +32,7 @@ export class Faults {
   }
 
   check() {
-    const missing = this.#expected.filter(({ seen }) => !seen).map(({ pattern }) => `never came: ${pattern}`)
+    const missing = this.#expected.filter(({ seen }) => !seen).map(({ pattern }) => `did not occur: ${pattern}`)
     expect([...this.#found, ...missing], 'faults in the browser').toEqual([])
   }
 
@@ -45,6 +45,6 @@ export class Faults {
 
 const textOf = (message: ConsoleMessage) => `${message.text()} (${message.location().url})`
 
-/** The browser calls every refusal an error; this one is how a page learns that nobody is signed in. */
-const isAskingWhoIAm = (message: ConsoleMessage) =>
+/** The browser logs each 4xx answer as an error. This one tells a page that the user is signed out. */
+const isSignedOutCheck = (message: ConsoleMessage) =>
   message.location().url.endsWith('/api/v1/auth/me') && message.text().includes('status of 401')

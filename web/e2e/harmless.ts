@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 
-/** Everything that the page asked of somebody else, and every dialog. */
-export function watched(page: Page, own: string) {
+/** Records requests to other origins, dialogs and popups of the page. */
+export function recordSideEffects(page: Page, own: string) {
   const seen: string[] = []
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
@@ -15,17 +15,17 @@ export function watched(page: Page, own: string) {
   return seen
 }
 
-/** Nothing of what the page shows has done anything, nor would when it is clicked. */
+/** Expects that hostile content did nothing, and has no link or handler that would. */
 export async function expectHarmless(page: Page, seen: string[]) {
   const found = await page.evaluate(() => {
     const all = [...document.querySelectorAll('*')]
-    const strange = 'img[src*="foreign"], img[src="x"], iframe, main script, main style, svg[onload]'
+    const forbidden = 'img[src*="foreign"], img[src="x"], iframe, main script, main style, svg[onload]'
     return {
       ran: (window as { ran?: string }).ran ?? null,
-      strange: document.querySelectorAll(strange).length,
+      forbidden: document.querySelectorAll(forbidden).length,
       addresses: [...document.links].map(({ href }) => href).filter((href) => !/^(https?|mailto):/.test(href)),
       handlers: all.flatMap((one) => one.getAttributeNames().filter((name) => name.startsWith('on'))),
     }
   })
-  expect({ ...found, seen }).toEqual({ ran: null, strange: 0, addresses: [], handlers: [], seen: [] })
+  expect({ ...found, seen }).toEqual({ ran: null, forbidden: 0, addresses: [], handlers: [], seen: [] })
 }

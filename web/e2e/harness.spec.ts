@@ -1,15 +1,15 @@
 import { checkAxe, expect, keyboardOnly, signedIn, test } from './baton.ts'
 import { Faults } from './faults.ts'
 
-/** The instruments themselves: each can fail, and what they play with is real. */
+/** Tests of the fixtures: each check can fail, and the agents and receivers are real. */
 
 const broken: Record<string, { act: () => void; fault: RegExp }> = {
   'an error on the console': { act: () => console.error('broken'), fault: /broken/ },
-  'an error that nobody catches': {
+  'an uncaught error': {
     act: () => void setTimeout(() => Promise.reject(new Error('broken'))),
     fault: /uncaught: .*broken/,
   },
-  'what the security policy blocks': {
+  'a violation of the security policy': {
     act: () => {
       const script = document.createElement('script')
       script.textContent = 'document.title = "run"'
@@ -33,24 +33,24 @@ for (const [what, { act, fault }] of Object.entries(broken)) {
   })
 }
 
-test('a fault that was expected has to come', async ({ faults: _ }) => {
+test('fails if an expected fault does not occur', async ({ faults: _ }) => {
   const faults = new Faults()
   faults.expect(/status of 404/)
-  expect(() => faults.check()).toThrow(/never came/)
+  expect(() => faults.check()).toThrow(/did not occur/)
 })
 
-test('a fault that was expected is none', async ({ page, faults }) => {
+test('ignores an expected fault', async ({ page, faults }) => {
   faults.expect(/status of 404/)
   await page.goto('/docs/nowhere')
 })
 
-test('axe finds what is wrong', async ({ page }) => {
+test('axe reports a violation', async ({ page }) => {
   await page.goto('/docs')
   await page.evaluate(() => document.body.append(document.createElement('button')))
   await expect(checkAxe(page)).rejects.toThrow(/button-name/)
 })
 
-test('the keyboard is all there is, once it is', async ({ page }) => {
+test('keyboardOnly refuses the pointer and focus()', async ({ page }) => {
   await page.goto('/docs')
   const link = page.getByRole('link', { name: 'Baton' }).first()
   await link.hover()
@@ -62,7 +62,7 @@ test('the keyboard is all there is, once it is', async ({ page }) => {
   await expect(link).toBeFocused()
 })
 
-test('people are signed in by the cookie, each in their own browser', async ({ page, company, secondBrowser }) => {
+test('each browser has its own signed-in person', async ({ page, company, secondBrowser }) => {
   const nameIn = async (browser: typeof page) => {
     await browser.goto('/docs')
     return browser.evaluate(async () => (await (await fetch('/api/v1/auth/me')).json()).user?.display_name)
@@ -73,7 +73,7 @@ test('people are signed in by the cookie, each in their own browser', async ({ p
   expect(await nameIn(other)).toBe(company.member.name)
 })
 
-test('an agent is called by the service, and says what the test has it say', async ({ company, agent }) => {
+test('a scripted agent receives deliveries and posts the activities of the test', async ({ company, agent }) => {
   const robot = await agent({ teamIds: [company.engineering.id] })
   const [issue] = company.issues
   const { api } = company.owner
@@ -97,7 +97,7 @@ test('an agent is called by the service, and says what the test has it say', asy
   })
 })
 
-test('an example answers by itself', async ({ company, example }) => {
+test('an example agent answers by itself', async ({ company, example }) => {
   const echo = await example('echo')
   const { api } = company.owner
   const issue = await api.createIssue({ title: 'Hello', team_id: company.engineering.id, delegate_id: echo.userId })
@@ -105,7 +105,7 @@ test('an example answers by itself', async ({ company, example }) => {
   await expect.poll(state).toBe('complete')
 })
 
-test('a receiver answers as it is told', async ({ company, receiver }) => {
+test('a receiver answers with the configured status', async ({ company, receiver }) => {
   const there = await receiver()
   const { api } = company.owner
   const { id } = await api.createWebhook({

@@ -1,9 +1,9 @@
 import { expect, signedIn, test } from './baton.ts'
-import { expectHarmless, watched } from './harmless.ts'
+import { expectHarmless, recordSideEffects } from './harmless.ts'
 
 const foreign = 'foreign.example.net'
 
-/** What a text may try. Each would leave a trace that is looked for below. */
+/** Attacks in Markdown. Each would leave a trace that the tests look for. */
 const hostile = (forgedId: string, unknownId: string) => `
 <script>window.ran = 'script'</script>
 <img src="https://${foreign}/pixel.png" onerror="window.ran = 'onerror'">
@@ -25,7 +25,7 @@ const hostile = (forgedId: string, unknownId: string) => `
 `
 const nested = `${'> '.repeat(500)}deep\n\n${'- '.repeat(500)}deep\n\n${'*_'.repeat(3000)}\n\n${'['.repeat(5000)}`
 
-test('a hostile description and comment do nothing, and say where their links lead', async ({
+test('hostile Markdown in a description and comment is harmless, and links show their host', async ({
   page,
   company,
   service,
@@ -35,12 +35,12 @@ test('a hostile description and comment do nothing, and say where their links le
   const text = hostile(company.member.id, 'usr_00000000000000000000000000')
   await api.updateIssue({ issue_id: door.id, description: text })
   await api.createComment({ target_type: 'issue', target_id: door.id, text })
-  const seen = watched(page, service.url)
+  const seen = recordSideEffects(page, service.url)
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
   const comment = page.getByRole('article', { name: 'Comment by Olive Owner' })
   for (const place of [page.getByRole('region', { name: 'Description' }), comment]) {
-    // Who is mentioned is who has that id, whatever the text calls them.
+    // A mention shows the name of the id, not the name in the text.
     await expect(place.getByText('@Mona Member')).toBeVisible()
     await expect(place).not.toContainText('The Owner of Everything')
     await expect(place.getByText('@Nobody Known')).toBeVisible()
@@ -57,7 +57,7 @@ test('a hostile description and comment do nothing, and say where their links le
   await expectHarmless(page, seen)
 })
 
-test('a text made to keep the browser busy is shown as it is', async ({ page, company }) => {
+test('shows a text that is too expensive to render as plain text', async ({ page, company }) => {
   const [door] = company.issues
   await company.owner.api.updateIssue({ issue_id: door.id, description: nested })
   await signedIn(page, company.owner)
@@ -66,12 +66,12 @@ test('a text made to keep the browser busy is shown as it is', async ({ page, co
   await expect(page.getByRole('textbox', { name: 'Comment', exact: true })).toBeVisible()
 })
 
-test('what an agent says is as harmless', async ({ page, company, agent, service }) => {
+test('hostile Markdown of an agent is harmless', async ({ page, company, agent, service }) => {
   const [door] = company.issues
   const robot = await agent()
   await company.owner.api.updateIssue({ issue_id: door.id, delegate_id: robot.userId })
   const session = await robot.session()
-  const seen = watched(page, service.url)
+  const seen = recordSideEffects(page, service.url)
   await signedIn(page, company.owner)
   await page.goto(`/issue/${door.code}`)
   await session.respond(`The end.\n\n${hostile(company.member.id, 'usr_00000000000000000000000000')}`)

@@ -1,7 +1,7 @@
 import { BatonClient } from '@baton/sdk'
 import { hostileTexts } from '../../abuse/hostile.ts'
 import { type Company, expect, installAddress, type ScriptedAgent, signedIn, test } from './baton.ts'
-import { expectHarmless, watched } from './harmless.ts'
+import { expectHarmless, recordSideEffects } from './harmless.ts'
 
 /** Short enough for every field. */
 const name = '"><img src=x onerror=window.ran=1>\u202E'
@@ -107,14 +107,14 @@ test('hostile text in every field of a workspace is only text on every screen', 
   const screens = await fill(company, robot, hook.url)
   // An issue and an invitation that do not exist.
   faults.allow(/status of 404/)
-  const seen = watched(page, service.url)
+  const seen = recordSideEffects(page, service.url)
   await signedIn(page, company.owner)
   for (const screen of screens) {
     await test.step(screen, async () => {
       await page.goto(screen)
       await expect(page.getByRole('main')).toBeVisible()
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)
-      // It is there to be read, if only as the workspace's name.
+      // The hostile text is shown, at least as the name of the workspace.
       if (!screen.startsWith('/invitations')) await expect(page.locator('body')).toContainText('onerror=window.ran')
       await expectHarmless(page, seen)
     })

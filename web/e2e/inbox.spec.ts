@@ -3,8 +3,11 @@ import type { Company } from './company.ts'
 
 const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
 
-/** One entry of each kind that work brings to somebody; the newest is the agent's question. */
-async function filled({ owner, admin, issues }: Company, robot: { userId: string; session: () => Promise<Asking> }) {
+/** Creates an assignment, a mention, a finished agent and, newest, an agent's question. */
+async function fillInbox(
+  { owner, admin, issues }: Company,
+  robot: { userId: string; session: () => Promise<AgentSession> },
+) {
   const [first, second, third] = issues
   await owner.api.updateIssue({ issue_id: third.id, assignee_id: admin.id })
   const text = `@[${admin.name}](${admin.id}) look`
@@ -15,22 +18,18 @@ async function filled({ owner, admin, issues }: Company, robot: { userId: string
   await session.elicit('Which door?')
   return { comment, session }
 }
-interface Asking {
+interface AgentSession {
   id: string
   respond(body: string): Promise<unknown>
   elicit(body: string): Promise<unknown>
 }
 
-test('everything that asks for a person arrives live, in words, and leads where it belongs', async ({
-  page,
-  company,
-  agent,
-}) => {
+test('notifications arrive live and open the page they are about', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   await signedIn(page, company.admin)
   await page.goto('/inbox')
-  await expect(page.getByText('Nothing asks for you')).toBeVisible()
-  const { comment, session } = await filled(company, robot)
+  await expect(page.getByText("You're all caught up")).toBeVisible()
+  const { comment, session } = await fillInbox(company, robot)
   const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
   await expect(rows).toHaveCount(4)
   await expect(rows.nth(0)).toContainText('Unread.ENG-2Oil the hingesFixer needs your answer')
@@ -49,14 +48,14 @@ test('everything that asks for a person arrives live, in words, and leads where 
   await expect(page).toHaveURL(new RegExp(`/agent-session/${session.id}$`))
   await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
 
-  // Found by another way than the inbox, an issue is seen as well, with everything about it.
+  // Opening an issue from elsewhere also marks its notifications as read.
   await page.goto('/issue/ENG-2')
   await expect(page.getByRole('link', { name: 'Inbox 1 unread' })).toBeVisible()
   await expect.poll(() => unreadOf(company.admin)).toBe(1)
 })
 
-test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, company, agent }) => {
-  const { session } = await filled(company, await agent({ name: 'Fixer' }))
+test('the inbox works by keyboard: move, mark, undo, open', async ({ page, company, agent }) => {
+  const { session } = await fillInbox(company, await agent({ name: 'Fixer' }))
   await signedIn(page, company.admin)
   await page.goto('/projects')
   await page.getByRole('link', { name: 'Inbox' }).click()
@@ -83,7 +82,7 @@ test('the whole inbox by keyboard: move, mark, undo, open', async ({ page, compa
   await expect.poll(() => unreadOf(company.admin)).toBe(3)
 })
 
-test('what could not be marked is taken back and said', async ({ page, company, faults }) => {
+test('reverts a mark that could not be saved and shows the error', async ({ page, company, faults }) => {
   await company.owner.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.admin.id })
   await signedIn(page, company.admin)
   await page.goto('/inbox')
@@ -99,7 +98,7 @@ test('what could not be marked is taken back and said', async ({ page, company, 
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
 
-  test('a manager is led from the request to the app; what is read can be hidden', async ({
+  test('an installation request opens the app; read notifications can be hidden', async ({
     page,
     company,
     registeredAgent,
@@ -115,7 +114,7 @@ test.describe('on a phone', () => {
     await expect(rows).toHaveCount(2)
     await page.getByRole('button', { name: 'Unread only' }).click()
     await expect(rows).toHaveCount(1)
-    await expect(rows).toContainText('Mona Member asks to install an app')
+    await expect(rows).toContainText('Mona Member requested an app installation')
     expect(await scrolledSideways(page)).toEqual([])
     await checkAxe(page)
     await rows.getByRole('link').click()

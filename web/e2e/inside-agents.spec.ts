@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
 
-const own = (page: Page) => page.getByRole('region', { name: 'Your own agents' })
+const own = (page: Page) => page.getByRole('region', { name: 'Personal agents' })
 
-/** Moves the focus by Tab alone, from the end of the page, until it is there. */
+/** Presses Shift+Tab until the button has the focus. */
 async function tabTo(page: Page, name: string) {
   const there = page.getByRole('button', { name })
   for (let presses = 0; presses < 20; presses++) {
@@ -14,7 +14,7 @@ async function tabTo(page: Page, name: string) {
 }
 
 test(
-  'who hands an issue to Baton reads what is likely the same, and has it noted on both',
+  'Baton finds a likely duplicate of a delegated issue and links both',
   verifies('agent.deployment-works-on-delegation', 'agent.deployment-finds-duplicates'),
   async ({ page, company }) => {
     const { api } = company.member
@@ -49,7 +49,7 @@ test(
     await session.getByRole('button', { name: /Show all activity/ }).click()
     await expect(session.getByRole('region', { name: 'Question' })).toContainText('Mona Member chose')
 
-    // Links lead on without loading the app anew.
+    // Links open without a page load.
     await page.evaluate(() => Object.assign(window, { still: true }))
     await comment.getByRole('link', { name: older.code }).click()
     await expect(page).toHaveURL(new RegExp(`/issue/${older.code}$`))
@@ -59,17 +59,17 @@ test(
 )
 
 test(
-  'an agent of one’s own is made, changed and deleted by keyboard, and everywhere at once',
+  'creates, edits and deletes a personal agent by keyboard; other browsers update live',
   verifies('agent.personal-create', 'agent.personal-update', 'agent.personal-delete'),
   async ({ page, company, secondBrowser, faults }) => {
     const { member } = company
     const other = await secondBrowser(member)
     await other.setViewportSize(narrow)
     await other.goto('/agents')
-    await expect(own(other)).toContainText('Write down how you want something done')
+    await expect(own(other)).toContainText('Write instructions and delegate issues')
     await signedIn(page, member)
     await page.goto('/agents')
-    await expect(own(page)).toContainText('Ask whoever runs it')
+    await expect(own(page)).toContainText('Ask your administrator')
     keyboardOnly(page)
     const { keyboard } = page
     await keyboard.press('n')
@@ -87,7 +87,7 @@ test(
     await keyboard.type('Be brief.')
     await keyboard.press('Control+Enter')
     const row = own(page).getByRole('listitem')
-    await expect(row).toContainText('ScribeBe brief.Waits for a language model')
+    await expect(row).toContainText('ScribeBe brief.Needs a language model')
     await expect(own(other).getByRole('listitem')).toContainText('Be brief.')
     await expect(page.getByRole('dialog')).toHaveCount(0)
 
@@ -114,7 +114,7 @@ test(
 )
 
 test(
-  'without a model an agent of one’s own says so; others see its session only; a person has at most so many',
+  'a personal agent without a model fails; others see only its session; their number is limited',
   verifies('agent.personal-without-model', 'agent.personal-only-owner-delegates'),
   async ({ page, company, secondBrowser, faults }) => {
     const [issue] = company.issues
@@ -139,7 +139,7 @@ test(
     await expect(owner.getByRole('option', { name: 'Scribe' })).toHaveCount(0)
     await owner.goto('/agents')
     await expect(owner.getByRole('link', { name: /Mona Member’s agent.*Failed/ })).toBeVisible()
-    await expect(own(owner).getByRole('link', { name: 'Which settings it takes' })).toBeVisible()
+    await expect(own(owner).getByRole('link', { name: 'How to set one up' })).toBeVisible()
 
     const more = Array.from({ length: 19 }, (_, at) => ({ name: `Number ${at}`, instructions: '' }))
     await Promise.all(more.map((agent) => company.member.api.createPersonalAgent(agent)))

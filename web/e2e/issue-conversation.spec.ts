@@ -2,7 +2,7 @@ import { checkAxe, expect, keyboardOnly, signedIn, test, verifies } from './bato
 import { composer, feed, menu, pick, property } from './parts.ts'
 
 test(
-  'an agent that cannot be given the issue is listed with the reason, and a manager is led to where to fix it',
+  'lists an unavailable agent with the reason; a manager gets a link to fix it',
   verifies('delegation.picker-lists-unavailable-app', 'delegation.opens-session'),
   async ({ page, company, agent, secondBrowser }) => {
     const [door] = company.issues
@@ -19,7 +19,7 @@ test(
     await draughtsman.click({ force: true })
     expect((await company.owner.api.getIssue({ issue_id: door.id })).delegate_id).toBeNull()
 
-    // Nothing is shown as done before the server says so.
+    // The delegation is not shown before the server confirms it.
     let answer = () => {}
     const held = new Promise<void>((resolve) => {
       answer = resolve
@@ -53,7 +53,7 @@ test(
 )
 
 test(
-  'whoever is outside the team names an assignee in place, and delegates with both',
+  'a user outside the team picks an assignee while delegating',
   verifies('delegation.outsider-naming-teammate-accepted'),
   async ({ page, company, agent }) => {
     const colour = company.issues[4]
@@ -79,7 +79,7 @@ test(
   },
 )
 
-test('comments are answered, resolved, edited, linked to and deleted; one that is not sent stays', async ({
+test('comments are answered, resolved, edited, linked and deleted; an unsent one is kept', async ({
   page,
   company,
   faults,
@@ -110,9 +110,9 @@ test('comments are answered, resolved, edited, linked to and deleted; one that i
   await expect(comment.nth(1)).toContainText('edited')
   await expect(comment.nth(1)).toContainText('No, both.')
 
-  await feed(page).getByRole('button', { name: 'Resolve the thread' }).click()
-  const folded = feed(page).getByRole('button', { name: /Resolved/ })
-  await expect(folded).toContainText('1 reply')
+  await feed(page).getByRole('button', { name: 'Resolve thread' }).click()
+  const collapsed = feed(page).getByRole('button', { name: /Resolved/ })
+  await expect(collapsed).toContainText('1 reply')
   await expect(comment).toHaveCount(0)
 
   const { data } = await api.listComments({ target_type: 'issue', target_id: door.id })
@@ -120,8 +120,8 @@ test('comments are answered, resolved, edited, linked to and deleted; one that i
   const reply = data[1]
   await page.goto(`/issue/${door.code}#comment-${reply?.id}`)
   await expect(page.locator(`#comment-${reply?.id}`)).toBeInViewport()
-  await feed(page).getByRole('button', { name: 'Open the thread again' }).click()
-  await expect(feed(page).getByRole('button', { name: 'Resolve the thread' })).toBeVisible()
+  await feed(page).getByRole('button', { name: 'Reopen thread' }).click()
+  await expect(feed(page).getByRole('button', { name: 'Resolve thread' })).toBeVisible()
 
   await comment.first().getByRole('button', { name: 'Comment actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete…' }).click()
@@ -131,7 +131,7 @@ test('comments are answered, resolved, edited, linked to and deleted; one that i
 })
 
 test(
-  'a mention says that it opens a session and opens it; an internal comment tells no agent',
+  'a mention opens a session, as announced; an internal comment notifies no agent',
   verifies('mention.opens-session', 'mention.internal-comment-opens-nothing'),
   async ({ page, company, agent }) => {
     const [door] = company.issues
@@ -144,13 +144,13 @@ test(
     await composer(page).pressSequentially('Say nothing, @Rob')
     await expect(page.getByRole('option', { name: 'Robot' })).toContainText('agents do not see internal comments')
     await page.keyboard.press('Tab')
-    await expect(feed(page)).toContainText('Robot will not be told')
+    await expect(feed(page)).toContainText('Robot will not be notified')
     await page.keyboard.press('Control+Enter')
     const comments = feed(page).getByRole('article', { name: 'Comment by Mona Member' })
     await expect(comments).toContainText('Internal: agents do not see this')
 
     await composer(page).pressSequentially('Please look, @')
-    await expect(page.getByRole('option', { name: 'Mute' })).toContainText('may not be mentioned')
+    await expect(page.getByRole('option', { name: 'Mute' })).toContainText('cannot be mentioned')
     await expect(page.getByRole('option', { name: 'Robot' })).toContainText('opens a session')
     await checkAxe(page)
     await page.getByRole('option', { name: 'Robot' }).click()

@@ -1,5 +1,5 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
-import { composer, feed, menu, pick, property, said } from './parts.ts'
+import { composer, feed, menu, pick, property, toast } from './parts.ts'
 
 test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
   const { api } = company.owner
@@ -21,7 +21,7 @@ test('everything about an issue is changed in place, and a change can be undone'
 
   await pick(page, 'Status', 'QA')
   await expect(property(page, 'Status')).toHaveText('QA')
-  await said(page, 'ENG-1 moved to QA').getByRole('button', { name: 'Undo' }).click()
+  await toast(page, 'ENG-1 moved to QA').getByRole('button', { name: 'Undo' }).click()
   await expect(property(page, 'Status')).toHaveText('Todo')
 
   await property(page, 'Labels').click()
@@ -157,9 +157,9 @@ test('shows changes by others without losing or moving typed text', async ({ pag
   await other.getByText('when it rains').click()
   await other.getByRole('textbox', { name: 'Description' }).fill(`Theirs\n\n${'And so on.\n\n'.repeat(15)}`)
   await other.keyboard.press('Control+Enter')
-  await expect(page.getByText('Somebody else changed the description meanwhile')).toBeVisible()
+  await expect(page.getByText('Someone else changed the description')).toBeVisible()
   await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('Mine, not saved yet')
-  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('button', { name: 'Use their version' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByText('Theirs', { exact: true })).toBeVisible()
 

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test'
 const pages = new WeakSet<Page>()
 let patched = false
 
-/** What takes the pointer, or moves the focus where no key has led it. */
+/** Methods that use the pointer, or move the focus without a key. */
 const forbidden = [
   'check',
   'click',
@@ -23,13 +23,13 @@ const forbidden = [
   'type',
   'uncheck',
 ]
-const ofMouse = ['click', 'dblclick', 'down', 'move', 'up', 'wheel']
+const mouseMethods = ['click', 'dblclick', 'down', 'move', 'up', 'wheel']
 
 /** From here on only `page.keyboard` may be used on this page; everything else throws. */
 export function keyboardOnly(page: Page) {
   pages.add(page)
   const allowed = () => !pages.has(page)
-  for (const name of ofMouse) forbid(page.mouse, name, allowed)
+  for (const name of mouseMethods) forbid(page.mouse, name, allowed)
   if (patched) return
   patched = true
   forbidOn(Object.getPrototypeOf(page), (self) => self as Page)

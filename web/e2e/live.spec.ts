@@ -1,7 +1,7 @@
 import type { BrowserContext } from '@playwright/test'
 import { expect, signedIn, test } from './baton.ts'
 
-/** How many connections for live changes a browser has open, over all its tabs. */
+/** Counts the open live streams of a browser over all its tabs. */
 function countStreams(context: BrowserContext) {
   const open = new Set<object>()
   let most = 0
@@ -17,7 +17,11 @@ function countStreams(context: BrowserContext) {
   return { open: () => open.size, most: () => most }
 }
 
-test('the tabs of a browser share one stream, and it is handed over', async ({ page, context, company }) => {
+test('the tabs of a browser share one stream, and another tab takes over when one closes', async ({
+  page,
+  context,
+  company,
+}) => {
   const streams = countStreams(context)
   const { api } = company.owner
   const [door, hinges] = company.issues
@@ -41,7 +45,12 @@ test('the tabs of a browser share one stream, and it is handed over', async ({ p
   await expect(second.getByText('Oil all hinges')).toBeVisible()
 })
 
-test('offline says so; back again, what was missed is there', async ({ page, context, company, faults }) => {
+test('shows that the browser is offline, and missed changes once it is back', async ({
+  page,
+  context,
+  company,
+  faults,
+}) => {
   faults.allow(/ERR_INTERNET_DISCONNECTED/)
   const [door] = company.issues
   await signedIn(page, company.member)
@@ -56,7 +65,7 @@ test('offline says so; back again, what was missed is there', async ({ page, con
   await expect(page.getByText('The door is stuck')).toBeVisible()
 })
 
-test('whoever is removed is shown out at once', async ({ page, company }) => {
+test('a removed member leaves the workspace at once', async ({ page, company }) => {
   await signedIn(page, company.member)
   await page.goto('/projects')
   await expect(page.getByText(company.project.title)).toBeVisible()

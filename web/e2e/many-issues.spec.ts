@@ -4,7 +4,7 @@ const count = 10_000
 const batch = 500
 const statuses = ['backlog', 'todo', 'in_progress', 'qa'] as const
 
-test('ten thousand issues are walked through without losing a key', async ({ page, company }) => {
+test('moves through ten thousand issues without losing a key press', async ({ page, company }) => {
   const { owner, engineering } = company
   for (let first = 0; first < count; first += batch) {
     await owner.api.importIssues({
@@ -16,14 +16,14 @@ test('ten thousand issues are walked through without losing a key', async ({ pag
     })
   }
   await signedIn(page, owner)
-  // Those of the test's company are the oldest; sorted by the newest, the last one is known.
+  // The issues of the company fixture are the oldest, so the last row is known.
   await page.goto('/issues?sort=newest&group=none')
   await expect(page.getByRole('status').filter({ hasText: '10,005 issues' })).toBeVisible({ timeout: 30_000 })
   const rows = page.getByRole('row')
   const current = page.locator('[aria-current="true"]')
   const indexNow = async () => Number(await current.getAttribute('aria-rowindex'))
 
-  // As fast as the keyboard can, without waiting for anything in between.
+  // As fast as possible, without waiting in between.
   const presses = 150
   await Promise.all(Array.from({ length: presses }, () => page.keyboard.press('j')))
   await expect.poll(indexNow).toBe(presses)
@@ -45,7 +45,7 @@ test('ten thousand issues are walked through without losing a key', async ({ pag
   await expect(rows).toHaveCount(1)
   await expect(rows).toContainText('Imported 04711')
 
-  // The board draws only as many cards as anybody looks at.
+  // The board renders only the visible cards.
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
   await expect(page.getByRole('status').filter({ hasText: '10,005 issues' })).toBeVisible()

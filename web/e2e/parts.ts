@@ -11,11 +11,11 @@ export const pick = async (page: Page, name: string, option: string | RegExp) =>
   await menu(page).getByRole('option', { name: option }).click()
 }
 
-/** What was said at the edge of the screen, with its Undo. */
-export const said = (page: Page, text: string) =>
+/** The toast with this text, including its Undo button. */
+export const toast = (page: Page, text: string) =>
   page.getByLabel('Messages').locator('div').filter({ hasText: text }).first()
 
-/** What happened on an issue, and what was said there. */
+/** The history and comments of an issue. */
 export const feed = (page: Page) => page.getByRole('region', { name: 'Activity' })
 export const composer = (page: Page) => feed(page).getByRole('textbox', { name: 'Comment', exact: true })
 

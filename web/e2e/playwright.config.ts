@@ -28,8 +28,8 @@ export default defineConfig({
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   workers: 2,
-  // What passes only sometimes is a fault, ours or the test's: it is named in the list as flaky. On a machine of CI, which
-  // may be starved for a moment, it does not stop a change.
+  // A test that passes only sometimes has a bug, or the app has: it is listed as flaky. In CI, where the machine may be
+  // slow for a moment, it does not block a change.
   retries: process.env.CI ? 1 : 0,
   timeout: 45_000,
   expect: { timeout: 7000 },
@@ -41,7 +41,7 @@ export default defineConfig({
     locale: 'en-GB',
     timezoneId: 'UTC',
     contextOptions: { reducedMotion: 'reduce' },
-    // To record every test would take a third longer.
+    // Recording every test takes a third longer.
     trace: process.env.CI ? 'off' : 'retain-on-failure',
     screenshot: 'only-on-failure',
     launchOptions: { args: browserArgs, ...(executablePath ? { executablePath } : {}) },

@@ -1,5 +1,5 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
-import { menu, pick, property, said } from './parts.ts'
+import { menu, pick, property, toast } from './parts.ts'
 
 test('a project is created and its fields are changed in place', async ({ page, company }) => {
   const { api } = company.owner
@@ -28,7 +28,7 @@ test('a project is created and its fields are changed in place', async ({ page, 
 
   await pick(page, 'Status', 'In progress')
   await pick(page, 'Health', 'At risk')
-  await said(page, 'Health: At risk').getByRole('button', { name: 'Undo' }).click()
+  await toast(page, 'Health: At risk').getByRole('button', { name: 'Undo' }).click()
   await expect(property(page, 'Health')).toHaveText('No health')
   await pick(page, 'Health', 'Off track')
   await pick(page, 'Lead', 'Amir Admin')
@@ -119,7 +119,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await expect(menu(page).getByRole('option')).toHaveText(['At risk'])
   await type.press('Enter')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('At risk')
-  await expect(said(page, 'Health: At risk')).toBeVisible()
+  await expect(toast(page, 'Health: At risk')).toBeVisible()
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
   // It goes to another group, and the keyboard with it.
@@ -204,9 +204,9 @@ test('shows changes by others and keeps typed text', async ({ page, company, sec
   await pick(other, 'Health', 'On track')
 
   await expect(property(page, 'Health')).toHaveText('On track')
-  await expect(page.getByText('Somebody else changed the description meanwhile')).toBeVisible()
+  await expect(page.getByText('Someone else changed the description')).toBeVisible()
   await expect(description).toHaveValue('Half of a thought')
-  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('button', { name: 'Use their version' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByText('A whole thought')).toBeVisible()
 

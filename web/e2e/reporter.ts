@@ -1,7 +1,7 @@
 import type { FullConfig, Reporter, Suite, TestCase, TestError } from '@playwright/test/reporter'
 import { type TestResult, writeResults } from '../../conformance/results.ts'
 
-/** Writes what the browser tests have shown, in the same form as those of vitest. */
+/** Writes the results of the browser tests in the same format as those of vitest. */
 export default class ConformanceReporter implements Reporter {
   readonly #file: string
   readonly #withoutBrowser: boolean
@@ -17,22 +17,22 @@ export default class ConformanceReporter implements Reporter {
     this.#tests = suite.allTests()
   }
 
-  /** What belongs to no test, such as a spec that cannot be read. */
+  /** Errors outside of tests, such as a spec that cannot be loaded. */
   onError({ message = '' }: TestError) {
     this.#errors.push(message)
   }
 
   onEnd() {
-    const shown = this.#tests.map((test) => ({
+    const results = this.#tests.map((test) => ({
       name: test.titlePath().filter(Boolean).join(' › '),
       state: stateOf(test),
       flaky: test.outcome() === 'flaky',
       message: test.results.find(({ error }) => error)?.error?.message,
       verifies: test.annotations.flatMap(({ type, description = '' }) => (type === 'verifies' ? [description] : [])),
-      // Where there is no browser the tests are only listed; a machine that has one shows what they cite.
+      // Without a browser the tests are only listed; a machine with one verifies the requirements they cite.
       elsewhere: this.#withoutBrowser,
     }))
-    writeResults(this.#file, shown, this.#errors)
+    writeResults(this.#file, results, this.#errors)
   }
 }
 

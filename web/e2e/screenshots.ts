@@ -82,7 +82,7 @@ const folder = fileURLToPath(new URL('../screenshots/', import.meta.url))
 const words = (process.env.BATON_SCREENS ?? '').split(' ').filter(Boolean)
 const wanted = screens.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
 
-// One demo company does for all of them, and one screen that fails does not keep us from the others.
+// All screens use one demo workspace. A screen that fails does not stop the others.
 test(`${wanted.length} screens`, async ({ browser }) => {
   const problems: string[] = []
   await withService(demoSettings, ({ url }) =>
@@ -120,7 +120,7 @@ async function takePictures(page: Page, { name, path, as = ada, steps }: Screen,
   }
 }
 
-/** Nothing says that it is still loading, and the last change has been painted. */
+/** Waits until nothing is loading and the last change is painted. */
 async function settled(page: Page) {
   await expect(page.getByRole('main')).toBeVisible()
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)

@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs'
 import { ServiceProcess } from '../../server/test/service-process.ts'
 import { copyOfTemplate } from './template.ts'
 
-/** What a spec changes of the service's settings, by the names of docs/guides/running.md. */
+/** Settings of the service that a spec changes, by the names in docs/guides/running.md. */
 export type Settings = Record<string, string>
 
-/** Time rules in seconds that a person at a browser can wait for: `test.use({ settings: hurried })`. */
-export const hurried: Settings = {
+/** Timeouts in seconds that are short enough for a browser test: `test.use({ settings: shortTimeouts })`. */
+export const shortTimeouts: Settings = {
   BATON_UNRESPONSIVE_AFTER: '2',
   BATON_STALE_AFTER: '5',
   BATON_STOPPING_TIMEOUT: '5',
@@ -14,20 +14,20 @@ export const hurried: Settings = {
 }
 
 export interface Service {
-  /** Where the browser goes; it is also what the service calls itself. */
+  /** The address that the browser opens, and the service's own public URL. */
   url: string
-  /** What it has written to its log. */
+  /** The log output so far. */
   log(): string
 }
 
-/** A whole service in a process of its own, on an empty embedded database or the demo, for as long as `work` takes. */
+/** Runs `work` with a service in its own process, on an empty embedded database or the demo. */
 export async function withService(settings: Settings, work: (service: Service) => Promise<void>) {
   const dir = copyOfTemplate()
   try {
     const service = await ServiceProcess.start({
       BATON_DATA_DIR: dir,
       BATON_ROLE: 'all',
-      // Agents and receivers of the tests listen there.
+      // The agents and receivers of the tests listen on localhost.
       BATON_WEBHOOK_ALLOW: 'localhost',
       ...settings,
     })

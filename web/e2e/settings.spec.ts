@@ -110,7 +110,7 @@ test(
     await page.getByLabel('Repository 1', { exact: true }).fill('acme/doors')
     // Another user changes the team: the typed text stays.
     await company.admin.api.updateTeam({ team_id: company.engineering.id, name: 'Builders' })
-    await expect(page.getByText('Somebody else changed the team meanwhile')).toBeVisible()
+    await expect(page.getByText('Someone else changed the team')).toBeVisible()
     await page.getByLabel('Name').fill('Builders')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect(message(page, 'Saved.')).toBeVisible()

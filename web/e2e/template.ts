@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const cache = join(root, 'node_modules', '.cache')
 const prefix = 'e2e-database-'
 
-/** An empty, migrated database, made once for each set of migrations: making one takes longer than all the rest. */
+/** Creates an empty, migrated database once per set of migrations, because creating one is the slowest part of a run. */
 export default async function makeTemplate() {
   if (existsSync(template())) return
   mkdirSync(cache, { recursive: true })
@@ -32,7 +32,7 @@ function template() {
   const migrations = join(root, 'server', 'migrations')
   const hash = createHash('sha256')
   for (const file of readdirSync(migrations).sort()) hash.update(file).update(readFileSync(join(migrations, file)))
-  // Another version of the embedded database may keep its files in another way.
+  // Another version of the embedded database may use another file format.
   hash.update(readFileSync(join(root, 'node_modules', '@electric-sql', 'pglite', 'package.json')))
   return join(cache, `${prefix}${hash.digest('hex').slice(0, 16)}`)
 }

@@ -4,8 +4,8 @@ export const wide = { width: 1440, height: 900 }
 export const narrow = { width: 390, height: 844 }
 
 /**
- * What a person would have to scroll sideways to: every part of the page that is wider than the room it has, but for
- * what is meant to be, such as code and rows of tabs. The window itself never scrolls, so its width says nothing.
+ * Elements that scroll sideways, except those that may, such as code and rows of tabs. The window itself never scrolls,
+ * so its width cannot be used.
  */
 export const scrolledSideways = (page: Page): Promise<string[]> =>
   page.evaluate(() =>

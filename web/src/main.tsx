@@ -12,10 +12,10 @@ import { Toasts } from './ui/toast.tsx'
 
 listenForKeys()
 
-const place = document.getElementById('app')
-if (!place) throw new Error('the page has no place for the app')
+const container = document.getElementById('app')
+if (!container) throw new Error('#app is missing in index.html')
 
-createRoot(place).render(
+createRoot(container).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <PickerHost>

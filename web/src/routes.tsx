@@ -16,12 +16,12 @@ import { parseProjectSearch } from './projects/search.ts'
 import { NotFound } from './ui/not-found.tsx'
 import { Failed, Skeletons } from './ui/states.tsx'
 
-/** Every screen and its address, on one page. Each is loaded when it is first gone to. */
+/** All screens and their paths. Each screen is loaded when it is first opened. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-// Before there is a workspace
+// Without a workspace
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -35,14 +35,14 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import('./login/sign-up-screen.tsx'), 'SignUpScreen'),
 })
 
-/** Only for somebody who is signed in; whoever is not comes back here afterwards. */
+/** Requires sign-in, and returns to the requested page afterwards. */
 const person = createRoute({
   getParentRoute: () => root,
   id: 'person',
   beforeLoad: async ({ location }) => {
     const me = await queries.ensureQueryData(meQuery)
-    const door = location.pathname === '/invitations/accept' ? '/sign-up' : '/sign-in'
-    if (!me) throw redirect({ to: door, search: { next: location.href } })
+    const entry = location.pathname === '/invitations/accept' ? '/sign-up' : '/sign-in'
+    if (!me) throw redirect({ to: entry, search: { next: location.href } })
     return { me }
   },
 })
@@ -64,15 +64,15 @@ const consent = createRoute({
   component: lazyRouteComponent(() => import('./oauth/consent-screen.tsx'), 'ConsentScreen'),
 })
 
-/** Inside a workspace, with everything around it. */
+/** Screens of a workspace, inside the shell. */
 const inside = createRoute({
   getParentRoute: () => person,
   id: 'inside',
   beforeLoad: ({ context: { me } }) => {
-    const known = me.workspaces.some(({ id }) => id === currentWorkspaceId())
+    const isMember = me.workspaces.some(({ id }) => id === currentWorkspaceId())
     const [first] = me.workspaces
     if (!first) throw redirect({ to: '/workspaces/new' })
-    if (!known) enterWorkspace(first.id)
+    if (!isMember) enterWorkspace(first.id)
     beginFollowing()
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),

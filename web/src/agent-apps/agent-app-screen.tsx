@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { Radio } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { appQuery, refreshApps, useInstallation, useInstalledElsewhere, useMayLookAfter } from '../data/agent-apps.ts'
+import { appQuery, refreshApps, useCanManageApp, useInstallation, useInstalledElsewhere } from '../data/agent-apps.ts'
 import { api, queries } from '../data/api.ts'
 import { appEndpoint } from '../data/endpoints.ts'
 import { useMe } from '../data/me.ts'
@@ -52,7 +52,7 @@ export function AgentAppScreen() {
 
 function AppPage({ app }: { app: AgentApp }) {
   const { isManager } = useMe()
-  const canManage = useMayLookAfter(app)
+  const canManage = useCanManageApp(app)
   const installation = useInstallation(app.id)
   useInstalledElsewhere(app.id, installation === null)
   const install = useRef<HTMLDivElement>(null)

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { ShieldAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { appQuery, useMayLookAfter } from '../data/agent-apps.ts'
+import { appQuery, useCanManageApp } from '../data/agent-apps.ts'
 import { appEndpoint } from '../data/endpoints.ts'
 import { DeliveryDetail } from '../deliveries/delivery-detail.tsx'
 import { DeliveryFilters, DeliveryList } from '../deliveries/delivery-list.tsx'
@@ -45,7 +45,7 @@ export function AppDeliveriesScreen() {
 
 /** For managers and the member who registered the app; others see who can open it. */
 const RestrictedToAppManagers = ({ app, children }: { app: AgentApp; children: ReactNode }) =>
-  useMayLookAfter(app) ? (
+  useCanManageApp(app) ? (
     children
   ) : (
     <Empty icon={ShieldAlert} title="You cannot see these deliveries">

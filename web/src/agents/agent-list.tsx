@@ -2,7 +2,7 @@ import type { Choice } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { installationsQuery } from '../data/agent-apps.ts'
-import { agentsQuery, coverageOf, kindWords } from '../data/agents.ts'
+import { agentsQuery, coverageOf, kindLabels } from '../data/agents.ts'
 import { useMe } from '../data/me.ts'
 import { useTeams } from '../data/workspaces.ts'
 import { remedyText, unavailableText } from '../delegation/available-agents.ts'
@@ -11,8 +11,8 @@ import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
 import { AsideSection } from './aside-section.tsx'
 
-/** The built-in one first, then by name. */
-const inOrder = (agents: Choice[]) =>
+/** Shared agents: the built-in one first, then by name. */
+const sortedAgents = (agents: Choice[]) =>
   agents
     .filter(({ agent_kind }) => agent_kind !== 'personal')
     .sort(
@@ -21,14 +21,14 @@ const inOrder = (agents: Choice[]) =>
         a.display_name.localeCompare(b.display_name),
     )
 
-/** Whom everybody can hand work to, where, and if not, why. */
+/** The agents that all members can delegate to, with their teams and availability. */
 export function AgentList() {
   const { isManager } = useMe()
   const agents = useQuery(agentsQuery)
   return (
     <AsideSection
-      title="Agents of the workspace"
-      waitsFor={agents}
+      title="Workspace agents"
+      query={agents}
       action={
         isManager && (
           <Link to="/settings/agent-apps" className={buttonClass('quiet', 'sm')}>
@@ -38,7 +38,7 @@ export function AgentList() {
       }
     >
       <ul className="divide-y">
-        {inOrder(agents.data ?? []).map((agent) => (
+        {sortedAgents(agents.data ?? []).map((agent) => (
           <Row key={agent.id} agent={agent} />
         ))}
       </ul>
@@ -57,15 +57,15 @@ function Row({ agent }: { agent: Choice }) {
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
           <span className="truncate font-medium">{display_name}</span>
-          {agent_kind && <span className="shrink-0 text-xs text-ink-3">{kindWords[agent_kind]}</span>}
+          {agent_kind && <span className="shrink-0 text-xs text-ink-3">{kindLabels[agent_kind]}</span>}
         </p>
         {agent_kind === 'deployment' && (
-          <p className="text-xs text-ink-2">Finds duplicates, missing facts and what stands in the way.</p>
+          <p className="text-xs text-ink-2">Finds duplicates, missing information and blockers.</p>
         )}
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
           <Dot tone={available ? 'ok' : 'warn'} />
-          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{unavailableText(agent) ?? 'Takes work'}</span>
+          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{unavailableText(agent) ?? 'Available'}</span>
           {!available && isManager && installation && (
             <Link
               to="/settings/agent-apps/$appId"

@@ -14,10 +14,10 @@ import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { AgentList } from './agent-list.tsx'
 import { ModelStatus } from './model-status.tsx'
 import { PersonalAgents } from './personal-agents.tsx'
-import { type AgentSearch, standings, standingWords } from './search.ts'
+import { type AgentSearch, statuses, statusLabels } from './search.ts'
 import { SessionRows } from './session-rows.tsx'
 
-/** Every session of the workspace, those that wait for a person first; and every agent. */
+/** All sessions of the workspace, those that need input first, and all agents. */
 export function AgentsScreen() {
   const { isManager } = useMe()
   return (
@@ -51,9 +51,8 @@ function Sessions() {
   if (!data) return error ? <Failed error={error} onRetry={() => void refetch()} /> : <Skeletons rows={8} />
   if (data.length === 0) {
     return (
-      <Empty icon={Bot} title="No agent has been asked yet">
-        Open an issue and press <Kbd keys="d" /> to delegate it, or mention an agent in a comment. Baton answers at
-        once. What agents do shows here.
+      <Empty icon={Bot} title="No agent sessions yet">
+        Open an issue and press <Kbd keys="d" /> to delegate it, or mention an agent in a comment.
       </Empty>
     )
   }
@@ -90,24 +89,24 @@ function Filters() {
           })
         }
       >
-        {filters.agent ? `Agent: ${chosen?.display_name ?? 'one that is gone'}` : 'Agent'}
+        {filters.agent ? `Agent: ${chosen?.display_name ?? 'removed'}` : 'Agent'}
       </Button>
       <Button
         size="sm"
         icon={ListFilter}
         onClick={({ currentTarget }) =>
           ask(currentTarget, {
-            title: 'State',
-            selected: filters.standing ? [filters.standing] : [],
-            options: standings.map((value) => ({ value, label: standingWords[value] })),
+            title: 'Status',
+            selected: filters.status ? [filters.status] : [],
+            options: statuses.map((value) => ({ value, label: statusLabels[value] })),
             onPick: (value) => {
-              const standing = standings.find((one) => one === value)
-              choose({ standing: standing === filters.standing ? undefined : standing })
+              const status = statuses.find((one) => one === value)
+              choose({ status: status === filters.status ? undefined : status })
             },
           })
         }
       >
-        {filters.standing ? `State: ${standingWords[filters.standing]}` : 'State'}
+        {filters.status ? `Status: ${statusLabels[filters.status]}` : 'Status'}
       </Button>
       <Button
         size="sm"
@@ -116,14 +115,14 @@ function Filters() {
         className={filters.mine && 'border-accent bg-accent-wash'}
         onClick={() => choose({ mine: filters.mine ? undefined : true })}
       >
-        Asked by me
+        Requested by me
       </Button>
       {Object.keys(filters).length > 0 && (
         <Button
           size="sm"
           look="quiet"
           icon={X}
-          onClick={() => choose({ agent: undefined, standing: undefined, mine: undefined })}
+          onClick={() => choose({ agent: undefined, status: undefined, mine: undefined })}
         >
           Clear
         </Button>

@@ -3,15 +3,15 @@ import { Failed, Skeletons } from '../ui/states.tsx'
 
 interface Props {
   title: string
-  /** At the right of the title. */
+  /** Shown to the right of the title. */
   action?: ReactNode
-  /** Until it is there: rows, or why not. */
-  waitsFor?: { data: unknown; error: unknown; refetch: () => unknown }
+  /** Until it has data, a placeholder or its error is shown instead of the children. */
+  query?: { data: unknown; error: unknown; refetch: () => unknown }
   children: ReactNode
 }
 
-/** A part of what stands beside the sessions. */
-export function AsideSection({ title, action, waitsFor, children }: Props) {
+/** A section of the column next to the sessions. */
+export function AsideSection({ title, action, query, children }: Props) {
   const id = useId()
   return (
     <section aria-labelledby={id} className="border-b p-4 last:border-b-0">
@@ -21,10 +21,10 @@ export function AsideSection({ title, action, waitsFor, children }: Props) {
         </h2>
         {action}
       </div>
-      {!waitsFor || waitsFor.data !== undefined ? (
+      {!query || query.data !== undefined ? (
         children
-      ) : waitsFor.error ? (
-        <Failed error={waitsFor.error} onRetry={() => void waitsFor.refetch()} />
+      ) : query.error ? (
+        <Failed error={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <Skeletons rows={2} className="px-0" />
       )}

@@ -5,7 +5,7 @@ import { Dot, type Tone } from '../ui/pill.tsx'
 import { Time } from '../ui/time.tsx'
 import { AsideSection } from './aside-section.tsx'
 
-/** What agents inside the service think with, and how it has been answering: for managers. Without one, NoModel says so. */
+/** The language model of built-in and personal agents and its health, for managers. NoModel is shown if there is none. */
 export function ModelStatus() {
   const { data: status } = useQuery(modelQuery)
   if (!status?.configured) return null
@@ -17,9 +17,9 @@ export function ModelStatus() {
 }
 
 function Health({ status }: { status: Status }) {
-  const { model, url_host, last_success_at: success, last_failure_at: failure, last_failure: why } = status
-  const failsNow = failure !== null && (success === null || success < failure)
-  const tone: Tone = failsNow ? 'bad' : success ? 'ok' : 'neutral'
+  const { model, url_host, last_success_at: success, last_failure_at: failure, last_failure: reason } = status
+  const isFailing = failure !== null && (success === null || success < failure)
+  const tone: Tone = isFailing ? 'bad' : success ? 'ok' : 'neutral'
   return (
     <div className="text-xs text-ink-2">
       <p className="wrap-anywhere">
@@ -27,28 +27,28 @@ function Health({ status }: { status: Status }) {
       </p>
       <p className="flex items-baseline gap-1.5">
         <Dot tone={tone} />
-        <span className={failsNow ? 'text-bad-ink' : undefined}>
-          {failsNow ? (
+        <span className={isFailing ? 'text-bad-ink' : undefined}>
+          {isFailing ? (
             <>
-              Fails: {why} · <Time at={failure} />
+              Failing: {reason} · <Time at={failure} />
             </>
           ) : success ? (
             <>
               Answered <Time at={success} />
             </>
           ) : (
-            'Has not been asked yet'
+            'Not used yet'
           )}
         </span>
       </p>
-      {failsNow && success && (
+      {isFailing && success && (
         <p className="pl-3">
           Last answered <Time at={success} />
         </p>
       )}
-      {!failsNow && failure && (
+      {!isFailing && failure && (
         <p className="pl-3 text-ink-3">
-          Last failed <Time at={failure} />: {why}
+          Last failed <Time at={failure} />: {reason}
         </p>
       )}
     </div>

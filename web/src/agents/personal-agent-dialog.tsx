@@ -1,7 +1,7 @@
 import type { NewPersonalAgent, PersonalAgent } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
 import { type KeyboardEvent, useState } from 'react'
-import { api, lookAgain } from '../data/api.ts'
+import { api, rereadKey } from '../data/api.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -13,25 +13,25 @@ import { say } from '../ui/toast.tsx'
 import { NoModel } from './no-model.tsx'
 
 const close = () => showOverlay(null)
-const nothing: NewPersonalAgent = { name: '', instructions: '' }
+const empty: NewPersonalAgent = { name: '', instructions: '' }
 
-/** What was begun and closed is there again. */
-let left = nothing
+/** The draft of a new agent, kept when the dialog is closed. */
+let keptDraft = empty
 
 const example = `Write the release note for the issue.
 
 - One sentence that a customer understands.
-- Say what they can do now, not what we changed.
-- Ask me if you cannot tell whom it is for.`
+- Describe what they can do now, not what we changed.
+- Ask me if you do not know who it is for.`
 
-/** Makes an agent of one's own, or changes one. */
+/** Creates or edits a personal agent. */
 export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
   const [draft, setDraft] = useState<NewPersonalAgent>(
-    agent ? { name: agent.name, instructions: agent.instructions } : left,
+    agent ? { name: agent.name, instructions: agent.instructions } : keptDraft,
   )
   const change = (fields: Partial<NewPersonalAgent>) => {
     const next = { ...draft, ...fields }
-    if (!agent) left = next
+    if (!agent) keptDraft = next
     setDraft(next)
   }
   const form = useForm(async () => {
@@ -39,11 +39,13 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
     const { name } = await (agent
       ? api.updatePersonalAgent({ agent_id: agent.id, ...fields })
       : api.createPersonalAgent(fields))
-    if (!agent) left = nothing
-    await lookAgain('agents')
+    if (!agent) keptDraft = empty
+    await rereadKey('agents')
     close()
     say(
-      agent ? `${name} is changed. Sessions that go on hear of it, too.` : `${name} is yours. Delegate an issue to it.`,
+      agent
+        ? `Saved ${name}. Open sessions use the new instructions.`
+        : `Created ${name}. You can now delegate issues to it.`,
     )
   }, ['name', 'instructions'])
   const pressed = (event: KeyboardEvent) => {
@@ -56,11 +58,9 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
     <Dialog open onClose={close} title={agent ? `Edit ${agent.name}` : 'New personal agent'}>
       <form onSubmit={form.submit} onKeyDown={pressed} className="space-y-4 pb-3">
         <ul className="list-disc space-y-0.5 pl-4 text-ink-2">
-          <li>
-            Only you can delegate to it, mention it or write to it. Everybody reads what it does on shared issues.
-          </li>
-          <li>It reads and changes what you can, in its own name; what is personal only while it works on that.</li>
-          <li>It never closes an issue, hands one on, or manages anything.</li>
+          <li>Only you can delegate to it, mention it or message it. Everyone can read its work on shared issues.</li>
+          <li>It has your access, under its own name. It reads private items only in sessions about them.</li>
+          <li>It cannot close or delegate issues, or manage the workspace.</li>
         </ul>
         <NoModel />
         <Field label="Name" error={errors.name && `The name ${errors.name}.`}>
@@ -77,7 +77,7 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
         <Field
           label="Instructions"
           optional
-          hint="It is given these with every piece of work. Do not write secrets here: a language model reads them."
+          hint="Sent to the language model with every task. Do not include secrets."
           error={errors.instructions && `The instructions ${errors.instructions}.`}
         >
           <Textarea

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { personalAgentsQuery } from '../data/agents.ts'
-import { api, lookAgain } from '../data/api.ts'
+import { api, rereadKey } from '../data/api.ts'
 import { instanceQuery } from '../data/instance.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -15,14 +15,14 @@ import { say } from '../ui/toast.tsx'
 import { AsideSection } from './aside-section.tsx'
 import { NoModel } from './no-model.tsx'
 
-/** The agents that one made for oneself: nobody else sees this list. */
+/** The user's personal agents. Only their owner sees them. */
 export function PersonalAgents() {
   const agents = useQuery(personalAgentsQuery)
   const [deleting, setDeleting] = useState<PersonalAgent | null>(null)
   return (
     <AsideSection
-      title="Your own agents"
-      waitsFor={agents}
+      title="Personal agents"
+      query={agents}
       action={
         <Button size="sm" icon={Plus} command="create.agent" onClick={() => showOverlay({ name: 'personal-agent' })}>
           New
@@ -31,8 +31,8 @@ export function PersonalAgents() {
     >
       <p className="text-xs text-ink-2">
         {agents.data?.length === 0
-          ? 'Write down how you want something done, and hand it issues. An agent of your own works for you alone and reaches what you reach.'
-          : 'They work for you alone and reach what you reach.'}
+          ? 'Write instructions and delegate issues to your agent. It works only for you and has your access.'
+          : 'They work only for you and have your access.'}
       </p>
       <NoModel className="mt-2" />
       <ul className="divide-y">
@@ -48,13 +48,12 @@ export function PersonalAgents() {
         onConfirm={async () => {
           if (!deleting) return
           await api.deletePersonalAgent({ agent_id: deleting.id })
-          await lookAgain('agents')
-          say(`${deleting.name} is deleted.`)
+          await rereadKey('agents')
+          say(`Deleted ${deleting.name}.`)
         }}
       >
         <p>
-          Its sessions end, and the issues that it has are taken back; their assignees stay. What it wrote stays. It
-          cannot be brought back.
+          Its sessions end and its issues are no longer delegated. Assignees and comments stay. This cannot be undone.
         </p>
       </Confirm>
     </AsideSection>
@@ -73,7 +72,7 @@ function Row({ agent, onDelete }: { agent: PersonalAgent; onDelete: () => void }
         <p className="flex items-center gap-x-1.5 text-xs">
           <Dot tone={hasModel ? 'ok' : 'warn'} />
           <span className={hasModel ? 'text-ink-2' : 'text-warn-ink'}>
-            {hasModel ? 'Takes your work' : 'Waits for a language model'}
+            {hasModel ? 'Available' : 'Needs a language model'}
           </span>
         </p>
       </div>

@@ -1,17 +1,17 @@
 import type { AgentSession } from '@baton/protocol'
 
-/** What a person has to do about a session, most urgent first. */
-export const standings = ['waiting', 'working', 'stuck', 'done'] as const
-export type Standing = (typeof standings)[number]
+/** Groups of sessions, most urgent first. */
+export const statuses = ['waiting', 'working', 'stuck', 'done'] as const
+export type Status = (typeof statuses)[number]
 
-export const standingWords: Record<Standing, string> = {
-  waiting: 'Waiting for a person',
+export const statusLabels: Record<Status, string> = {
+  waiting: 'Needs input',
   working: 'Working',
   stuck: 'Silent or failed',
   done: 'Done',
 }
 
-export function standingOf({ state, ended_at, unresponsive_since }: AgentSession): Standing {
+export function statusOf({ state, ended_at, unresponsive_since }: AgentSession): Status {
   if (ended_at) return 'done'
   switch (state) {
     case 'awaitingInput':
@@ -26,18 +26,18 @@ export function standingOf({ state, ended_at, unresponsive_since }: AgentSession
   }
 }
 
-/** What the agents screen shows, as its address has it. */
+/** The filters of the agents screen, kept in the URL. */
 export interface AgentSearch {
   agent?: string
-  standing?: Standing
+  status?: Status
   mine?: true
 }
 
 export function parseAgentSearch(search: Record<string, unknown>): AgentSearch {
-  const standing = standings.find((one) => one === search.standing)
+  const status = statuses.find((one) => one === search.status)
   return {
     ...(typeof search.agent === 'string' && { agent: search.agent }),
-    ...(standing && { standing }),
+    ...(status && { status }),
     ...(search.mine === true && { mine: true }),
   }
 }

@@ -11,9 +11,9 @@ import { inOneLine } from '../ui/one-line.ts'
 import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { type AgentSearch, type Standing, standingOf, standings, standingWords } from './search.ts'
+import { type AgentSearch, type Status, statuses, statusLabels, statusOf } from './search.ts'
 
-/** Those that are done are many; the others are all shown. */
+/** Done sessions are many, so only the first are shown; all others are shown. */
 const doneAtFirst = 25
 
 interface Props {
@@ -22,7 +22,7 @@ interface Props {
   me: string
 }
 
-/** Sessions by what a person has to do about them. */
+/** Sessions grouped by status. */
 export function SessionRows({ sessions, filters, me }: Props) {
   const [most, setMost] = useState(doneAtFirst)
   const groups = useMemo(() => {
@@ -30,20 +30,20 @@ export function SessionRows({ sessions, filters, me }: Props) {
       (session) =>
         (!filters.agent || session.app_user_id === filters.agent) &&
         (!filters.mine || session.creator.id === me) &&
-        (!filters.standing || standingOf(session) === filters.standing),
+        (!filters.status || statusOf(session) === filters.status),
     )
-    return standings
-      .map((standing) => ({ standing, all: wanted.filter((session) => standingOf(session) === standing) }))
+    return statuses
+      .map((status) => ({ status, all: wanted.filter((session) => statusOf(session) === status) }))
       .filter(({ all }) => all.length > 0)
-      .map(({ standing, all }) => ({ standing, all, shown: standing === 'done' ? all.slice(0, most) : all }))
+      .map(({ status, all }) => ({ status, all, shown: status === 'done' ? all.slice(0, most) : all }))
   }, [sessions, filters, me, most])
   const { list } = useRows('session')
-  if (groups.length === 0) return <Empty title="No session is like that">Change the filters above to see others.</Empty>
+  if (groups.length === 0) return <Empty title="No matching sessions">Change or clear the filters.</Empty>
   return (
     <div {...list}>
-      {groups.map(({ standing, all, shown }) => (
-        <section key={standing} aria-label={standingWords[standing]}>
-          <GroupTitle standing={standing} count={all.length} />
+      {groups.map(({ status, all, shown }) => (
+        <section key={status} aria-label={statusLabels[status]}>
+          <GroupTitle status={status} count={all.length} />
           <ul>
             {shown.map((session) => (
               <Row key={session.id} session={session} />
@@ -60,14 +60,14 @@ export function SessionRows({ sessions, filters, me }: Props) {
   )
 }
 
-const GroupTitle = ({ standing, count }: { standing: Standing; count: number }) => (
+const GroupTitle = ({ status, count }: { status: Status; count: number }) => (
   <h2
     className={cx(
       'sticky top-0 z-10 flex h-8 items-center gap-2 border-b bg-sunken px-4 text-xs font-medium',
-      standing === 'waiting' ? 'text-accent-ink' : 'text-ink-2',
+      status === 'waiting' ? 'text-accent-ink' : 'text-ink-2',
     )}
   >
-    {standingWords[standing]}
+    {statusLabels[status]}
     <span className="tabular text-ink-3">{count}</span>
   </h2>
 )
@@ -106,11 +106,11 @@ function Row({ session }: { session: AgentSession }) {
           <StatePill session={session} />
         </span>
         <span className="flex w-20 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">
-          {standingOf(session) === 'working' ? <Elapsed session={session} /> : <Time at={session.updated_at} />}
+          {statusOf(session) === 'working' ? <Elapsed session={session} /> : <Time at={session.updated_at} />}
         </span>
-        <span className="shrink-0 max-md:hidden" title={`Asked by ${session.creator.name}`}>
+        <span className="shrink-0 max-md:hidden" title={`Requested by ${session.creator.name}`}>
           <Avatar name={session.creator.name} agent={session.creator.id === session.app_user_id} size={20} />
-          <span className="sr-only">Asked by {session.creator.name}</span>
+          <span className="sr-only">Requested by {session.creator.name}</span>
         </span>
       </Link>
     </li>

@@ -3,7 +3,7 @@ import { agentName } from '../agent-sessions/state.tsx'
 import { sessionsQuery } from '../data/agent-sessions.ts'
 import { usePeople } from '../data/workspaces.ts'
 
-/** Who wrote a comment. An agent that is in no list, being somebody else's own or gone, is known by its sessions. */
+/** The author of a comment. Removed agents and other users' personal agents are not listed; their sessions have the name. */
 export function useAuthor(id: string | null) {
   const people = usePeople()
   const author = people.get(id ?? '')
@@ -11,7 +11,7 @@ export function useAuthor(id: string | null) {
   const { data: sessions } = useQuery({ ...sessionsQuery, enabled: isUnknown })
   const session = isUnknown ? sessions?.find(({ app_user_id }) => app_user_id === id) : undefined
   return {
-    name: author?.display_name ?? (session ? agentName(people, session) : isUnknown ? 'Somebody who left' : '…'),
+    name: author?.display_name ?? (session ? agentName(people, session) : isUnknown ? 'A former member' : '…'),
     isAgent: author ? author.user_kind === 'application' : session !== undefined,
     avatarUrl: author?.avatar_url ?? null,
   }

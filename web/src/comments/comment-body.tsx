@@ -17,32 +17,32 @@ import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
-import { unfold } from './mentions.ts'
+import { toDraft } from './mentions.ts'
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 
-/** Whether the address names this comment. */
-export const useIsAddressed = (comments: Comment[]) =>
+/** Whether the hash of the URL refers to one of these comments. */
+export const useIsLinked = (comments: Comment[]) =>
   useRouterState({ select: ({ location }) => comments.some((comment) => location.hash === anchorOf(comment)) })
 
-/** One comment: who said it, when, and what its reader may do with it. */
+/** One comment with its author, time and the actions the reader may take. */
 export function CommentBody({ comment, target, actions }: { comment: Comment; target: Target; actions?: ReactNode }) {
   const people = usePeople()
-  const addressed = useIsAddressed([comment])
+  const isLinked = useIsLinked([comment])
   const ref = useRef<HTMLElement>(null)
   const [editing, setEditing] = useState(false)
   const { name, isAgent, avatarUrl } = useAuthor(comment.author_id)
 
   useEffect(() => {
-    if (addressed) ref.current?.scrollIntoView({ block: 'center' })
-  }, [addressed])
+    if (isLinked) ref.current?.scrollIntoView({ block: 'center' })
+  }, [isLinked])
 
   return (
     <article
       ref={ref}
       id={anchorOf(comment)}
       aria-label={`Comment by ${name}`}
-      className={cx('group/comment px-3.5 py-2.5', addressed && 'bg-accent-wash')}
+      className={cx('group/comment px-3.5 py-2.5', isLinked && 'bg-accent-wash')}
     >
       <header className="flex h-6 items-center gap-2">
         <Avatar name={name} agent={isAgent} src={avatarUrl} size={20} />
@@ -68,7 +68,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
             draftKey={`edit ${comment.id}`}
             label="Edit comment"
             action="Save"
-            initial={unfold(comment.text, people)}
+            initial={toDraft(comment.text, people)}
             internal={comment.internal}
             autoFocus
             onCancel={() => setEditing(false)}
@@ -94,7 +94,7 @@ function CommentMenu({ comment, target, onEdit }: { comment: Comment; target: Ta
   return (
     <>
       <Menu
-        label="Actions of the comment"
+        label="Comment actions"
         trigger={<IconButton label="Comment actions" icon={Ellipsis} className="-mr-1.5" />}
         items={[
           { label: 'Copy link', icon: LinkIcon, onPick: () => void copyLink(comment.url) },
@@ -115,9 +115,8 @@ function CommentMenu({ comment, target, onEdit }: { comment: Comment; target: Ta
         }}
       >
         <p>
-          {comment.parent_comment_id
-            ? 'It cannot be brought back.'
-            : 'Replies to it go with it. It cannot be brought back.'}
+          {comment.parent_comment_id ? '' : 'Its replies are deleted too. '}
+          This cannot be undone.
         </p>
       </Confirm>
     </>

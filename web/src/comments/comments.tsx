@@ -6,29 +6,29 @@ import { commentsQuery, putComment, type Target } from '../data/comments.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { Composer } from './composer.tsx'
-import { useStayInPlace } from './stay-in-place.ts'
+import { useKeepInPlace } from './keep-in-place.ts'
 import { Thread } from './thread.tsx'
 
-/** Something that happened, for its place in time. */
-export interface Happening {
+/** An entry of the activity feed, sorted by time. */
+export interface FeedItem {
   at: string
   key: string
   node: ReactNode
 }
 
 interface Props extends Target {
-  /** What else happened, put between the comments. */
-  others?: Happening[]
+  /** Other entries, shown between the comments. */
+  others?: FeedItem[]
 }
 
-/** What people and agents say about an issue or project, in order of time. */
+/** The comments on an issue or project, oldest first. */
 export function Comments({ targetType, targetId, others = [] }: Props) {
   const target = { targetType, targetId }
   const { data: comments, error, refetch } = useQuery(commentsQuery(target))
   return (
     <div className="space-y-3">
       {comments ? (
-        inOrder(comments, target, others).map(({ key, node }) => <div key={key}>{node}</div>)
+        byTime(comments, target, others).map(({ key, node }) => <div key={key}>{node}</div>)
       ) : error ? (
         <Failed error={error} onRetry={() => void refetch()} />
       ) : (
@@ -39,7 +39,7 @@ export function Comments({ targetType, targetId, others = [] }: Props) {
   )
 }
 
-function inOrder(comments: Comment[], target: Target, others: Happening[]): Happening[] {
+function byTime(comments: Comment[], target: Target, others: FeedItem[]): FeedItem[] {
   const threads = comments
     .filter(({ parent_comment_id }) => !parent_comment_id)
     .map((root) => ({
@@ -56,7 +56,7 @@ function NewComment({ target }: { target: Target }) {
   const [internal, setInternal] = useState(false)
   const { targetType, targetId } = target
   const ref = useRef<HTMLDivElement>(null)
-  useStayInPlace(ref)
+  useKeepInPlace(ref)
   useCommands([
     {
       id: 'comment.new',
@@ -72,18 +72,18 @@ function NewComment({ target }: { target: Target }) {
         target={target}
         draftKey={`new ${targetId}`}
         label="Comment"
-        placeholder="Comment. @ mentions people and agents."
+        placeholder="Add a comment. Type @ to mention people or agents."
         action="Comment"
         internal={internal}
         onInternal={setInternal}
         onSend={async (text) => {
-          const made = await api.createComment({
+          const created = await api.createComment({
             target_type: targetType,
             target_id: targetId,
             text,
             ...(internal && { internal }),
           })
-          putComment(made.id, targetId, made)
+          putComment(created.id, targetId, created)
           setInternal(false)
         }}
       />

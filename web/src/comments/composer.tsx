@@ -1,40 +1,40 @@
 import { limits } from '@baton/protocol/limits'
 import { Lock } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { type Somebody, type Target, useMentionable } from '../data/comments.ts'
+import { type Mentionable, type Target, useMentionable } from '../data/comments.ts'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
-import { fold, type Named, stillNamed } from './mentions.ts'
+import { type NamedUser, namedIn, toStored } from './mentions.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 
-/** What was begun is there again when one comes back to it, for as long as the app is open. */
+/** Unsent text by `draftKey`, kept while the app is open. */
 const drafts = new Map<string, Draft>()
 
 interface Props {
   target: Target
-  /** What it is called by: its draft is kept under this name. */
+  /** Identifies the unsent text, which is kept when the composer is closed. */
   draftKey: string
   label: string
   placeholder?: string
   action: string
   initial?: Draft
-  /** Agents are not told of what is internal. */
+  /** Internal comments are hidden from agents. */
   internal: boolean
   onInternal?: ((internal: boolean) => void) | undefined
   autoFocus?: boolean
   onCancel?: () => void
-  /** The text as it is stored. What it throws is shown, and nothing typed is lost. */
+  /** Receives the text in its stored form. If it throws, the error is shown and the text is kept. */
   onSend: (text: string) => Promise<unknown>
 }
 
-/** Where a comment is written. */
+/** Editor for a comment, with mentions. */
 export function Composer(props: Props) {
   const { target, draftKey, label, action, internal, onCancel, onSend } = props
   const [draft, setDraft] = useState<Draft>(() => drafts.get(draftKey) ?? props.initial ?? { text: '', named: [] })
-  const [begun, setBegun] = useState(Boolean(props.autoFocus))
-  const people = useMentionable(target, { internal, enabled: begun })
+  const [isUsed, setIsUsed] = useState(Boolean(props.autoFocus))
+  const people = useMentionable(target, { internal, enabled: isUsed })
   const ref = useRef<HTMLTextAreaElement>(null)
   const change = (next: Draft) => {
     drafts.set(draftKey, next)
@@ -54,7 +54,7 @@ export function Composer(props: Props) {
     setDraft({ text: '', named: [] })
   })
   const send = () => {
-    const text = fold(draft.text, draft.named).trim()
+    const text = toStored(draft.text, draft.named).trim()
     if (text) void run(text)
   }
   const cancel = () => {
@@ -64,7 +64,7 @@ export function Composer(props: Props) {
   const pressed = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || mention.pressed(event)) return
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) send()
-    // What was begun is kept; Cancel is what throws it away.
+    // Escape keeps the draft; only Cancel discards it.
     else if (event.key === 'Escape') (onCancel ?? (() => ref.current?.blur()))()
     else return
     event.preventDefault()
@@ -86,7 +86,7 @@ export function Composer(props: Props) {
         value={draft.text}
         maxLength={limits.comment}
         readOnly={busy}
-        onFocus={() => setBegun(true)}
+        onFocus={() => setIsUsed(true)}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onSelect={mention.moved}
         onBlur={mention.close}
@@ -94,7 +94,7 @@ export function Composer(props: Props) {
         className="field-sizing-content max-h-96 min-h-9 w-full resize-none bg-transparent px-3 py-2 text-base outline-none placeholder:text-ink-3"
       />
       {mention.menu}
-      <Told people={people} named={stillNamed(draft.text, draft.named)} />
+      <MentionedAgents people={people} named={namedIn(draft.text, draft.named)} />
       {problem && (
         <p role="alert" className="px-3 pb-1 text-xs text-bad-ink">
           Not sent: {problem} Your text is still here.
@@ -130,12 +130,14 @@ export function Composer(props: Props) {
   )
 }
 
-/** What sending means to the agents that are named. */
-function Told({ people, named }: { people: Somebody[]; named: Named[] }) {
-  const agents = people.filter((somebody) => somebody.isAgent && named.some(({ id }) => id === somebody.id))
-  return agents.map(({ id, name, why }) => (
-    <p key={id} className={cx('px-3 pb-1 text-xs', why ? 'text-warn-ink' : 'text-agent-ink')}>
-      {why ? `${name} will not be told: ${why}.` : `Sending opens a session with ${name}, or continues the one here.`}
+/** Explains what sending does for each mentioned agent. */
+function MentionedAgents({ people, named }: { people: Mentionable[]; named: NamedUser[] }) {
+  const agents = people.filter((person) => person.isAgent && named.some(({ id }) => id === person.id))
+  return agents.map(({ id, name, unreachable }) => (
+    <p key={id} className={cx('px-3 pb-1 text-xs', unreachable ? 'text-warn-ink' : 'text-agent-ink')}>
+      {unreachable
+        ? `${name} will not be notified: ${unreachable}.`
+        : `Sending opens a session with ${name}, or continues the one here.`}
     </p>
   ))
 }

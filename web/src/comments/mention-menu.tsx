@@ -1,24 +1,24 @@
 import { useLayoutEffect, useRef } from 'react'
-import type { Somebody } from '../data/comments.ts'
+import type { Mentionable } from '../data/comments.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 
 interface Props {
   id: string
-  people: Somebody[]
+  people: Mentionable[]
   at: number
-  /** Stands beside this. */
+  /** The menu opens next to this element. */
   anchor: HTMLElement | null
   onMove: (index: number) => void
-  onPick: (somebody: Somebody) => void
+  onPick: (person: Mentionable) => void
 }
 
-export const optionId = (id: string, somebody: Somebody) => `${id}-${somebody.id}`
+export const optionId = (id: string, person: Mentionable) => `${id}-${person.id}`
 
-/** Who can be mentioned. The focus stays in the text. */
+/** The people and agents that can be mentioned. Focus stays in the text. */
 export function MentionMenu({ id, people, at, anchor, onMove, onPick }: Props) {
   const ref = useRef<HTMLDivElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: its height depends on how many there are
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height depends on the number of options
   useLayoutEffect(() => {
     const menu = ref.current
     if (!menu || !anchor) return
@@ -38,25 +38,25 @@ export function MentionMenu({ id, people, at, anchor, onMove, onPick }: Props) {
       aria-label="Mention"
       className="m-0 max-h-64 w-72 max-w-[calc(100vw-16px)] overflow-y-auto rounded-lg border-0 bg-raised p-1 text-ink shadow-pop"
     >
-      {people.map((somebody, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the text field's
-        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text; aria-activedescendant tells where it is
+      {people.map((person, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the text field handles the keys
+        // biome-ignore lint/a11y/useFocusableInteractive: focus stays in the text; aria-activedescendant marks the active option
         <div
-          key={somebody.id}
-          id={optionId(id, somebody)}
+          key={person.id}
+          id={optionId(id, person)}
           role="option"
           aria-selected={index === at}
           onPointerMove={() => onMove(index)}
-          // The text keeps the focus.
+          // Keeps focus in the text.
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => onPick(somebody)}
+          onClick={() => onPick(person)}
           className={cx('flex min-h-7 items-center gap-2 rounded px-2 py-1', index === at && 'bg-hover')}
         >
-          <Avatar name={somebody.name} agent={somebody.isAgent} src={somebody.avatarUrl} size={16} />
-          <span className={cx('min-w-0 flex-1 truncate', somebody.why && 'text-ink-3')}>{somebody.name}</span>
-          {somebody.isAgent && (
-            <span className={cx('shrink-0 text-xs', somebody.why ? 'text-ink-3' : 'text-agent-ink')}>
-              {somebody.why ?? (somebody.isYours ? 'yours, opens a session' : 'opens a session')}
+          <Avatar name={person.name} agent={person.isAgent} src={person.avatarUrl} size={16} />
+          <span className={cx('min-w-0 flex-1 truncate', person.unreachable && 'text-ink-3')}>{person.name}</span>
+          {person.isAgent && (
+            <span className={cx('shrink-0 text-xs', person.unreachable ? 'text-ink-3' : 'text-agent-ink')}>
+              {person.unreachable ?? (person.isPersonal ? 'personal, opens a session' : 'opens a session')}
             </span>
           )}
         </div>

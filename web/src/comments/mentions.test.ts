@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { beingNamed } from './mentions.ts'
+import { mentionAt } from './mentions.ts'
 
 const ann = { id: 'usr_ann', name: 'Ann' }
 const echo = { id: 'usr_echo', name: 'Echo' }
@@ -20,11 +20,11 @@ test.each([
   ['@Echo 2', [echo], 'Echo 2'],
   ['@Echo 20 times', [echo], null],
   ['@Ann and @Ec', [ann], 'Ec'],
-])('whom “%s” is naming', (text, named, query) => {
-  expect(beingNamed(text, text.length, named, people)?.query ?? null).toBe(query)
+])('mention being typed at the end of “%s”', (text, named, query) => {
+  expect(mentionAt(text, text.length, named, people)?.query ?? null).toBe(query)
 })
 
-test('whoever is named and nobody else is called so is not asked for again', () => {
-  expect(beingNamed('@Ann', 4, [ann], [ann])).toBeNull()
-  expect(beingNamed('@Ann', 4, [ann], [ann, { ...ann, id: 'usr_other' }])).toEqual({ at: 0, query: 'Ann' })
+test('does not suggest again after a complete name, unless another user has the same name', () => {
+  expect(mentionAt('@Ann', 4, [ann], [ann])).toBeNull()
+  expect(mentionAt('@Ann', 4, [ann], [ann, { ...ann, id: 'usr_other' }])).toEqual({ at: 0, query: 'Ann' })
 })

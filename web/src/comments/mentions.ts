@@ -1,18 +1,18 @@
 import type { Choice } from '@baton/protocol'
 import { mentionPattern } from '@baton/protocol/mentions'
 
-/** A name that stands in a text for somebody. */
-export interface Named {
+/** A user and the name that mentions them in a draft. */
+export interface NamedUser {
   id: string
   name: string
 }
 
-/** A stored text as it is edited: `@Name` instead of `@[Name](usr_…)`, and whom each name stands for. */
-export function unfold(text: string, people: ReadonlyMap<string, Choice>): { text: string; named: Named[] } {
-  const named: Named[] = []
+/** Converts a stored text for editing: `@Name` instead of `@[Name](usr_…)`, with the user of each name. */
+export function toDraft(text: string, people: ReadonlyMap<string, Choice>): { text: string; named: NamedUser[] } {
+  const named: NamedUser[] = []
   const shown = text.replace(mentionPattern, (whole, _, id: string) => {
     const name = people.get(id)?.display_name
-    // Two of one name could not be told apart any more.
+    // A second user with the same name keeps the stored form, which has the id.
     if (!name || named.some((one) => one.name === name && one.id !== id)) return whole
     named.push({ id, name })
     return `@${name}`
@@ -22,8 +22,8 @@ export function unfold(text: string, people: ReadonlyMap<string, Choice>): { tex
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** The text as it is stored: every `@Name` that stands for somebody says whom. */
-export function fold(text: string, named: Named[]): string {
+/** Converts a draft to its stored form: each `@Name` of a named user becomes `@[Name](usr_…)`. */
+export function toStored(text: string, named: NamedUser[]): string {
   if (named.length === 0) return text
   const ids = new Map(named.map(({ id, name }) => [name, id]))
   const names = [...ids.keys()].sort((a, b) => b.length - a.length).map(escaped)
@@ -33,21 +33,23 @@ export function fold(text: string, named: Named[]): string {
   })
 }
 
-/** Those whose name still stands in the text. */
-export const stillNamed = (text: string, named: Named[]) => named.filter(({ name }) => text.includes(`@${name}`))
+/** The users whose name is still in the text. */
+export const namedIn = (text: string, named: NamedUser[]) => named.filter(({ name }) => text.includes(`@${name}`))
 
 /**
- * The name that is being typed at the caret, and where its @ stands. After a name that stands for somebody the text goes
- * on, unless what follows is more of somebody else's name.
+ * The mention being typed at the caret, and the position of its @. A complete name ends the mention, unless the text
+ * continues with a longer name of another user.
  */
-export function beingNamed(text: string, caret: number, named: readonly Named[], people: readonly Named[]) {
+export function mentionAt(text: string, caret: number, named: readonly NamedUser[], people: readonly NamedUser[]) {
   const match = /(?:^|[\s(])@([^@\n]{0,40})$/.exec(text.slice(0, caret))
   const query = match?.[1] ?? ''
   if (!match || query.startsWith(' ')) return null
-  const isNamed = named.some(({ name }) => query.startsWith(name) && !/^[\p{L}\p{N}]/u.test(query.slice(name.length)))
-  const isOthers = people.some(
+  const isComplete = named.some(
+    ({ name }) => query.startsWith(name) && !/^[\p{L}\p{N}]/u.test(query.slice(name.length)),
+  )
+  const hasOther = people.some(
     ({ id, name }) => name.toLowerCase().startsWith(query.toLowerCase()) && !named.some((one) => one.id === id),
   )
-  if (isNamed && (query.endsWith(' ') || !isOthers)) return null
+  if (isComplete && (query.endsWith(' ') || !hasOther)) return null
   return { at: caret - query.length - 1, query }
 }

@@ -7,7 +7,7 @@ import { putComment, type Target } from '../data/comments.ts'
 import { IconButton } from '../ui/button.tsx'
 import { showError } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
-import { CommentBody, useIsAddressed } from './comment-body.tsx'
+import { CommentBody, useIsLinked } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
 
 interface Props {
@@ -16,13 +16,13 @@ interface Props {
   target: Target
 }
 
-/** A comment with its replies; one that is resolved is folded to a line. */
+/** A comment with its replies. A resolved thread is collapsed to one line. */
 export function Thread({ root, replies, target }: Props) {
-  const addressed = useIsAddressed([root, ...replies])
+  const isLinked = useIsLinked([root, ...replies])
   const [open, setOpen] = useState(false)
   const [replying, setReplying] = useState(false)
-  if (root.is_resolved && !open && !addressed) {
-    return <Folded root={root} replies={replies} onOpen={() => setOpen(true)} />
+  if (root.is_resolved && !open && !isLinked) {
+    return <Collapsed root={root} replies={replies} onOpen={() => setOpen(true)} />
   }
   return (
     <div className="divide-y overflow-hidden rounded-lg border bg-surface shadow-card">
@@ -67,7 +67,7 @@ export function Thread({ root, replies, target }: Props) {
   )
 }
 
-/** Shown at once; taken back if the server refuses. */
+/** Optimistic: reverted if the server refuses. */
 function Resolve({ root, target }: { root: Comment; target: Target }) {
   const resolve = async () => {
     const is_resolved = !root.is_resolved
@@ -80,13 +80,13 @@ function Resolve({ root, target }: { root: Comment; target: Target }) {
     }
   }
   return root.is_resolved ? (
-    <IconButton label="Open the thread again" icon={RotateCcw} onClick={() => void resolve()} />
+    <IconButton label="Reopen thread" icon={RotateCcw} onClick={() => void resolve()} />
   ) : (
-    <IconButton label="Resolve the thread" icon={CircleCheck} onClick={() => void resolve()} />
+    <IconButton label="Resolve thread" icon={CircleCheck} onClick={() => void resolve()} />
   )
 }
 
-function Folded({ root, replies, onOpen }: { root: Comment; replies: Comment[]; onOpen: () => void }) {
+function Collapsed({ root, replies, onOpen }: { root: Comment; replies: Comment[]; onOpen: () => void }) {
   const { name } = useAuthor(root.author_id)
   const [line = ''] = root.text.replace(mentionPattern, '@$1').split('\n')
   return (

@@ -1,46 +1,47 @@
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { Somebody } from '../data/comments.ts'
+import type { Mentionable } from '../data/comments.ts'
 import { MentionMenu, optionId } from './mention-menu.tsx'
-import { beingNamed, type Named } from './mentions.ts'
+import { mentionAt, type NamedUser } from './mentions.ts'
 
-/** A text as it is written, and whom the names in it stand for. */
+/** Text being edited, with the users that its names mention. */
 export interface Draft {
   text: string
-  named: Named[]
+  named: NamedUser[]
 }
 
-interface Writing {
+interface Options {
   ref: RefObject<HTMLTextAreaElement | null>
   draft: Draft
   change: (draft: Draft) => void
-  people: Somebody[]
+  people: Mentionable[]
 }
 
-/** Completing a name after an @. */
-export function useMention({ ref, draft, change, people }: Writing) {
+/** Completes a name after an @. */
+export function useMention({ ref, draft, change, people }: Options) {
   const id = useId()
   const [caret, setCaret] = useState<number | null>(null)
   const [at, setAt] = useState(0)
-  /** Where an @ stands that is meant as it is. */
-  const [refused, setRefused] = useState<number | null>(null)
-  const naming = caret === null ? null : beingNamed(draft.text, caret, draft.named, people)
-  const wanted = naming?.query.toLowerCase() ?? ''
-  const found = naming && naming.at !== refused ? people.filter(({ name }) => matches(name, wanted)).slice(0, 8) : []
+  /** Position of an @ for which the menu was closed with Escape. */
+  const [dismissed, setDismissed] = useState<number | null>(null)
+  const mention = caret === null ? null : mentionAt(draft.text, caret, draft.named, people)
+  const wanted = mention?.query.toLowerCase() ?? ''
+  const found =
+    mention && mention.at !== dismissed ? people.filter(({ name }) => matches(name, wanted)).slice(0, 8) : []
   const active = found[Math.min(at, found.length - 1)]
 
-  const pick = (somebody: Somebody) => {
-    if (!naming) return
-    const others = draft.named.filter(({ id }) => id !== somebody.id)
-    // Another of the same name is written out, so that each stays who they are.
-    const isSecond = others.some(({ name }) => name === somebody.name)
-    const words = isSecond ? `@[${somebody.name}](${somebody.id}) ` : `@${somebody.name} `
-    const end = naming.at + words.length
-    // At once: the next letter belongs behind the name.
+  const pick = (person: Mentionable) => {
+    if (!mention) return
+    const others = draft.named.filter(({ id }) => id !== person.id)
+    // A second user with the same name is inserted in the stored form, which has the id.
+    const isSecond = others.some(({ name }) => name === person.name)
+    const inserted = isSecond ? `@[${person.name}](${person.id}) ` : `@${person.name} `
+    const end = mention.at + inserted.length
+    // Synchronously, so that the next typed letter comes after the name.
     flushSync(() =>
       change({
-        text: draft.text.slice(0, naming.at) + words + draft.text.slice(naming.at + 1 + naming.query.length),
-        named: isSecond ? draft.named : [...others, { id: somebody.id, name: somebody.name }],
+        text: draft.text.slice(0, mention.at) + inserted + draft.text.slice(mention.at + 1 + mention.query.length),
+        named: isSecond ? draft.named : [...others, { id: person.id, name: person.name }],
       }),
     )
     ref.current?.setSelectionRange(end, end)
@@ -53,7 +54,7 @@ export function useMention({ ref, draft, change, people }: Writing) {
       ArrowUp: () => setAt((at - 1 + found.length) % found.length),
       Enter: () => pick(active),
       Tab: () => pick(active),
-      Escape: () => setRefused(naming?.at ?? null),
+      Escape: () => setDismissed(mention?.at ?? null),
     }
     const move = moves[event.key]
     if (!move) return false

@@ -1,7 +1,7 @@
 import type { AgentApp, AppSetup, Installation } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, lookAgain, queries, readAll } from './api.ts'
+import { api, queries, readAll, rereadKey } from './api.ts'
 import { useMe } from './me.ts'
 
 export const appsQuery = queryOptions({
@@ -13,7 +13,7 @@ export const appQuery = (id: string) =>
   queryOptions({
     queryKey: ['agent-apps', id],
     queryFn: () => api.getAgentApp({ app_id: id }),
-    // Who listens, and whether the service disabled it, is told by nobody.
+    // The live stream does not report listeners, nor that the service disabled the webhook.
     refetchInterval: 5000,
   })
 
@@ -22,7 +22,7 @@ export const installationsQuery = queryOptions({
   queryFn: () => readAll('listInstallations'),
 })
 
-/** Null: it is not installed. Undefined: that is not known yet. */
+/** Null if it is not installed; undefined while that is loading. */
 export function useInstallation(appId: string): Installation | null | undefined {
   const { data } = useQuery(installationsQuery)
   return data && (data.find(({ app_id }) => app_id === appId) ?? null)
@@ -31,7 +31,7 @@ export function useInstallation(appId: string): Installation | null | undefined 
 const isSetUp = ({ installed_at, first_delivered_at, first_thought_at }: AppSetup) =>
   installed_at !== null && first_delivered_at !== null && first_thought_at !== null
 
-/** Looks again and again until all of it is there. */
+/** Polled until the setup is complete. */
 export const setupQuery = (id: string) =>
   queryOptions({
     queryKey: ['agent-apps', id, 'setup'],
@@ -39,19 +39,19 @@ export const setupQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data && isSetUp(state.data) ? false : 2000),
   })
 
-/** It is installed through OAuth, maybe in another browser: the set-up is the first to know. */
-export function useInstalledElsewhere(appId: string, unknownHere: boolean) {
+/** An app is installed through OAuth, maybe in another browser: the polled setup shows it first. */
+export function useInstalledElsewhere(appId: string, missingHere: boolean) {
   const installed = Boolean(useQuery(setupQuery(appId)).data?.installed_at)
   useEffect(() => {
-    if (installed && unknownHere) void queries.invalidateQueries({ queryKey: ['installations'] })
-  }, [installed, unknownHere])
+    if (installed && missingHere) void queries.invalidateQueries({ queryKey: ['installations'] })
+  }, [installed, missingHere])
 }
 
-/** Everything about apps is read again. */
-export const refreshApps = () => Promise.all([lookAgain('agent-apps'), lookAgain('installations')])
+/** Reads all data about apps again. */
+export const refreshApps = () => Promise.all([rereadKey('agent-apps'), rereadKey('installations')])
 
-/** Whoever registered an app looks after its secrets, webhook and deliveries, as managers do; the rest is theirs. */
-export function useMayLookAfter({ owner_user_id }: Pick<AgentApp, 'owner_user_id'>) {
+/** The user who registered an app manages its secrets, webhook and deliveries, like managers; the rest is for managers only. */
+export function useCanManageApp({ owner_user_id }: Pick<AgentApp, 'owner_user_id'>) {
   const { isManager, user } = useMe()
   return isManager || owner_user_id === user.id
 }

@@ -7,13 +7,13 @@ import { api, isBatonError, queries, readAll } from './api.ts'
 export const sessionQuery = (id: string) =>
   queryOptions({ queryKey: ['session', id], queryFn: () => api.getAgentSession({ session_id: id }) })
 
-/** The newest of the workspace, for chips on rows and the agents screen. */
+/** The newest sessions of the workspace, for chips on rows and the agents screen. */
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
   queryFn: () => readAll('listAgentSessions', {}, 500),
 })
 
-/** Those that wait for a person, however old they are. */
+/** All sessions that need input, however old. */
 export const waitingSessionsQuery = queryOptions({
   queryKey: ['sessions', 'waiting'],
   queryFn: () => readAll('listAgentSessions', { state: 'awaitingInput' }, 500),
@@ -26,7 +26,7 @@ export const issueSessionsQuery = (issueId: string) =>
   })
 
 const none = new Map<string, AgentSession>()
-/** The newest first: the first of an issue is the one that counts. */
+/** `sessions` are sorted newest first. */
 const latestByIssue = (sessions: AgentSession[]) => {
   const latest = new Map<string, AgentSession>()
   for (const session of sessions) {
@@ -38,7 +38,7 @@ const latestByIssue = (sessions: AgentSession[]) => {
 /** The latest session of each issue that has one. */
 export const useLatestSessions = () => useQuery({ ...sessionsQuery, select: latestByIssue }).data ?? none
 
-/** Everything said in a session, in order. Only what is new is asked for. */
+/** All activities of a session in order. Requests only those after the last known one. */
 export const activitiesQuery = (id: string) =>
   queryOptions({
     queryKey: ['activities', id],
@@ -49,13 +49,13 @@ export const activitiesQuery = (id: string) =>
         const after_seq = read.at(-1)?.seq ?? 0
         const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: limits.activitiesPage })
         read.push(...data)
-        if (!has_more) return superseded(read)
+        if (!has_more) return markSuperseded(read)
       }
     },
   })
 
-/** What is said later replaces what was passing; those read before do not know it yet. */
-const superseded = (activities: AgentActivity[]) => {
+/** An app's next activity supersedes an ephemeral one; activities read earlier do not have `superseded_by_seq` yet. */
+const markSuperseded = (activities: AgentActivity[]) => {
   const next = (from: number) => activities.slice(from + 1).find(({ author }) => author.kind === 'app')?.seq
   return activities.map((activity, index) => {
     const by = activity.ephemeral && activity.superseded_by_seq === null ? next(index) : undefined
@@ -63,7 +63,7 @@ const superseded = (activities: AgentActivity[]) => {
   })
 }
 
-/** Reads a session anew, and what was said in it if somebody looks. */
+/** Reads a session again, and its activities if they are on the screen. */
 export async function refreshSession(id: string) {
   const session = await api.getAgentSession({ session_id: id }).catch((error) => {
     if (isBatonError(error, 'RESOURCE_NOT_FOUND')) return null
@@ -80,7 +80,7 @@ export async function refreshSession(id: string) {
   await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
 }
 
-/** The app of the session's agent, and the delivery that told it of the session: for managers. */
+/** The app of the session's agent, and the delivery that announced the session to it. For managers. */
 export const createdDeliveryQuery = (session: AgentSession) =>
   queryOptions({
     queryKey: ['session', session.id, 'delivery'],

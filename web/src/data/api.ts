@@ -13,21 +13,21 @@ import {
 export type { BatonError } from '@baton/sdk/errors'
 export { isBatonError }
 
-const rememberedWorkspace = 'baton.workspace'
-let workspaceId: string | null = localStorage.getItem(rememberedWorkspace)
+const workspaceKey = 'baton.workspace'
+let workspaceId: string | null = localStorage.getItem(workspaceKey)
 
-/** Which workspace every call is about. Another one is entered by loading the app anew, so that nothing of the old stays. */
+/** The workspace of every call. Switching reloads the app, so that no data of the old workspace remains. */
 export const currentWorkspaceId = () => workspaceId
 
 export function enterWorkspace(id: string) {
   workspaceId = id
-  localStorage.setItem(rememberedWorkspace, id)
+  localStorage.setItem(workspaceKey, id)
 }
 
-/** A call about another workspace than the one that was entered. */
+/** Options for a call about another workspace than the current one. */
 export const inWorkspace = (id: string) => ({ headers: { 'x-workspace-id': id } })
 
-/** The whole API, typed. The login travels as a cookie that scripts cannot read. */
+/** The whole API, typed. Authenticated by a cookie that scripts cannot read. */
 export const api = new BatonClient({
   baseUrl: location.origin,
   fetch: (input, init) => {
@@ -37,17 +37,17 @@ export const api = new BatonClient({
   },
 })
 
-/** Signed out elsewhere, or by a new password: what was asked for is there again after signing in. */
-function leaveIfSignedOut(error: unknown) {
+/** Signed out elsewhere, or by a new password: opens the sign-in page, which returns here afterwards. */
+function redirectIfSignedOut(error: unknown) {
   if (!isBatonError(error, 'UNAUTHORIZED') || location.pathname.startsWith('/sign-')) return
   location.assign(`/sign-in?${new URLSearchParams({ next: location.pathname + location.search })}`)
 }
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: leaveIfSignedOut }),
+  queryCache: new QueryCache({ onError: redirectIfSignedOut }),
   defaultOptions: {
     queries: {
-      // What changes is told by the live stream; what that does not tell is looked at again after a while.
+      // The live stream reports most changes; data that it does not cover is read again after this time.
       staleTime: 30_000,
       gcTime: 30 * 60_000,
       retry: false,
@@ -56,11 +56,11 @@ export const queries = new QueryClient({
   },
 })
 
-/** What is known of it at once, looked at again in the background; read first if nothing is. */
-export const atHand = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
+/** Cached data at once, refreshed in the background if stale; without any, waits for the first read. */
+export const cachedOrRead = <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) =>
   queries.ensureQueryData({ ...query, revalidateIfStale: true })
 
-/** Reads queries on the screen again. One that is read for the first time may already be too old: it is read once more. */
+/** Reads queries again. A first read under way may return data from before the change, so it is repeated too. */
 export async function reread(filters: QueryFilters) {
   const first = queries
     .getQueryCache()
@@ -70,7 +70,7 @@ export async function reread(filters: QueryFilters) {
   await queries.invalidateQueries(filters)
 }
 
-export const lookAgain = (...queryKey: string[]) => reread({ queryKey })
+export const rereadKey = (...queryKey: string[]) => reread({ queryKey })
 
 interface Page {
   data: unknown[]

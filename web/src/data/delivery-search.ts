@@ -11,7 +11,7 @@ export const eventTypes = [
   'Ping',
 ] as const satisfies DeliveryQuery['type'][]
 
-/** Which deliveries are shown; kept in the address. */
+/** Filters of a list of deliveries, kept in the URL. */
 export interface DeliverySearch {
   status?: DeliveryStatus
   type?: (typeof eventTypes)[number]

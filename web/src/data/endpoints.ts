@@ -3,10 +3,10 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, queries } from './api.ts'
 import type { DeliverySearch } from './delivery-search.ts'
 
-/** Where events are sent to: an agent app's webhook or one of the workspace. Everything about deliveries is the same for both. */
+/** A receiver of events: the webhook of an agent app, or one of the workspace. Deliveries work the same for both. */
 export interface Endpoint {
   kind: 'agent-apps' | 'webhooks'
-  /** Of the app or webhook. */
+  /** Id of the app or webhook. */
   id: string
   test: () => Promise<PingResult>
   enable: () => Promise<unknown>
@@ -45,7 +45,7 @@ export const webhookEndpoint = (id: string): Endpoint => ({
   redeliver: (delivery_id) => api.redeliverToWebhook({ webhook_id: id, delivery_id }),
 })
 
-/** While something is under way, so that its end appears by itself. */
+/** Poll interval while an attempt is due soon. */
 const soonMs = 1500
 const laterMs = 15_000
 
@@ -56,8 +56,8 @@ export const healthQuery = (endpoint: Endpoint) =>
     refetchInterval: laterMs,
   })
 
-/** Something happens to it within the next minute. */
-const isUnderWay = ({ status, next_attempt_at }: Pick<Delivery, 'status' | 'next_attempt_at'>) =>
+/** The next attempt is due within a minute. */
+const isDueSoon = ({ status, next_attempt_at }: Pick<Delivery, 'status' | 'next_attempt_at'>) =>
   status === 'pending' && next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + 60_000
 
 export const deliveriesQuery = (endpoint: Endpoint, { status, type, agent_session_id }: DeliverySearch) =>
@@ -73,7 +73,7 @@ export const deliveriesQuery = (endpoint: Endpoint, { status, type, agent_sessio
       }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isUnderWay)) ? soonMs : laterMs),
+    refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isDueSoon)) ? soonMs : laterMs),
   })
 
 export const deliveryQuery = (endpoint: Endpoint, id: string, awaited: boolean) =>
@@ -81,10 +81,10 @@ export const deliveryQuery = (endpoint: Endpoint, id: string, awaited: boolean) 
     queryKey: [endpoint.kind, endpoint.id, 'delivery', id],
     queryFn: () => endpoint.delivery(id),
     staleTime: 0,
-    refetchInterval: ({ state }) => (awaited || (state.data && isUnderWay(state.data)) ? soonMs : laterMs),
+    refetchInterval: ({ state }) => (awaited || (state.data && isDueSoon(state.data)) ? soonMs : laterMs),
   })
 
-/** Reads everything about it again. */
+/** Reads all data about the endpoint again. */
 export const refreshEndpoint = ({ kind, id }: Pick<Endpoint, 'kind' | 'id'>) =>
   Promise.all([
     queries.invalidateQueries({ queryKey: [kind, id] }),

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from './api.ts'
 
-/** How to get in here: whether anybody may sign up, and the demo's login where there is one. */
+/** Public facts about the instance: whether sign-up is open, the demo's credentials, and whether it has a model. */
 export const instanceQuery = queryOptions({
   queryKey: ['instance'],
   staleTime: 60_000,

@@ -17,7 +17,7 @@ const longestPauseMs = 15_000
 const watchers = new Set<(news: News) => void>()
 const connection = createStore<Connection>('connecting')
 
-/** Calls `watcher` for each piece of news from now on; returns how to end that. */
+/** Calls `watcher` for each piece of news from now on. Returns a function that ends this. */
 export function watch(watcher: (news: News) => void): () => void {
   watchers.add(watcher)
   return () => {
@@ -123,8 +123,8 @@ async function* connect(workspaceId: string) {
     clearTimeout(silence)
     silence = setTimeout(() => controller.abort(), silenceMs)
   }
-  const away = () => controller.abort()
-  addEventListener('offline', away)
+  const abort = () => controller.abort()
+  addEventListener('offline', abort)
   try {
     const query = new URLSearchParams({ workspace_id: workspaceId })
     const response = await fetch(`/api/v1/live?${query}`, { signal: controller.signal })
@@ -133,7 +133,7 @@ async function* connect(workspaceId: string) {
     yield* eventsOf(chunksOf(response.body), alive)
   } finally {
     clearTimeout(silence)
-    removeEventListener('offline', away)
+    removeEventListener('offline', abort)
     controller.abort()
   }
 }

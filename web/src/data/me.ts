@@ -1,7 +1,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { api, currentWorkspaceId, isBatonError } from './api.ts'
 
-/** Who is signed in, or null. */
+/** The signed-in user, or null. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   staleTime: 5 * 60_000,
@@ -17,16 +17,16 @@ export const meQuery = queryOptions({
   },
 })
 
-/** Who is signed in, where that is certain, and what they are in this workspace. */
+/** The signed-in user and their role in this workspace. For screens that require sign-in. */
 export function useMe() {
   const { data } = useSuspenseQuery(meQuery)
-  if (!data) throw new Error('nobody is signed in')
+  if (!data) throw new Error('not signed in')
   const workspace = data.workspaces.find(({ id }) => id === currentWorkspaceId()) ?? data.workspaces[0]
   const role = workspace?.role ?? 'member'
   return { ...data, workspace, role, isManager: role !== 'member' }
 }
 
-/** Where to go after signing in: a place of ours, whatever the address says. */
+/** The page to open after signing in. Accepts only pages of this origin, to prevent open redirects. */
 export function safeNext(next: unknown): string {
   if (typeof next !== 'string' || !URL.canParse(next, location.origin)) return '/'
   const url = new URL(next, location.origin)

@@ -1,7 +1,7 @@
 import type { PersonalAgent } from '@baton/protocol'
 import { createStore, useStore } from '../ui/store.ts'
 
-/** What lies over the screen, opened from anywhere by its name: one at a time. */
+/** The dialog that is open over the screen, at most one. Any code can open it. */
 export type Overlay =
   | { name: 'palette' }
   | { name: 'help' }

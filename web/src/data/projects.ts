@@ -7,7 +7,7 @@ export const projectsQuery = queryOptions({
   queryFn: () => readAll('listProjects'),
 })
 
-/** At once as the list knows it, then as it is; null if it is gone, or somebody else's alone. */
+/** Starts with the project from the list. Null if it was deleted or is another user's private project. */
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ['project', id],
@@ -33,18 +33,18 @@ export const projectMilestonesQuery = (projectId: string) =>
     queryKey: ['workspace', 'milestones', projectId],
     queryFn: async () => {
       const milestones = await readAll('listMilestones', { project_id: projectId })
-      return milestones.sort(bySooner)
+      return milestones.sort(byTargetDate)
     },
   })
 
-/** What is due first comes first; what has no day keeps the order in which it was made. */
-const bySooner = (a: Milestone, b: Milestone) =>
+/** Sorted by target date; those without one come last, by creation. */
+const byTargetDate = (a: Milestone, b: Milestone) =>
   (a.target_date ?? '9').localeCompare(b.target_date ?? '9') || a.created_at.localeCompare(b.created_at)
 
 const none: Milestone[] = []
 export const useMilestones = (projectId: string) => useQuery(projectMilestonesQuery(projectId)).data ?? none
 
-/** As the server last said; answers may overtake each other, and the newest counts. */
+/** Stores an answer of the server. Answers may arrive out of order: the newest version wins. */
 export function putProject(project: Project) {
   const newer = (known: Project | null | undefined) =>
     known && known.updated_at > project.updated_at ? known : project

@@ -1,13 +1,13 @@
 import type { Issue, LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions.ts'
-import { currentWorkspaceId, lookAgain, queries, reread } from './api.ts'
+import { currentWorkspaceId, queries, reread, rereadKey } from './api.ts'
 import { areIssuesComplete, knownIssue, loadIssues, onIssueChange, refreshIssue, removeIssue } from './issues.ts'
 import { goLive, watch } from './live.ts'
 import { meQuery } from './me.ts'
 import { forgetProject } from './projects.ts'
 import { singleFlight } from './single-flight.ts'
 
-const stale = (...queryKey: string[]) => void lookAgain(...queryKey)
+const stale = (...queryKey: string[]) => void rereadKey(...queryKey)
 
 /** Reads the user's memberships first: a removed member has nothing else to read, and the shell shows that. */
 async function refreshWorkspace() {
@@ -20,7 +20,7 @@ async function refreshWorkspace() {
 const refreshProjects = () =>
   void singleFlight('projects', () =>
     Promise.all([
-      lookAgain('projects'),
+      rereadKey('projects'),
       reread({ queryKey: ['project'], predicate: ({ state }) => state.data !== null }),
     ]),
   )
@@ -40,8 +40,8 @@ function issueChanged({ id, action }: LiveChange) {
   }
 }
 
-/** What to read again when something of its type changed. */
-const answers: Record<LiveChange['type'], (change: LiveChange) => void> = {
+/** Reads the affected data again, by the type of the change. */
+const handlers: Record<LiveChange['type'], (change: LiveChange) => void> = {
   Issue: issueChanged,
   Project: ({ id, action }) => {
     stale('projects')
@@ -79,7 +79,7 @@ function followChanges() {
       // Data read before the stream was open may have changed since.
       void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 })
     } else {
-      answers[news.change.type]?.(news.change)
+      handlers[news.change.type]?.(news.change)
     }
   })
 }

@@ -10,8 +10,8 @@ const viewsQuery = queryOptions({
   },
 })
 
-const nothing: View[] = []
-/** Views of the issues screen: your own, and those that others share. */
-export const useViews = () => useQuery(viewsQuery).data ?? nothing
+const none: View[] = []
+/** Saved views of the issues screen: private ones of the user and shared ones. */
+export const useViews = () => useQuery(viewsQuery).data ?? none
 
 export const rereadViews = () => queries.invalidateQueries({ queryKey: ['views'] })

@@ -10,9 +10,8 @@ export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', id],
     queryFn: () => api.getWebhook({ webhook_id: id }),
-    // That the service disabled it is told by nobody.
+    // The live stream does not report that the service disabled a webhook.
     refetchInterval: 5000,
   })
 
-export const whyManagers =
-  'Webhooks send what happens in this workspace to other places, so they are looked after by its owners and admins.'
+export const whyManagers = 'Webhooks send workspace data to other services, so only owners and admins can manage them.'

@@ -17,21 +17,21 @@ export const teamsQuery = queryOptions({
   },
 })
 
-/** Everybody who can be named: people and agents. */
+/** All people and agents of the workspace. */
 export const peopleQuery = queryOptions({
   queryKey: ['workspace', 'people'],
   queryFn: () => readAll('selectUsers'),
 })
 
-const nobody = new Map<string, Choice>()
+const none = new Map<string, Choice>()
 const byId = (people: Choice[]) => new Map(people.map((person) => [person.id, person]))
 
-/** People and agents by their id. */
-export const usePeople = () => useQuery({ ...peopleQuery, select: byId }).data ?? nobody
+/** People and agents by id. */
+export const usePeople = () => useQuery({ ...peopleQuery, select: byId }).data ?? none
 
 export const useTeams = () => useQuery(teamsQuery).data ?? []
 
-/** People of a team; the agents installed for it are not among them. */
+/** The people of a team, without the agents installed for it. */
 export const teamMembersQuery = (teamId: string) =>
   queryOptions({
     queryKey: ['workspace', 'team-members', teamId],

@@ -10,10 +10,10 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
+import { iconOf, issueCodeOf, linkOf, sentenceOf } from './entries.ts'
 import { markAllRead, markRead } from './read.ts'
-import { codeOf, placeOf, sentenceOf, wordsOf } from './words.ts'
 
-/** What asks for the person, newest first. */
+/** The user's notifications, newest first. */
 export function InboxScreen() {
   const { data, error, refetch } = useQuery(inboxQuery)
   const { unread: unreadOnly } = useSearch({ from: '/person/inside/inbox' })
@@ -81,8 +81,8 @@ function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: Inb
   ])
   if (entries.length === 0) {
     return (
-      <Empty icon={Inbox} title={unreadOnly ? 'Nothing unread' : 'Nothing asks for you'}>
-        Mentions, work that is given to you, and agents that need an answer or have finished arrive here.
+      <Empty icon={Inbox} title={unreadOnly ? 'No unread notifications' : "You're all caught up"}>
+        Mentions, assignments, and agents that need an answer or have finished appear here.
       </Empty>
     )
   }
@@ -95,20 +95,20 @@ function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: Inb
   )
 }
 
-const opened = (entry: InboxEntry) => {
+const markOpened = (entry: InboxEntry) => {
   if (!entry.read_at) void markRead(entry, true)
 }
 
 function Row({ entry }: { entry: InboxEntry }) {
-  const { icon: Icon, color } = wordsOf(entry)
+  const { icon: Icon, color } = iconOf(entry)
   const isRead = entry.read_at !== null
-  const code = codeOf(entry)
+  const code = issueCodeOf(entry)
   return (
     <li className={cx('group relative flex items-center border-b pr-3', rowItem)}>
       <Link
-        {...placeOf(entry)}
+        {...linkOf(entry)}
         data-row={entry.id}
-        onClick={() => opened(entry)}
+        onClick={() => markOpened(entry)}
         className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 py-1.5 pl-4 outline-hidden"
       >
         <span className={cx('size-1.5 shrink-0 rounded-full', isRead ? 'bg-transparent' : 'bg-accent')}>

@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { api, queries } from '../data/api.ts'
 import { inboxQuery } from '../data/inbox.ts'
 import { say, showError } from '../ui/toast.tsx'
-import { codeOf } from './words.ts'
+import { issueCodeOf } from './entries.ts'
 
 const { queryKey } = inboxQuery
 
@@ -15,7 +15,7 @@ const mark = (ids: ReadonlySet<string>, read: boolean) =>
     ),
   )
 
-/** At once on the screen, then on the server; refused, it is taken back. */
+/** Optimistic: shown at once, and reverted if the server refuses. */
 async function change(ids: string[], read: boolean, save: () => Promise<unknown>) {
   await queries.cancelQueries({ queryKey })
   const before = queries.getQueryData(queryKey)
@@ -36,15 +36,15 @@ export const markRead = ({ id }: InboxEntry, read: boolean) =>
 const markEach = (ids: string[], read: boolean) =>
   change(ids, read, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read }))))
 
-/** Whoever opens an issue has seen what asks for them there: marked once, as soon as the inbox is known. */
-export function useSeen(code: string, opened: boolean) {
-  const known = useQuery(inboxQuery).isSuccess
+/** Marks an issue's notifications as read when the issue is opened, once the inbox is loaded. */
+export function useMarkSeen(code: string, opened: boolean) {
+  const isLoaded = useQuery(inboxQuery).isSuccess
   useEffect(() => {
-    if (!opened || !known) return
+    if (!opened || !isLoaded) return
     const entries = queries.getQueryData(queryKey) ?? []
-    const ids = entries.filter((entry) => !entry.read_at && codeOf(entry) === code).map(({ id }) => id)
+    const ids = entries.filter((entry) => !entry.read_at && issueCodeOf(entry) === code).map(({ id }) => id)
     if (ids.length > 0) void markEach(ids, true)
-  }, [code, opened, known])
+  }, [code, opened, isLoaded])
 }
 
 export async function markAllRead(entries: InboxEntry[]) {
@@ -52,7 +52,7 @@ export async function markAllRead(entries: InboxEntry[]) {
   if (unread.length === 0) return
   const ids = unread.map(({ id }) => id)
   if (!(await change(ids, true, () => api.readInbox()))) return
-  say(ids.length === 1 ? 'Marked one as read.' : `Marked ${ids.length} as read.`, {
+  say(ids.length === 1 ? 'Marked 1 as read.' : `Marked ${ids.length} as read.`, {
     undo: () => void markEach(ids, false),
   })
 }

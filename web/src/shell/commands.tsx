@@ -29,22 +29,22 @@ const managing: Place[] = [
   ['audit-log', 'Audit log', undefined, { to: '/settings/audit-log' }],
 ]
 
-const create = (what: string, title: string, keys: string, overlay: Overlay): Command => ({
-  id: `create.${what}`,
+const create = (id: string, title: string, keys: string, overlay: Overlay): Command => ({
+  id: `create.${id}`,
   title,
   section: 'Create',
   keys,
   run: () => showOverlay(overlay),
 })
 
-const findIt = { section: 'Help', hidden: true, run: () => showOverlay({ name: 'palette' }) } as const
+const openPalette = { section: 'Help', hidden: true, run: () => showOverlay({ name: 'palette' }) } as const
 
-const everywhere: Command[] = [
-  { ...findIt, id: 'palette', title: 'Search and commands', keys: 'mod+k', evenWhileTyping: true },
-  { ...findIt, id: 'search', title: 'Search', keys: '/' },
+const globalCommands: Command[] = [
+  { ...openPalette, id: 'palette', title: 'Search and commands', keys: 'mod+k', evenWhileTyping: true },
+  { ...openPalette, id: 'search', title: 'Search', keys: '/' },
   { id: 'help', title: 'Keyboard shortcuts', section: 'Help', keys: '?', run: () => showOverlay({ name: 'help' }) },
   { id: 'docs', title: 'Documentation', section: 'Help', run: () => location.assign('/docs') },
-  { id: 'undo', title: 'Undo the last change', section: 'Help', keys: 'mod+z', hidden: true, run: undoLatest },
+  { id: 'undo', title: 'Undo last change', section: 'Help', keys: 'mod+z', hidden: true, run: undoLatest },
   create('issue', 'Create issue', 'c', { name: 'create-issue' }),
   create('project', 'Create project', 'n p', { name: 'create-project' }),
   create('agent', 'Create personal agent', 'n a', { name: 'personal-agent' }),
@@ -52,10 +52,10 @@ const everywhere: Command[] = [
 const themes: Command[] = [
   { id: 'theme.light', title: 'Light theme', section: 'View', run: () => chooseTheme('light') },
   { id: 'theme.dark', title: 'Dark theme', section: 'View', run: () => chooseTheme('dark') },
-  { id: 'theme.system', title: 'Theme of the system', section: 'View', run: () => chooseTheme('system') },
+  { id: 'theme.system', title: 'System theme', section: 'View', run: () => chooseTheme('system') },
 ]
 
-/** What can be done everywhere. */
+/** Commands that are available on every screen. */
 export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | undefined }) {
   const navigate = useNavigate()
   const { user, isManager } = useMe()
@@ -69,7 +69,7 @@ export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | un
       run: () => void navigate(to),
     })
   useCommands([
-    ...everywhere,
+    ...globalCommands,
     ...places(user.id).map(goTo('Go to')),
     ...themes,
     ...[...settings, ...(isManager ? managing : [])].map(goTo('Settings')),
@@ -79,7 +79,7 @@ export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | un
       ? [
           {
             id: 'drawer.close',
-            title: 'Close the menu',
+            title: 'Close menu',
             section: 'View',
             keys: 'escape',
             hidden: true,

@@ -2,17 +2,17 @@ import { WifiOff } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useConnection } from '../data/live.ts'
 
-/** Says when what is on the screen may no longer be true. */
+/** Shown while the data on the screen may be out of date. */
 export function ConnectionBanner() {
   const connection = useConnection()
   const [online, setOnline] = useState(navigator.onLine)
   useEffect(() => {
-    const look = () => setOnline(navigator.onLine)
-    addEventListener('online', look)
-    addEventListener('offline', look)
+    const update = () => setOnline(navigator.onLine)
+    addEventListener('online', update)
+    addEventListener('offline', update)
     return () => {
-      removeEventListener('online', look)
-      removeEventListener('offline', look)
+      removeEventListener('online', update)
+      removeEventListener('offline', update)
     }
   }, [])
   if (online && connection !== 'lost') return null
@@ -23,8 +23,8 @@ export function ConnectionBanner() {
     >
       <WifiOff size={13} aria-hidden />
       {online
-        ? 'The connection to the server is lost. Trying again; what you see may be out of date.'
-        : 'You are offline. What you see may be out of date, and changes cannot be saved.'}
+        ? 'Connection lost, reconnecting. The data shown may be out of date.'
+        : 'You are offline. The data shown may be out of date, and changes cannot be saved.'}
     </div>
   )
 }

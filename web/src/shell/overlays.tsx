@@ -5,7 +5,7 @@ import { CreateProject } from '../projects/create-project.tsx'
 import { Palette } from './palette.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
-/** Everything that can lie over a screen. Loaded after the first screen stands, so that it does not wait for them. */
+/** All dialogs that can open over any screen. Loaded lazily, so that the first screen does not wait for them. */
 export default function Overlays() {
   const overlay = useOverlay()
   return (

@@ -19,12 +19,12 @@ interface Entry {
   run: () => void
 }
 
-/** Finds issues and everything that can be done here. */
+/** Searches issues and the commands of this screen. */
 export function Palette() {
   const open = useOverlay()?.name === 'palette'
   return (
     <Dialog open={open} onClose={() => showOverlay(null)} title="Search and commands" bare>
-      {open && <Finding />}
+      {open && <Search />}
     </Dialog>
   )
 }
@@ -32,18 +32,18 @@ export function Palette() {
 const matches = (wanted: string, title: string) =>
   wanted.split(/\s+/).every((word) => title.toLowerCase().includes(word))
 
-/** Those at hand at once; those only the server knows a moment later. */
+/** Loaded issues at once, then the results of a search on the server. */
 function useFoundIssues(wanted: string): Issue[] {
   const { issues, complete } = useIssues()
-  const [answered, setAnswered] = useState<Issue[]>([])
+  const [remote, setRemote] = useState<Issue[]>([])
   useEffect(() => {
-    setAnswered([])
+    setRemote([])
     if (wanted.length < 2) return
     let current = true
     const timer = setTimeout(
       async () => {
         const found = await api.listIssues({ query: wanted, limit: 20 }).catch(() => ({ data: [] }))
-        if (current) setAnswered(found.data)
+        if (current) setRemote(found.data)
       },
       complete ? 250 : 100,
     )
@@ -54,13 +54,13 @@ function useFoundIssues(wanted: string): Issue[] {
   }, [wanted, complete])
   return useMemo(() => {
     if (!wanted) return []
-    const here = issues.filter(({ code, title }) => matches(wanted, `${code} ${title}`)).slice(0, 12)
-    const known = new Set(here.map(({ id }) => id))
-    return [...here, ...answered.filter(({ id }) => !known.has(id))].slice(0, 20)
-  }, [wanted, issues, answered])
+    const local = issues.filter(({ code, title }) => matches(wanted, `${code} ${title}`)).slice(0, 12)
+    const known = new Set(local.map(({ id }) => id))
+    return [...local, ...remote.filter(({ id }) => !known.has(id))].slice(0, 20)
+  }, [wanted, issues, remote])
 }
 
-function Finding() {
+function Search() {
   const navigate = useNavigate()
   const commands = useCommandList()
   const [query, setQuery] = useState('')
@@ -88,7 +88,7 @@ function Finding() {
   const run = (entry: Entry | undefined) => {
     if (!entry) return
     showOverlay(null)
-    // The dialog has to be gone before what it started can take the focus.
+    // The dialog must be closed before the command can move the focus.
     setTimeout(entry.run)
   }
   const pressed = (event: KeyboardEvent) => {
@@ -123,7 +123,7 @@ function Finding() {
         aria-label="Results"
         className="min-h-0 flex-1 overflow-y-auto p-1.5"
       >
-        {entries.length === 0 && <p className="px-3 py-4 text-ink-3">Nothing matches “{query}”.</p>}
+        {entries.length === 0 && <p className="px-3 py-4 text-ink-3">No results for “{query}”.</p>}
         {entries.map((entry, index) => (
           <div key={entry.id} role="presentation">
             {entry.section !== entries[index - 1]?.section && (
@@ -131,8 +131,8 @@ function Finding() {
                 {entry.section}
               </div>
             )}
-            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's above */}
-            {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the combobox */}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the combobox above handles the keys */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: focus stays in the combobox */}
             <div
               id={`${listId}-${entry.id}`}
               role="option"

@@ -14,17 +14,17 @@ import { Sidebar } from './sidebar.tsx'
 
 const Overlays = lazy(() => import('./overlays.tsx'))
 
-/** What stands around every screen of a workspace. */
+/** Sidebar, banner and dialogs around every screen of a workspace. */
 export function Shell() {
   const [drawer, setDrawer] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const { workspaces } = useMe()
   const isMember = workspaces.some(({ id }) => id === currentWorkspaceId())
   useEffect(() => {
-    // Removed meanwhile: to another workspace, or to where one begins.
+    // Removed from this workspace: open another one, or the page that creates one.
     if (!isMember) location.assign('/')
   }, [isMember])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: going somewhere closes the drawer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the drawer
   useEffect(() => setDrawer(false), [path])
   return (
     <div className="flex h-full">
@@ -32,10 +32,10 @@ export function Shell() {
         href="#main"
         className="sr-only z-60 rounded bg-ink px-3 py-2 text-on-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       {drawer && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: a way to close for the pointer; the keyboard has Escape
+        // biome-ignore lint/a11y/noStaticElementInteractions: closes with the pointer; the keyboard uses Escape
         // biome-ignore lint/a11y/useKeyWithClickEvents: see above
         <div className="fixed inset-0 z-30 bg-black/35 md:hidden" onClick={() => setDrawer(false)} />
       )}

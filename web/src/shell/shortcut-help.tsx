@@ -3,7 +3,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { useCommandList } from '../ui/shortcuts.ts'
 
-/** Every key that does something on this screen. */
+/** All keyboard shortcuts of this screen. */
 export function ShortcutHelp() {
   const open = useOverlay()?.name === 'help'
   const commands = useCommandList().filter(({ keys }) => keys)
@@ -13,7 +13,7 @@ export function ShortcutHelp() {
       open={open}
       onClose={() => showOverlay(null)}
       title="Keyboard shortcuts"
-      description="What works on this screen."
+      description="Shortcuts on this screen."
       size="lg"
     >
       <div className="columns-1 gap-8 pb-4 sm:columns-2">

@@ -161,7 +161,7 @@ function WorkspaceMenu() {
           onPick: () => enter(id),
         })),
         null,
-        { label: 'Create a workspace', icon: Plus, onPick: () => location.assign('/workspaces/new') },
+        { label: 'Create workspace', icon: Plus, onPick: () => location.assign('/workspaces/new') },
         null,
         { label: 'Sign out', onPick: () => void signOut('/sign-in') },
       ]}

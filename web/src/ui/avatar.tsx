@@ -9,7 +9,7 @@ interface Props {
   size?: 16 | 20 | 24 | 32 | 48
 }
 
-/** The same name has the same colour everywhere. */
+/** The hue depends only on the name, so it is the same everywhere. */
 const hueOf = (name: string) => [...name].reduce((hue, letter) => (hue * 31 + (letter.codePointAt(0) ?? 0)) % 360, 7)
 
 const initialsOf = (name: string) => {
@@ -17,7 +17,7 @@ const initialsOf = (name: string) => {
   return (first.slice(0, 1) + (others.at(-1)?.slice(0, 1) ?? '')).toUpperCase()
 }
 
-/** Who somebody is, at a glance. The name has to stand beside it or in its label. */
+/** Picture or initials of a user. Decorative: show the name next to it or in a label. */
 export function Avatar({ name, agent, src, size = 20 }: Props) {
   const [broken, setBroken] = useState(false)
   const shape = cx('shrink-0 select-none', agent ? 'rounded-[28%]' : 'rounded-full')

@@ -28,9 +28,9 @@ interface Props extends Omit<ComponentProps<'button'>, 'size'> {
   look?: Look
   size?: keyof typeof sizes
   icon?: LucideIcon
-  /** Waits for the server: cannot be pressed again, and says so. */
+  /** A request is running: disables the button and sets aria-busy. */
   busy?: boolean
-  /** Shows the keys of this command beside its name. */
+  /** Shows the keys of this command next to the text. */
   command?: string
 }
 
@@ -52,7 +52,7 @@ export function Button({ look, size = 'md', icon: Icon, busy, command, children,
 }
 
 interface IconButtonProps extends Omit<ComponentProps<'button'>, 'children'> {
-  /** Its name, in the tooltip and for those who cannot see the picture. */
+  /** Shown in the tooltip and read by screen readers. */
   label: string
   icon: LucideIcon
   command?: string

@@ -1,2 +1,2 @@
-/** Class names, without those that do not apply. */
+/** Joins class names and skips values that are not strings. */
 export const cx = (...names: unknown[]) => names.filter((name) => typeof name === 'string' && name).join(' ')

@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { say } from './toast.tsx'
 
-/** Whether the browser allowed it; if not, the person is told. */
+/** Resolves to whether the browser allowed it; shows a message if not. */
 export const copy = async (text: string) => {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    say('The browser did not allow copying. Select the text and copy it by hand.', { tone: 'bad' })
+    say('The browser did not allow copying. Select the text and copy it manually.', { tone: 'bad' })
     return false
   }
 }
@@ -37,7 +37,7 @@ function CopyButton({ text, label, ...rest }: CopyProps) {
   )
 }
 
-/** Something to be taken elsewhere, letter by letter. */
+/** A value on one line with a copy button. */
 export const Copyable = ({ text, label, ...rest }: CopyProps) => (
   <div className="flex items-center gap-1 rounded border bg-sunken pl-2.5">
     <code className="min-w-0 flex-1 truncate font-mono text-xs">{text}</code>
@@ -54,14 +54,14 @@ export function CopyTextButton({ text, children }: { text: string; children: str
   )
 }
 
-/** A block of text as it is, such as a request's body. */
+/** Preformatted text with a copy button, such as a request body. */
 export const Block = ({ text, label }: { text: string; label: string }) => (
   <div className="relative rounded border bg-sunken">
     <div className="absolute top-1 right-1">
       <CopyButton text={text} label={`Copy ${label}`} />
     </div>
     <pre
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
       tabIndex={0}
       role="region"
       aria-label={label}

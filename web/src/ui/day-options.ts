@@ -1,7 +1,7 @@
 import { hours, momentOf } from './day.ts'
 import type { Option } from './picker.tsx'
 
-const named = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' })
+const withWeekday = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day))
 
@@ -11,17 +11,17 @@ const optionOf = (date: Date, label: string, hint?: string): Option => ({
   hint,
 })
 
-/** Days to choose from: the usual ones, or the one that is typed. */
+/** Options for a date: common ones, or the date typed as YYYY-MM-DD. */
 export function daysFor(query: string, now: Date, none = 'No due date'): Option[] {
   const wanted = query.trim().toLowerCase()
   const typed = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(wanted)
   if (typed) {
     const [year = 0, month = 1, day = 0] = typed.slice(1).map(Number)
     const date = utc(year, month - 1, day)
-    return date.getUTCDate() === day ? [optionOf(date, named.format(date), String(year))] : []
+    return date.getUTCDate() === day ? [optionOf(date, withWeekday.format(date), String(year))] : []
   }
   const after = (days: number) => utc(now.getFullYear(), now.getMonth(), now.getDate() + days)
-  const usual: [string, number][] = [
+  const common: [string, number][] = [
     ['Today', 0],
     ['Tomorrow', 1],
     ['End of this week', (5 - now.getDay() + 7) % 7],
@@ -29,13 +29,13 @@ export function daysFor(query: string, now: Date, none = 'No due date'): Option[
     ['In two weeks', 14],
     ['In a month', 30],
   ]
-  const options = usual.map(([label, days]) => optionOf(after(days), label, named.format(after(days))))
+  const options = common.map(([label, days]) => optionOf(after(days), label, withWeekday.format(after(days))))
   // End of this week may be today.
   const days = options.filter(({ value }, index) => options.findIndex((one) => one.value === value) === index)
   return [{ value: 'none', label: none }, ...days].filter(({ label }) => label.toLowerCase().includes(wanted))
 }
 
-/** Hours to choose from, or those that are typed. */
+/** Options for an estimate: common numbers of hours, or the number typed. */
 export function hoursFor(query: string): Option[] {
   const typed = Number(query.trim().replace(/\s*h(ours?)?$/, ''))
   if (query.trim() && Number.isFinite(typed) && typed >= 0 && typed <= 100_000) {

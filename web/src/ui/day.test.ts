@@ -9,11 +9,11 @@ test.each([
   ['a minute later', new Date(2026, 4, 5, 0, 0), -1],
   ['late the day before', new Date(2026, 4, 3, 23, 59), 1],
   ['a month before, across a change of clocks', new Date(2026, 2, 4, 12), 61],
-])('what is due on a day, %s', (_, now, days) => {
+])('an item is due until the end of its day: %s', (_, now, days) => {
   expect(daysUntil(due, now)).toBe(days)
   expect(isPast(due, now)).toBe(days < 0)
 })
 
-test('a day of another year says which', () => {
+test('shows the year of a day in another year', () => {
   expect([dayOf(due, new Date(2026, 0, 1)), dayOf(due, new Date(2027, 0, 1))]).toEqual(['May 4', 'May 4, 2026'])
 })

@@ -1,16 +1,16 @@
 const short = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' })
 const withYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric' })
 
-/** A day, such as 2026-05-04, as a moment that is on that day nearly everywhere. */
+/** Noon UTC of a day such as 2026-05-04, which is the same day in nearly every time zone. */
 export const momentOf = (day: string) => `${day}T12:00:00Z`
 
-/** "May 4" of this year, "May 4, 2025" of another. */
+/** "May 4" in the current year, "May 4, 2025" in another. */
 export const dayOf = (moment: string, now = new Date()) => {
   const date = new Date(moment)
   return (date.getFullYear() === now.getFullYear() ? short : withYear).format(date)
 }
 
-/** What is due on a day is due until that day ends, at whatever hour its moment stands. */
+/** Counts calendar days in local time: an item is due until the end of its day, whatever the hour. */
 export function daysUntil(moment: string, now = new Date()): number {
   const midnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
   return Math.round((midnight(new Date(moment)) - midnight(now)) / 86_400_000)

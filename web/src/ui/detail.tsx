@@ -3,12 +3,12 @@ import type { ReactNode, Ref } from 'react'
 interface Props {
   ref: Ref<HTMLDivElement>
   header: ReactNode
-  /** Beside it where there is room. */
+  /** Shown in a column on the right if there is room. */
   properties: ReactNode
   children: ReactNode
 }
 
-/** Something with everything about it: on a page of its own, or beside a list. */
+/** Detail view of an issue or project, as a page or next to a list. */
 export const Detail = ({ ref, header, properties, children }: Props) => (
   <div ref={ref} className="@container flex h-full min-w-0 flex-col">
     {header}

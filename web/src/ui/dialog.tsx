@@ -10,12 +10,12 @@ interface Props {
   open: boolean
   onClose: () => void
   title: ReactNode
-  /** Under the title, in a sentence. */
+  /** One sentence under the title. */
   description?: ReactNode
   children?: ReactNode
   footer?: ReactNode
   size?: 'sm' | 'md' | 'lg'
-  /** The title is read out but not shown. */
+  /** Hides the title visually; screen readers still read it. */
   bare?: boolean
 }
 
@@ -59,12 +59,12 @@ interface ConfirmProps {
   onClose: () => void
   title: string
   children: ReactNode
-  /** What the button says: what will happen, in a verb. */
+  /** Text of the button: a verb. */
   action: string
-  /** Has to be typed first, where there is no way back. */
+  /** Text to type first, for actions that cannot be undone. */
   typed?: string
   danger?: boolean
-  /** Closes when it resolves; what it throws is shown in place. */
+  /** Closes the dialog when it resolves; an error is shown in the dialog. */
   onConfirm: () => Promise<unknown>
 }
 

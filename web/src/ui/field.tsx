@@ -1,24 +1,24 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react'
 import { cx } from './class-names.ts'
 
-interface About {
+interface FieldInfo {
   id: string
   describedBy: string | undefined
   invalid: boolean
 }
-const FieldContext = createContext<About | null>(null)
+const FieldContext = createContext<FieldInfo | null>(null)
 
 interface Props {
   label: ReactNode
   hint?: ReactNode
-  /** What is wrong with it; read out when it appears. */
+  /** Error message, announced to screen readers when it appears. */
   error?: string | undefined
   optional?: boolean
   children: ReactNode
   className?: string
 }
 
-/** A labelled place to type. What stands inside is tied to its label, hint and error. */
+/** A labelled input. Connects the Input, Textarea or Select inside with its label, hint and error. */
 export function Field({ label, hint, error, optional, children, className }: Props) {
   const id = useId()
   const describedBy = error ? `${id}-error` : hint ? `${id}-hint` : undefined
@@ -44,10 +44,10 @@ export function Field({ label, hint, error, optional, children, className }: Pro
   )
 }
 
-function useTied() {
-  const about = useContext(FieldContext)
-  return about
-    ? { id: about.id, 'aria-describedby': about.describedBy, 'aria-invalid': about.invalid || undefined }
+function useFieldProps() {
+  const field = useContext(FieldContext)
+  return field
+    ? { id: field.id, 'aria-describedby': field.describedBy, 'aria-invalid': field.invalid || undefined }
     : {}
 }
 
@@ -55,25 +55,25 @@ const box =
   'rounded border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 ' +
   'focus:border-accent focus:outline-1 focus:outline-accent aria-invalid:border-bad disabled:opacity-60'
 
-/** As wide as there is room, unless a width was asked for. */
+/** Full width, unless the class sets a width. */
 const width = (className = '') => !/\bw-/.test(className) && 'w-full'
 
 export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
-  <input {...useTied()} {...rest} className={cx(box, width(className), 'h-8', className)} />
+  <input {...useFieldProps()} {...rest} className={cx(box, width(className), 'h-8', className)} />
 )
 
-/** Grows with what is typed. */
+/** Grows with its text. */
 export const Textarea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
   <textarea
     rows={3}
-    {...useTied()}
+    {...useFieldProps()}
     {...rest}
     className={cx(box, width(className), 'field-sizing-content py-1.5 leading-5', className)}
   />
 )
 
 export const Select = ({ className, ...rest }: ComponentProps<'select'>) => (
-  <select {...useTied()} {...rest} className={cx(box, width(className), 'h-8', className)} />
+  <select {...useFieldProps()} {...rest} className={cx(box, width(className), 'h-8', className)} />
 )
 
 export const Checkbox = ({
@@ -97,7 +97,7 @@ interface Choice<Value extends string> {
   hint?: ReactNode
 }
 
-/** One of few, each with a word about what it means. */
+/** Radio buttons, each with a hint. */
 export function Choices<Value extends string>(props: {
   label: string
   name: string

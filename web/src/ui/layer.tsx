@@ -3,11 +3,11 @@ import { cx } from './class-names.ts'
 
 interface Props {
   onClose: () => void
-  /** Its name for those who cannot see it, or the id of what says it. */
+  /** Accessible name; or the id of the element that has it, as `labelledBy`. */
   label?: string
   labelledBy?: string
   describedBy?: string
-  /** Stands beside this; without one, wherever its class says. */
+  /** Opens next to this element; if undefined, the class sets the position. */
   anchor?: Element | null | undefined
   align?: 'start' | 'end'
   className?: string
@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * Something over the screen that has the keyboard to itself until it is closed: the platform's own modal dialog, which
- * keeps the focus inside, gives it back afterwards and closes with Escape. Dialogs, menus and pickers are made of it.
+ * A native modal dialog: it keeps the focus inside, restores it afterwards and closes with Escape. Dialogs, menus and
+ * pickers are built on it.
  */
 export const Layer = ({ open, ...layer }: Props & { open: boolean }) => (open ? <OpenLayer {...layer} /> : null)
 
@@ -25,32 +25,32 @@ function OpenLayer({ onClose, label, labelledBy, describedBy, anchor, align = 's
   const anchored = anchor !== undefined
   const [shown, setShown] = useState(false)
 
-  // What is inside comes once the dialog is open: before that nothing in it could take the focus.
+  // The children render once the dialog is open: before that, autoFocus has no effect.
   useLayoutEffect(() => {
     const dialog = ref.current
     if (!dialog) return
     dialog.showModal()
     setShown(true)
-    // Only what is closed, and not what is taken away, gives the focus back.
+    // close() restores the focus; removing the element does not.
     return () => dialog.close()
   }, [])
 
   useLayoutEffect(() => {
     const dialog = ref.current
-    if (shown && dialog && document.activeElement === dialog) firstPlace(dialog)?.focus()
+    if (shown && dialog && document.activeElement === dialog) firstFocusable(dialog)?.focus()
   }, [shown])
 
   useLayoutEffect(() => {
     const dialog = ref.current
     if (!dialog || !shown || !anchored) return
-    const settle = () => place(dialog, anchor ?? null, align)
-    settle()
-    const observer = new ResizeObserver(settle)
+    const update = () => place(dialog, anchor ?? null, align)
+    update()
+    const observer = new ResizeObserver(update)
     observer.observe(dialog)
-    addEventListener('resize', settle)
+    addEventListener('resize', update)
     return () => {
       observer.disconnect()
-      removeEventListener('resize', settle)
+      removeEventListener('resize', update)
     }
   }, [shown, anchor, anchored, align])
 
@@ -65,7 +65,7 @@ function OpenLayer({ onClose, label, labelledBy, describedBy, anchor, align = 's
         event.preventDefault()
         onClose()
       }}
-      // What lies behind it belongs to it too.
+      // Clicks on the backdrop have the dialog as their target.
       onClick={(event) => event.target === event.currentTarget && isOutside(event, event.currentTarget) && onClose()}
       className={cx(
         'm-0 overflow-hidden rounded-lg bg-raised p-0 text-ink shadow-pop outline-none',
@@ -78,8 +78,8 @@ function OpenLayer({ onClose, label, labelledBy, describedBy, anchor, align = 's
   )
 }
 
-/** Where one types, else what can be pressed; the cross in the corner last. */
-const firstPlace = (dialog: HTMLElement) =>
+/** The first input, else the first button or link; the Close button last. */
+const firstFocusable = (dialog: HTMLElement) =>
   dialog.querySelector<HTMLElement>('input:enabled, textarea:enabled, select:enabled') ??
   dialog.querySelector<HTMLElement>('button:enabled:not([aria-label="Close"]), a[href]') ??
   dialog.querySelector<HTMLElement>('button:enabled')
@@ -92,7 +92,7 @@ const isOutside = ({ clientX, clientY }: { clientX: number; clientY: number }, e
 const gap = 4
 const margin = 8
 
-/** Under the anchor if there is room, else above it; never past the edge of the window. */
+/** Below the anchor if there is room, else above it; always inside the window. */
 function place(popup: HTMLElement, anchor: Element | null, align: 'start' | 'end') {
   const { offsetWidth: width, offsetHeight: height } = popup
   const box = anchor?.isConnected

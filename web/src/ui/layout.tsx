@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { cx } from './class-names.ts'
 
-/** A screen: its name and actions on top, the rest scrolls. */
+/** A screen with a fixed header and scrolling content. */
 export function Page({
   title,
   actions,
@@ -14,7 +14,7 @@ export function Page({
   /** A second line under the title, such as filters or tabs. */
   below?: ReactNode
   children: ReactNode
-  /** `reading` keeps lines short. */
+  /** `reading` limits the line length. */
   width?: 'full' | 'reading'
 }) {
   return (
@@ -26,7 +26,7 @@ export function Page({
         </div>
         {below}
       </header>
-      {/* `relative`: what is only for the ear is placed in here, and does not make the window itself scroll. */}
+      {/* `relative` contains the absolutely positioned sr-only elements, which would make the window scroll. */}
       <div className="relative min-h-0 flex-1 overflow-y-auto">
         {width === 'reading' ? (
           <div className="mx-auto max-w-3xl space-y-6 px-4 py-6 sm:px-6">{children}</div>
@@ -38,7 +38,7 @@ export function Page({
   )
 }
 
-/** A part of a screen, with what it is for. */
+/** A titled part of a screen. */
 export const Section = ({
   title,
   hint,
@@ -64,12 +64,11 @@ export const Section = ({
   </section>
 )
 
-/** What belongs together, on paper of its own. */
 export const Card = ({ children, className }: { children: ReactNode; className?: string }) => (
   <div className={cx('rounded-lg border bg-surface shadow-card', className)}>{children}</div>
 )
 
-/** Rows in a card. */
+/** A list of rows with the look of a card. */
 export const Rows = ({ children, label }: { children: ReactNode; label?: string }) => (
   <ul aria-label={label} className="divide-y rounded-lg border bg-surface shadow-card">
     {children}

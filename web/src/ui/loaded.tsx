@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Failed, Skeletons } from './states.tsx'
 
-/** What was asked for once it is there; until then its shape, or why it cannot be shown. */
+/** Renders the data of a query; until it is loaded, placeholder rows or the error. */
 export function Loaded<Data>({
   query,
   rows,

@@ -8,8 +8,8 @@ interface Node {
   data?: Record<string, unknown>
 }
 
-/** The words inside, without their looks. */
-const wordsOf = ({ value = '', children = [] }: Node): string => value + children.map(wordsOf).join('')
+/** The text of a node without formatting. */
+const textOf = ({ value = '', children = [] }: Node): string => value + children.map(textOf).join('')
 
 const isMention = (node: Node, before: Node | undefined) =>
   node.type === 'link' &&
@@ -18,8 +18,8 @@ const isMention = (node: Node, before: Node | undefined) =>
   Boolean(before.value?.endsWith('@'))
 
 /**
- * `@[Name](usr_…)` becomes a mention of that id. Who it is is looked up when it is shown; the name that was written only
- * stands there when nobody has that id.
+ * Turns `@[Name](usr_…)` into a mention of that id. The current name is looked up when it is rendered; the written name is
+ * shown only if the id is unknown.
  */
 export const mentions = () => (tree: Node) => walk(tree)
 
@@ -32,7 +32,7 @@ function walk(parent: Node) {
       children[index] = {
         type: 'mention',
         data: { hName: 'span', hProperties: { dataMention: node.url } },
-        children: [{ type: 'text', value: `@${wordsOf(node)}` }],
+        children: [{ type: 'text', value: `@${textOf(node)}` }],
       }
     } else {
       walk(node)

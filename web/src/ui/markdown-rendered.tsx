@@ -9,27 +9,27 @@ import { useMarkdownPeople } from './markdown-people.ts'
 
 const schema = {
   ...defaultSchema,
-  // Pictures are shown as links: loading one would tell its host who reads what.
+  // Images are shown as links: loading one would tell its host who reads the text.
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
   attributes: { ...defaultSchema.attributes, span: ['dataMention'] },
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
 }
 
-/** What opens without loading the app anew. */
-const ours = /^\/(issue|project|agent-session)\/[^/]+$/
+/** Pages of the app that open without a page load. */
+const appPages = /^\/(issue|project|agent-session)\/[^/]+$/
 
-/** Only a whole address: what has no scheme and does not begin at our root leads nowhere. */
-const addressOf = (href: string) => {
+/** Accepts absolute URLs and paths that start with a slash; null for everything else. */
+const parseUrl = (href: string) => {
   if (!/^(https?:|mailto:|\/)/i.test(href) || !URL.canParse(href, location.origin)) return null
   const url = new URL(href, location.origin)
   return /^(https?|mailto):$/.test(url.protocol) ? url : null
 }
 
-/** Ours stay; others say where they lead. */
+/** Links to other sites open in a new tab and show their host. */
 function Link({ href = '', children }: ComponentProps<'a'>) {
   const navigate = useNavigate()
   if (href.startsWith('#')) return <a href={href}>{children}</a>
-  const url = addressOf(href)
+  const url = parseUrl(href)
   if (!url) return <span>{children}</span>
   if (url.origin === location.origin) {
     const path = url.pathname + url.search + url.hash
@@ -37,7 +37,7 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
       <a
         href={path}
         onClick={(event) => {
-          if (!ours.test(url.pathname) || event.metaKey || event.ctrlKey || event.shiftKey) return
+          if (!appPages.test(url.pathname) || event.metaKey || event.ctrlKey || event.shiftKey) return
           event.preventDefault()
           void navigate({ href: path })
         }}
@@ -47,25 +47,25 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
     )
   }
   const host = url.protocol === 'mailto:' ? url.pathname : url.host
-  // Only words that are the address itself say where it leads.
-  const said = children === href || children === host || `mailto:${children}` === href
+  // The host is left out if the link text is the address itself.
+  const showsHost = children === href || children === host || `mailto:${children}` === href
   return (
     <a href={url.href} target="_blank" rel="noreferrer noopener nofollow">
       {children}
-      {!said && <span className="ml-1 inline-block text-xs text-ink-3">({host})</span>}
+      {!showsHost && <span className="ml-1 inline-block text-xs text-ink-3">({host})</span>}
     </a>
   )
 }
 
-const Picture = ({ src = '', alt }: ComponentProps<'img'>) => (
+const Image = ({ src = '', alt }: ComponentProps<'img'>) => (
   <span className="inline-flex max-w-full items-center gap-1 rounded border bg-sunken px-1.5 text-xs">
     <ImageOff size={12} aria-hidden className="shrink-0" />
-    <Link href={typeof src === 'string' ? src : ''}>{alt || 'picture'}</Link>
+    <Link href={typeof src === 'string' ? src : ''}>{alt || 'image'}</Link>
   </span>
 )
 
-/** The item of a list of things to do. */
-const Tick = ({ checked }: ComponentProps<'input'>) => (
+/** The checkbox of a task list item. */
+const TaskCheckbox = ({ checked }: ComponentProps<'input'>) => (
   <span className="mr-1.5 inline-block align-[-2px]">
     {checked ? <SquareCheck size={15} aria-hidden className="text-ok" /> : <Square size={15} aria-hidden />}
     <span className="sr-only">{checked ? 'Done: ' : 'To do: '}</span>
@@ -90,7 +90,7 @@ function Rendered({ text }: { text: string }) {
         remarkPlugins={[remarkGfm, mentions]}
         rehypePlugins={[[rehypeSanitize, schema]]}
         urlTransform={(url) => url}
-        components={{ a: Link, img: Picture, input: Tick, span: Span }}
+        components={{ a: Link, img: Image, input: TaskCheckbox, span: Span }}
       >
         {text}
       </ReactMarkdown>

@@ -15,13 +15,13 @@ export interface MenuItem {
 
 interface Props {
   trigger: ReactElement<Record<string, unknown>>
-  /** `null` draws a line between them. */
+  /** `null` is a separator. */
   items: (MenuItem | null)[]
   label?: string
   align?: 'start' | 'end'
 }
 
-/** Actions behind a button. */
+/** A menu of actions that a button opens. */
 export function Menu({ trigger, items, label = 'Actions', align = 'end' }: Props) {
   const [anchor, setAnchor] = useState<Element | null>(null)
   const close = () => setAnchor(null)
@@ -44,7 +44,7 @@ export function Menu({ trigger, items, label = 'Actions', align = 'end' }: Props
           {items.map((item, index) =>
             item ? (
               <button
-                // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu stay where they are
+                // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu do not change order
                 key={index}
                 type="button"
                 role="menuitem"
@@ -74,7 +74,7 @@ export function Menu({ trigger, items, label = 'Actions', align = 'end' }: Props
   )
 }
 
-/** Up and down with the arrows, to the first of a letter with the letter. */
+/** Arrow keys move; a letter moves to the first item that starts with it. */
 function move(event: KeyboardEvent<HTMLElement>) {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="menuitem"]:not(:disabled)')]
   const at = items.indexOf(document.activeElement as HTMLElement)

@@ -6,13 +6,13 @@ import { Empty } from './states.tsx'
 export const NotFound = () => (
   <Empty
     icon={Compass}
-    title="There is nothing at this address"
+    title="Page not found"
     action={
       <Link to="/issues" className={buttonClass('primary')}>
         Go to issues
       </Link>
     }
   >
-    It may have been deleted, moved, or belong to a workspace you are not in.
+    It may have been deleted or moved, or it belongs to a workspace you are not in.
   </Empty>
 )

@@ -1,4 +1,4 @@
-/** The first words of Markdown in one line: without what marks it up, links and people by their names. */
+/** The beginning of a Markdown text on one line, without markup; links and mentions become their text. */
 export const inOneLine = (markdown: string) =>
   markdown
     .slice(0, 300)

@@ -18,36 +18,36 @@ export interface Option {
   value: string
   label: string
   icon?: ReactNode
-  /** To the right, quietly. */
+  /** Shown on the right in a muted color. */
   hint?: ReactNode
-  /** Cannot be picked, and why, in plain words. */
+  /** Why the option cannot be picked. */
   unavailable?: ReactNode
-  /** A heading above the first of its kind. */
+  /** Heading above the first option of the group. */
   group?: string
 }
 
 export interface Question {
-  /** What is being chosen; also what the search field says. */
+  /** Name of the menu and placeholder of its search field. */
   title: string
   options: Option[] | ((query: string) => Promise<Option[]>)
   selected?: string[]
-  /** Several can be chosen; each choice is told at once. */
+  /** Several can be chosen; `onPick` is called for each. */
   multiple?: boolean
   onPick: (value: string, option: Option) => void
-  /** Told when nothing matches. */
+  /** Shown when no option matches. */
   empty?: ReactNode
-  /** Under the options; what leads elsewhere closes the menu first. */
+  /** Shown below the options. A link in it must close the menu first. */
   footer?: ReactNode | ((close: () => void) => ReactNode)
 }
 
-/** What an empty field is called, in menus as in filters and headings. */
+/** The value of an empty field in menus, filters and groups. */
 export const none = 'none'
 export const orNull = (value: string) => (value === none ? null : value)
 
 type Ask = (anchor: Element | null, question: Question) => void
 const PickerContext = createContext<Ask>(() => {})
 
-/** Opens the one menu of the page beside an element: rows have no menus of their own, however many there are. */
+/** Opens the page's single menu next to an element. Rows share it, so that thousands of them stay cheap. */
 export const usePicker = () => useContext(PickerContext)
 
 export function PickerHost({ children }: { children: ReactNode }) {
@@ -63,7 +63,7 @@ export function PickerHost({ children }: { children: ReactNode }) {
         label={asked?.question.title ?? ''}
         className="flex max-h-88 w-72 max-w-[calc(100vw-16px)] flex-col animate-[pop-in_90ms_ease-out]"
       >
-        {asked && <Choosing key={asked.question.title} question={asked.question} close={() => setAsked(null)} />}
+        {asked && <OptionList key={asked.question.title} question={asked.question} close={() => setAsked(null)} />}
       </Layer>
     </PickerContext>
   )
@@ -71,18 +71,18 @@ export function PickerHost({ children }: { children: ReactNode }) {
 
 type Answer = { query: string; options: Option[]; problem?: string }
 
-/** Options that match, at once if they are at hand. Those of an earlier query stay until the answer comes. */
+/** The matching options. Those of the previous query stay until a search has its results. */
 function useOptions({ options }: Question, query: string) {
   const [answer, setAnswer] = useState<Answer | null>(null)
   useEffect(() => {
     if (typeof options !== 'function') return
     let current = true
-    const tell = (answer: Answer) => current && setAnswer(answer)
+    const show = (answer: Answer) => current && setAnswer(answer)
     const timer = setTimeout(
       () =>
         options(query).then(
-          (options) => tell({ query, options }),
-          (error) => tell({ query, options: [], problem: messageOf(error) }),
+          (options) => show({ query, options }),
+          (error) => show({ query, options: [], problem: messageOf(error) }),
         ),
       query ? 120 : 0,
     )
@@ -100,12 +100,12 @@ function useOptions({ options }: Question, query: string) {
   return { options: found, pending: false, problem: undefined }
 }
 
-function Choosing({ question, close }: { question: Question; close: () => void }) {
-  const { title, multiple, onPick, empty = 'Nothing matches.', footer } = question
+function OptionList({ question, close }: { question: Question; close: () => void }) {
+  const { title, multiple, onPick, empty = 'No matches.', footer } = question
   const [query, setQuery] = useState('')
   const [selected, setSelected] = useState(question.selected ?? [])
   const { options, pending, problem } = useOptions(question, query)
-  /** Enter was pressed before the answer to what had been typed was here. */
+  /** Enter was pressed before the results of the query had arrived. */
   const [entered, setEntered] = useState(false)
   const [at, setAt] = useState(() =>
     Array.isArray(question.options)
@@ -127,7 +127,7 @@ function Choosing({ question, close }: { question: Question; close: () => void }
 
   const pick = (option: Option | undefined) => {
     if (!option || option.unavailable) return
-    // What is picked may ask the next question here, so this one goes first.
+    // Close first, since `onPick` may open this menu again with other options.
     if (!multiple) close()
     onPick(option.value, option)
     if (!multiple) return
@@ -197,8 +197,8 @@ function Choosing({ question, close }: { question: Question; close: () => void }
                 {option.group}
               </div>
             )}
-            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the combobox's above */}
-            {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the combobox; aria-activedescendant tells where it is */}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the combobox above handles the keys */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: focus stays in the combobox; aria-activedescendant marks the active option */}
             <div
               id={`${listId}-${index}`}
               role="option"

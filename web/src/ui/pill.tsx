@@ -15,13 +15,13 @@ const tones: Record<Tone, { pill: string; dot: string }> = {
 
 interface Props {
   tone?: Tone
-  /** A dot before the words; a pulsing one while something goes on. */
+  /** A dot before the text; pulsing while work is in progress. */
   dot?: 'still' | 'pulsing'
   children: ReactNode
   className?: string
 }
 
-/** A state in words and colour. */
+/** A state as colored text. */
 export const Pill = ({ tone = 'neutral', dot, children, className }: Props) => (
   <span
     className={cx(

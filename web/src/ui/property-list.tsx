@@ -4,29 +4,29 @@ import { cx } from './class-names.ts'
 import { type Command, useCommands } from './shortcuts.ts'
 import { Tip } from './tip.tsx'
 
-/** Something about an issue or project that is chosen from a menu. */
+/** A property of an issue or project whose value is picked from a menu. */
 export interface Property {
   id: string
   label: string
-  /** What the command is called, where the label would not do. */
+  /** Title of the command, if it differs from the label. */
   title?: string
   keys?: string
   icon: ReactNode
   value: ReactNode
-  /** The value in words, where it is drawn. */
+  /** The value as text, if `value` is not a string. */
   words?: string
-  /** Nothing is chosen: shown quietly, and not among the chips. */
+  /** No value is set: shown in a muted color, and not as a chip. */
   isEmpty: boolean
-  /** Among the chips: always, never, or if something is chosen. */
+  /** Shown as a chip: always, never, or by default if a value is set. */
   chip?: boolean
-  /** Under the row, quietly. */
+  /** Shown under the row in a muted color. */
   hint?: string
   change: (anchor: Element | null) => void
 }
 
 const commandOf = (section: Command['section'], { id }: Property) => `${section.toLowerCase()}.${id}`
 
-/** The keys of the properties; each opens its menu beside the property if that is on the screen. */
+/** Registers the shortcuts of the properties. Each opens its menu next to the property if that is visible. */
 export function usePropertyKeys(section: Command['section'], properties: Property[]) {
   const ref = useRef<HTMLDivElement>(null)
   useCommands(
@@ -45,12 +45,12 @@ export function usePropertyKeys(section: Command['section'], properties: Propert
 }
 
 interface Props {
-  /** What they are properties of, as the commands say. */
+  /** Section of their commands. */
   of: Command['section']
   properties: Property[]
 }
 
-/** One under the other, beside the text. */
+/** The properties as rows, for the column next to the text. */
 export const PropertyRows = ({ of, properties }: Props) => (
   <dl>
     {properties.map((property) => (
@@ -65,9 +65,8 @@ export const PropertyRows = ({ of, properties }: Props) => (
   </dl>
 )
 
-function textOf({ label, value, words }: Property) {
-  const said = words ?? (typeof value === 'string' ? value : undefined)
-  return said === undefined ? label : `${label}: ${said}`
+function accessibleName({ label, value, words = typeof value === 'string' ? value : undefined }: Property) {
+  return words === undefined ? label : `${label}: ${words}`
 }
 
 function PropertyButton({ property, command }: { property: Property; command: string }) {
@@ -78,7 +77,7 @@ function PropertyButton({ property, command }: { property: Property; command: st
         type="button"
         data-property={id}
         aria-haspopup="dialog"
-        aria-label={textOf(property)}
+        aria-label={accessibleName(property)}
         onClick={(event) => change(event.currentTarget)}
         className={cx(
           'flex min-h-8 w-full items-center gap-2 rounded px-2 text-left hover:bg-hover',
@@ -92,7 +91,7 @@ function PropertyButton({ property, command }: { property: Property; command: st
   )
 }
 
-/** Where there is no room beside the text: what is set, as chips; the rest behind a button. */
+/** For narrow screens: the set properties as chips, and all of them behind a button. */
 export function PropertyChips({ of, properties }: Props) {
   const [open, setOpen] = useState(false)
   const id = useId()
@@ -107,7 +106,7 @@ export function PropertyChips({ of, properties }: Props) {
               type="button"
               data-property={property.id}
               aria-haspopup="dialog"
-              aria-label={textOf(property)}
+              aria-label={accessibleName(property)}
               onClick={(event) => property.change(event.currentTarget)}
               className={cx(
                 'flex min-h-7 max-w-full items-center gap-1.5 rounded-full border bg-surface px-2.5 hover:bg-hover',

@@ -1,15 +1,15 @@
 import { type FocusEvent, type PointerEvent, useEffect, useRef, useState } from 'react'
 import { isTyping, useCommands } from './shortcuts.ts'
 
-/** How an item of a list shows that one is at its row; the row itself has no ring. */
+/** Marks the item whose row has the focus; the row itself has no focus ring. */
 export const rowItem = 'hover:bg-hover focus-within:bg-hover has-focus-visible:shadow-[inset_2px_0_var(--accent)]'
 
 const rowAt = (target: EventTarget) =>
   target instanceof Element ? target.closest('li')?.querySelector<HTMLElement>('[data-row]') : null
 
 /**
- * A list whose items each have a link with `data-row={id}`: J, K and the pointer give it the focus, and so Enter opens
- * it. `list` goes on what is around them all; `at` is the one with the focus, for keys that change it.
+ * Keyboard navigation for a list whose items each have a link with `data-row={id}`: J, K and the pointer focus it, and
+ * Enter opens it. Spread `list` on the container; `at` is the id of the focused row.
  */
 export function useRows(noun: string) {
   const list = useRef<HTMLElement>(null)
@@ -24,7 +24,7 @@ export function useRows(noun: string) {
     all[next]?.focus()
   }
   useEffect(() => {
-    // Its row is another one now, in another group; or it went, and the next one takes its place.
+    // The focused row was rendered again in another group, or removed: focus it, or the row now in its position.
     if (!at || document.activeElement !== document.body) return
     const all = rows()
     const row = all[indexOf(at)] ?? all[Math.min(index.current, all.length - 1)]
@@ -45,7 +45,7 @@ export function useRows(noun: string) {
         index.current = indexOf(id)
         setAt(id)
       },
-      // Going elsewhere is leaving; a row that is taken away is not, nor a menu over the list.
+      // Keep `at` when the row is removed (no relatedTarget) or a menu over the list takes the focus.
       onBlur: ({ relatedTarget }: FocusEvent) => {
         if (relatedTarget && !relatedTarget.closest('dialog')) setAt(null)
       },

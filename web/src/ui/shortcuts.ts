@@ -1,46 +1,46 @@
 import { createContext, useContext, useEffect, useRef } from 'react'
 import { createStore, useStore } from './store.ts'
 
-/** Something the person can do now: by its keys, from the palette, from a button that names it. */
+/** An action of the current screen, run by its keys, from the palette, or by a button with its id. */
 export interface Command {
   id: string
   title: string
   section: 'Go to' | 'Issue' | 'Project' | 'Selection' | 'Agent session' | 'Create' | 'View' | 'Help' | 'Settings'
-  /** `c`, `g i` (one after the other), `mod+k`, `shift+enter`, `escape`, `space`. */
+  /** `c`, `g i` (a sequence), `mod+k`, `shift+enter`, `escape`, `space`. */
   keys?: string
   run: () => void
   /** Also while typing, such as mod+enter. */
   evenWhileTyping?: boolean
-  /** Where several have its key, the one that has the focus is meant. */
+  /** Of several commands with the same keys, the one with focus runs. */
   hasFocus?: () => boolean
-  /** Has a key, but would be odd in the palette. */
+  /** Has keys, but is not listed in the palette. */
   hidden?: boolean
 }
 
 const commands = createStore<Command[]>([])
 
-/** What stands beside something else, such as an issue beside its list, leaves it the keys that both have. */
-export const SecondClaim = createContext(false)
+/** True inside a secondary panel, such as an issue next to its list: for keys that both use, the main part wins. */
+export const SecondaryPanel = createContext(false)
 
-/** What can be done while this component is on the screen. What came last has the first claim to a key. */
+/** Registers commands while the component is mounted. For the same keys, the last registered command wins. */
 export function useCommands(own: Command[]) {
-  const second = useContext(SecondClaim)
+  const isSecondary = useContext(SecondaryPanel)
   const latest = useRef(own)
   latest.current = own
   const shape = own.map(({ id, title, keys }) => `${id}|${title}|${keys}`).join('\n')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what runs is looked up when it runs; only names and keys matter
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `run` is looked up when it is called; only ids, titles and keys matter
   useEffect(() => {
     const mine = latest.current.map((command) => ({
       ...command,
       run: () => latest.current.find(({ id }) => id === command.id)?.run(),
     }))
     const others = commands.get()
-    commands.set(second ? [...others, ...mine] : [...mine, ...others])
+    commands.set(isSecondary ? [...others, ...mine] : [...mine, ...others])
     return () => commands.set(commands.get().filter((command) => !mine.includes(command)))
-  }, [shape, second])
+  }, [shape, isSecondary])
 }
 
-/** Each once, by its id. */
+/** All commands, without duplicate ids. */
 export const useCommandList = () => {
   const list = useStore(commands)
   return list.filter((command, index) => list.findIndex(({ id }) => id === command.id) === index)
@@ -50,7 +50,7 @@ export const useKeysOf = (id: string | undefined) =>
   useStore(commands, (list) => list.find((command) => command.id === id)?.keys)
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
-const words: Record<string, string> = {
+const symbols: Record<string, string> = {
   mod: isMac ? '⌘' : 'Ctrl',
   shift: '⇧',
   enter: '↵',
@@ -62,59 +62,59 @@ const words: Record<string, string> = {
   arrowright: '→',
   backspace: '⌫',
 }
-/** How keys are written on a key cap: `g i` is two, `mod+k` is two pressed together. */
+/** The text of each key cap: two for `g i`, and two for `mod+k`. */
 export const keyCaps = (keys: string): string[] =>
-  keys.split(' ').flatMap((chord) => chord.split('+').map((key) => words[key] ?? key.toUpperCase()))
+  keys.split(' ').flatMap((chord) => chord.split('+').map((key) => symbols[key] ?? key.toUpperCase()))
 
 function chordOf(event: KeyboardEvent): string {
   const key = event.key === ' ' ? 'space' : event.key.toLowerCase()
   const mod = event.metaKey || event.ctrlKey ? 'mod+' : ''
-  // A sign that needs shift on this keyboard is named by itself.
+  // A character that needs shift on this keyboard, such as ?, is named without it.
   const shift = event.shiftKey && (key.length > 1 || /[a-z]/.test(key)) ? 'shift+' : ''
   return mod + shift + key
 }
 
-/** Keys belong to what is typed into. */
+/** Text fields handle keys themselves. */
 export const isTyping = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(checkbox|radio|button)$/.test(target.type))
 
-/** Space and Enter belong to what has the focus, if it can be pressed. */
-const isPressed = (target: EventTarget | null, chord: string) =>
+/** Focused controls handle Space and Enter themselves. */
+const isHandledByControl = (target: EventTarget | null, chord: string) =>
   /^(space|enter)$/.test(chord) &&
   target instanceof HTMLElement &&
   target.closest('button, a, summary, input, [role="checkbox"], [role="radio"], [role="switch"], [role="tab"]') !== null
 
-/** A menu or dialog has the keyboard to itself. */
+/** An open menu or dialog disables the shortcuts of the screen. */
 const isInPopup = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('dialog') !== null
 
-const meant = (commands: Command[], pressed: string) => {
-  const claims = commands.filter(({ keys }) => keys === pressed)
-  return claims.find(({ hasFocus }) => hasFocus?.()) ?? claims[0]
+const findCommand = (commands: Command[], pressed: string) => {
+  const matching = commands.filter(({ keys }) => keys === pressed)
+  return matching.find(({ hasFocus }) => hasFocus?.()) ?? matching[0]
 }
 
-/** The one listener for keys. Returns how to end it. */
+/** Starts the single keydown listener of the app. Returns a function that removes it. */
 export function listenForKeys(): () => void {
-  let begun = ''
+  let prefix = ''
   let forget: ReturnType<typeof setTimeout> | undefined
   const pressed = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing || event.altKey) return
     const chord = chordOf(event)
     const typing = isTyping(event.target)
-    if (isInPopup(event.target) || isPressed(event.target, chord)) return
-    const open = commands.get().filter(({ keys, evenWhileTyping }) => keys && (!typing || evenWhileTyping))
-    const sequence = begun ? `${begun} ${chord}` : chord
+    if (isInPopup(event.target) || isHandledByControl(event.target, chord)) return
+    const available = commands.get().filter(({ keys, evenWhileTyping }) => keys && (!typing || evenWhileTyping))
+    const sequence = prefix ? `${prefix} ${chord}` : chord
     clearTimeout(forget)
-    begun = ''
-    const command = meant(open, sequence) ?? meant(open, chord)
+    prefix = ''
+    const command = findCommand(available, sequence) ?? findCommand(available, chord)
     if (command) {
       event.preventDefault()
       command.run()
-    } else if (open.some(({ keys }) => keys?.startsWith(`${chord} `))) {
-      begun = chord
+    } else if (available.some(({ keys }) => keys?.startsWith(`${chord} `))) {
+      prefix = chord
       forget = setTimeout(() => {
-        begun = ''
+        prefix = ''
       }, 1200)
     }
   }

@@ -4,7 +4,7 @@ interface Day {
   failed: number
 }
 
-/** A bar for each day: what succeeded below, what failed above it. */
+/** A bar for each day: successes at the bottom, failures on top. */
 export function Sparkline({ days, label }: { days: Day[]; label: string }) {
   const most = Math.max(1, ...days.map(({ succeeded, failed }) => succeeded + failed))
   const height = 24

@@ -4,7 +4,7 @@ import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 import { messageOf } from './problem.ts'
 
-/** Nothing here yet: what this place is for, and the one thing to do first, with its key. */
+/** Empty state: explains the screen and offers the first action with its shortcut. */
 export const Empty = ({
   icon: Icon,
   title,
@@ -24,11 +24,11 @@ export const Empty = ({
   </div>
 )
 
-/** Something could not be shown: why, and how to try again. */
+/** Error state with a retry button. */
 export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => (
   <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
     <TriangleAlert size={24} strokeWidth={1.5} aria-hidden className="text-warn" />
-    <h2 className="text-lg font-semibold">This could not be shown</h2>
+    <h2 className="text-lg font-semibold">Could not load this</h2>
     <p className="text-ink-2">{messageOf(error)}</p>
     {onRetry && (
       <Button className="mt-3" onClick={onRetry}>
@@ -38,11 +38,11 @@ export const Failed = ({ error, onRetry }: { error: unknown; onRetry?: () => voi
   </div>
 )
 
-/** Rows where rows will be. */
+/** Placeholder rows while data loads. */
 export const Skeletons = ({ rows = 6, className }: { rows?: number; className?: string }) => (
   <div aria-hidden className={cx('space-y-3 p-4', className)}>
     {Array.from({ length: rows }, (_, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: they have nothing else
+      // biome-ignore lint/suspicious/noArrayIndexKey: they have no other key
       <div key={index} className="flex items-center gap-3">
         <div className="skeleton size-4" />
         <div className="skeleton h-3.5" style={{ width: `${38 + ((index * 23) % 45)}%` }} />
@@ -51,18 +51,18 @@ export const Skeletons = ({ rows = 6, className }: { rows?: number; className?: 
   </div>
 )
 
-/** What is being edited was changed by somebody else. */
-export const Overtaken = ({ what, onTake }: { what: string; onTake: () => void }) => (
+/** Warns that the edited text was changed by someone else. */
+export const EditConflict = ({ what, onReset }: { what: string; onReset: () => void }) => (
   <Notice
     tone="warn"
-    title={`Somebody else changed ${what} meanwhile`}
+    title={`Someone else changed ${what}`}
     actions={
-      <Button size="sm" onClick={onTake}>
-        Take theirs
+      <Button size="sm" onClick={onReset}>
+        Use their version
       </Button>
     }
   >
-    Saving replaces what they wrote.
+    Saving overwrites their changes.
   </Notice>
 )
 
@@ -73,7 +73,7 @@ const notices: Record<NoticeTone, string> = {
   bad: 'bg-bad-wash text-bad-ink border-bad/30',
   ok: 'bg-ok-wash text-ok-ink border-ok/30',
 }
-/** Something to know before going on. */
+/** A message inside a screen or form. */
 export const Notice = ({
   tone = 'info',
   title,

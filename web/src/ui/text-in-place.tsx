@@ -4,23 +4,23 @@ import { Button } from './button.tsx'
 import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
 import { type Command, useCommands } from './shortcuts.ts'
-import { Overtaken } from './states.tsx'
+import { EditConflict } from './states.tsx'
 import { say } from './toast.tsx'
 
 interface Props {
-  /** What it belongs to, as the commands say. */
+  /** Section of the commands. */
   of: Command['section']
   id: string
   text: string
-  /** Whether it was taken; why not is said there. */
+  /** Resolves to whether it was saved; shows the error itself if not. */
   onSave: (text: string) => Promise<boolean>
 }
 
-/** The title, edited where it stands. While it is typed, what comes in from elsewhere waits. */
+/** A title edited in place. Changes of others are not shown while it has focus. */
 export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
   const [draft, setDraft] = useState<string | null>(null)
   const ref = useRef<HTMLTextAreaElement>(null)
-  const left = useRef(false)
+  const isCancelled = useRef(false)
   useCommands([
     { id: `${of.toLowerCase()}.rename`, title: 'Rename', section: of, keys: 'r', run: () => ref.current?.select() },
   ])
@@ -28,13 +28,13 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
   const save = () => {
     const title = draft?.replace(/\s+/g, ' ').trim()
     setDraft(null)
-    if (!left.current && title && title !== text) void onSave(title)
-    left.current = false
+    if (!isCancelled.current && title && title !== text) void onSave(title)
+    isCancelled.current = false
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
     event.preventDefault()
-    left.current = event.key === 'Escape'
+    isCancelled.current = event.key === 'Escape'
     ref.current?.blur()
   }
   return (
@@ -53,10 +53,10 @@ export function TitleInPlace({ of, text, onSave }: Omit<Props, 'id'>) {
   )
 }
 
-/** What was begun and not saved, for as long as the app is open. */
+/** Unsaved descriptions by id, kept while the app is open. `base` is the saved text when editing started. */
 const drafts = new Map<string, { text: string; base: string }>()
 
-/** The description: Markdown to read, its source to edit. */
+/** A description: rendered as Markdown, edited as source. */
 export function DescriptionInPlace({ of, id, text, onSave }: Props) {
   const [draft, setDraft] = useState(() => drafts.get(id) ?? null)
   const edit = () => setDraft(drafts.get(id) ?? { text, base: text })
@@ -68,7 +68,7 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
     setDraft(next)
   }
   const leave = () => {
-    if (draft && draft.text !== draft.base) say('Not saved. What you typed is there when you edit again.')
+    if (draft && draft.text !== draft.base) say('Not saved. Your draft is kept.')
     else drafts.delete(id)
     setDraft(null)
   }
@@ -76,12 +76,12 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
 
   const clicked = (event: MouseEvent<HTMLElement>) => {
     const onLink = event.target instanceof Element && event.target.closest('a')
-    // Selecting words is not asking to change them.
+    // Selecting text must not start editing.
     if (!onLink && getSelection()?.isCollapsed !== false) edit()
   }
   return (
     <section aria-label="Description" className="group/description relative -mx-2">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by keyboard */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button next to it does the same by keyboard */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: so does the key E */}
       <div onClick={clicked} className="min-h-9 cursor-text rounded px-2 py-1 hover:bg-hover/50">
         {text ? <Markdown text={text} /> : <p className="text-ink-3">Add a description…</p>}
@@ -101,7 +101,7 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
 interface EditorProps extends Pick<Props, 'text' | 'onSave'> {
   draft: { text: string; base: string }
   change: (draft: { text: string; base: string } | null) => void
-  /** Closes it without forgetting what was typed. */
+  /** Closes the editor and keeps the draft. */
   leave: () => void
 }
 
@@ -112,7 +112,7 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
   }, [])
   const save = async () => {
     change(null)
-    // Refused: what was typed is there again.
+    // If saving fails, the editor opens again with the draft.
     if (draft.text !== text && !(await onSave(draft.text))) change(draft)
   }
   const pressed = (event: KeyboardEvent) => {
@@ -133,7 +133,7 @@ function DescriptionEditor({ text, draft, change, leave, onSave }: EditorProps) 
         onKeyDown={pressed}
         className="field-sizing-content max-h-[60dvh] min-h-32 w-full resize-none rounded border border-line-strong bg-surface px-3 py-2 text-base focus:border-accent focus:outline-1 focus:outline-accent"
       />
-      {draft.base !== text && <Overtaken what="the description" onTake={() => change({ text, base: text })} />}
+      {draft.base !== text && <EditConflict what="the description" onReset={() => change({ text, base: text })} />}
       <div className="flex items-center gap-2">
         <Button size="sm" look="primary" onClick={() => void save()}>
           Save

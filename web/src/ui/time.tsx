@@ -9,7 +9,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** A week later, the day says more. */
+/** Relative time such as "5m ago"; the date after a week. */
 export function ago(moment: string, now = Date.now()): string {
   const ms = Date.parse(moment) - now
   if (Math.abs(ms) > 7 * 86_400_000) return dayOf(moment)
@@ -28,7 +28,7 @@ export function lasted(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d ${Math.floor((seconds % 86_400) / 3600)}h`
 }
 
-/** The time, every so often, for what counts. */
+/** The current time, updated every `everyMs` while `running`. */
 export function useNow(everyMs: number, running = true): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -40,7 +40,7 @@ export function useNow(everyMs: number, running = true): number {
   return now
 }
 
-/** When something happened, in words; exactly when it is pointed at. */
+/** Relative time, with the exact time as a tooltip. */
 export const Time = ({ at, className }: { at: string; className?: string }) => {
   const now = useNow(30_000)
   return (

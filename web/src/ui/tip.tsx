@@ -4,14 +4,14 @@ import { useKeysOf } from './shortcuts.ts'
 
 interface Props {
   label: ReactNode
-  /** Shows the keys of this command too. */
+  /** Also shows the keys of this command. */
   command?: string | undefined
   children: ReactElement<Record<string, unknown>>
 }
 
-const waitMs = 450
+const delayMs = 450
 
-/** A word about what is pointed at or focused. */
+/** A tooltip for an element that is hovered or focused. */
 export function Tip({ label, command, children }: Props) {
   const keys = useKeysOf(command)
   const id = useId()
@@ -32,7 +32,7 @@ export function Tip({ label, command, children }: Props) {
         const centred = box.left + box.width / 2 - tip.offsetWidth / 2
         tip.style.left = `${Math.max(4, Math.min(centred, innerWidth - tip.offsetWidth - 4))}px`
       })
-    }, waitMs)
+    }, delayMs)
   }
   const hide = () => {
     clearTimeout(timer.current)

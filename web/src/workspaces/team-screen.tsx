@@ -13,7 +13,7 @@ import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { NotFound } from '../ui/not-found.tsx'
-import { Notice, Overtaken } from '../ui/states.tsx'
+import { EditConflict, Notice } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { TeamMembers } from './team-members.tsx'
@@ -69,7 +69,7 @@ const TeamDetails = ({ team }: { team: Team }) => (
 )
 
 function TeamForm({ team }: { team: Team }) {
-  const { draft, change, isTouched, isOvertaken, takeTheirs } = useDraft({
+  const { draft, change, isEdited, isOutdated, reset } = useDraft({
     name: team.name,
     guidance: team.guidance,
     repositories: team.repositories,
@@ -108,9 +108,9 @@ function TeamForm({ team }: { team: Team }) {
           onChange={(repositories) => change({ repositories })}
           errors={form.errors}
         />
-        {isOvertaken && <Overtaken what="the team" onTake={takeTheirs} />}
+        {isOutdated && <EditConflict what="the team" onReset={reset} />}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <Button type="submit" look="primary" busy={form.busy} disabled={!isTouched}>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!isEdited}>
           Save
         </Button>
       </form>

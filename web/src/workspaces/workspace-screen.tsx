@@ -10,7 +10,7 @@ import { Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { Notice, Overtaken } from '../ui/states.tsx'
+import { EditConflict, Notice } from '../ui/states.tsx'
 import { say } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { ManagersOnly } from './managers-only.tsx'
@@ -27,7 +27,7 @@ export function WorkspaceScreen() {
 }
 
 function WorkspaceForm({ workspace }: { workspace: Workspace }) {
-  const { draft, change, isTouched, isOvertaken, takeTheirs } = useDraft({
+  const { draft, change, isEdited, isOutdated, reset } = useDraft({
     name: workspace.name,
     guidance: workspace.guidance,
   })
@@ -57,9 +57,9 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
             placeholder="Branch names, files not to change, whom to ask…"
           />
         </Field>
-        {isOvertaken && <Overtaken what="the workspace" onTake={takeTheirs} />}
+        {isOutdated && <EditConflict what="the workspace" onReset={reset} />}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <Button type="submit" look="primary" busy={form.busy} disabled={!isTouched}>
+        <Button type="submit" look="primary" busy={form.busy} disabled={!isEdited}>
           Save
         </Button>
       </form>

@@ -1,7 +1,7 @@
 import type { Choice, Cycle, Initiative, Label, Milestone, Project, Team } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { atHand } from '../../data/api.ts'
+import { cachedOrRead } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
 import { cyclesQuery, initiativesQuery, labelsQuery, milestonesQuery } from '../../data/planning.ts'
 import { projectsQuery } from '../../data/projects.ts'
@@ -41,13 +41,13 @@ export const directoryOf = (me: string, lists: Partial<Lists>, complete: boolean
   initiatives: byId(lists.initiatives),
   load: async () => {
     const [people, labels, projects, cycles, teams, milestones, initiatives] = await Promise.all([
-      atHand(peopleQuery),
-      atHand(labelsQuery),
-      atHand(projectsQuery),
-      atHand(cyclesQuery),
-      atHand(teamsQuery),
-      atHand(milestonesQuery),
-      atHand(initiativesQuery),
+      cachedOrRead(peopleQuery),
+      cachedOrRead(labelsQuery),
+      cachedOrRead(projectsQuery),
+      cachedOrRead(cyclesQuery),
+      cachedOrRead(teamsQuery),
+      cachedOrRead(milestonesQuery),
+      cachedOrRead(initiativesQuery),
     ])
     return directoryOf(me, { people, labels, projects, cycles, teams, milestones, initiatives }, true)
   },

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { api, atHand, queries } from '../../data/api.ts'
+import { api, cachedOrRead, queries } from '../../data/api.ts'
 import { labelsQuery } from '../../data/planning.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import type { Option } from '../../ui/picker.tsx'
@@ -28,7 +28,7 @@ export async function createIfNew(picked: Option, create: (name: string) => Prom
 }
 
 export async function labelOptions(query: string): Promise<Option[]> {
-  const labels = await atHand(labelsQuery)
+  const labels = await cachedOrRead(labelsQuery)
   const options = [...labels]
     .sort((a, b) => a.name.localeCompare(b.name))
     .map(({ id, name, color }) => ({ value: id, label: name, icon: <LabelDot color={color} /> }))
@@ -40,7 +40,7 @@ const colors = ['#d73a4a', '#1f6feb', '#8250df', '#0e8a16', '#bf8700', '#0891b2'
 
 export const createLabel = (picked: Option) =>
   createIfNew(picked, async (name) => {
-    const labels = await atHand(labelsQuery)
+    const labels = await cachedOrRead(labelsQuery)
     const label = await api.createLabel({ name, color: colors[labels.length % colors.length] ?? null })
     queries.setQueryData(labelsQuery.queryKey, [...labels, label])
     return label

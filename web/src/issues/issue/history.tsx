@@ -1,6 +1,6 @@
 import type { IssueChangeRecord } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { Happening } from '../../comments/comments.tsx'
+import type { FeedItem } from '../../comments/comments.tsx'
 import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
 import { Time } from '../../ui/time.tsx'
@@ -40,7 +40,7 @@ const textOf = (changes: IssueChangeRecord['changes'], directory: Directory) =>
     .join(', ')
 
 /** The changes of an issue, as lines for its activity. */
-export function useHistory(issueId: string): Happening[] {
+export function useHistory(issueId: string): FeedItem[] {
   const { data = [] } = useQuery(historyQuery(issueId))
   const directory = useDirectory(forIssue)
   return data.flatMap(({ id, actor, changes, created_at }) => {

@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { refreshIssue, useIssue } from '../../data/issues.ts'
 import { usePeople } from '../../data/workspaces.ts'
-import { useSeen } from '../../inbox/read.ts'
+import { useMarkSeen } from '../../inbox/read.ts'
 import { dayOf } from '../../ui/day.ts'
 import { Detail, DetailSkeleton } from '../../ui/detail.tsx'
 import { PropertyChips, PropertyRows, usePropertyKeys } from '../../ui/property-list.tsx'
-import { SecondClaim } from '../../ui/shortcuts.ts'
+import { SecondaryPanel } from '../../ui/shortcuts.ts'
 import { Failed } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { IssueFeed } from './issue-feed.tsx'
@@ -27,9 +27,9 @@ interface Props {
 
 /** An issue on its own page, or in the preview beside a list. */
 export const IssueDetail = (props: Props) => (
-  <SecondClaim value={props.inPanel ?? false}>
+  <SecondaryPanel value={props.inPanel ?? false}>
     <LoadedIssue key={props.code} {...props} />
-  </SecondClaim>
+  </SecondaryPanel>
 )
 
 /** Shows the stored issue at once, then reads it again. */
@@ -86,7 +86,7 @@ interface ContentProps {
 function IssueContent({ issue, inPanel, onClose }: ContentProps) {
   const properties = useProperties(issue)
   const ref = usePropertyKeys('Issue', properties)
-  useSeen(issue.code, !inPanel)
+  useMarkSeen(issue.code, !inPanel)
   return (
     <Detail
       ref={ref}
