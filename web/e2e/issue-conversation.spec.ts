@@ -29,7 +29,7 @@ test(
       await route.continue()
     })
     await menu(page).getByRole('option', { name: 'Robot' }).click()
-    await expect(property(page, 'Delegate')).toHaveText('Handing over…')
+    await expect(property(page, 'Delegate')).toHaveText('Delegating…')
     answer()
     await expect(property(page, 'Delegate')).toHaveText('Robot')
     await robot.session()

@@ -5,7 +5,7 @@ import { api } from '../data/api.ts'
 import { putIssue } from '../data/issues.ts'
 import { useMe } from '../data/me.ts'
 import { useDelegate } from '../delegation/delegate.tsx'
-import { handOver } from '../delegation/hand-over.ts'
+import { delegateIssues } from '../delegation/delegate-issues.ts'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { showError } from '../ui/toast.tsx'
@@ -33,7 +33,7 @@ export function DelegateAgain({ session, agent }: Props) {
     const free =
       now.delegate_id === app_user_id ? await api.updateIssue({ issue_id: issue.id, delegate_id: null }) : now
     putIssue(free)
-    await handOver({
+    await delegateIssues({
       issues: [free],
       agent: { id: app_user_id, name: agent.name },
       me: user.id,

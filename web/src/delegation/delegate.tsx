@@ -18,8 +18,8 @@ export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void
       const [first] = issues
       if (!first) return
       const delegate = async ({ value, label }: Option, assigneeId?: string) => {
-        const { handOver } = await import('./hand-over.ts')
-        await handOver({
+        const { delegateIssues } = await import('./delegate-issues.ts')
+        await delegateIssues({
           issues,
           agent: value === none ? null : { id: value, name: label },
           assigneeId,

@@ -46,10 +46,10 @@ export function useRowActions({ rows, current, selection, directory, grouping, m
     const issues = selection.ids.has(card.row.issue.id) ? selection.issues : [card.row.issue]
     const field = grouping === 'none' ? undefined : fields[grouping]
     if (field?.delegates && card.column !== card.row.group) {
-      const { handOver } = await import('../delegation/hand-over.ts')
+      const { delegateIssues } = await import('../delegation/delegate-issues.ts')
       const agent = card.column === none ? null : { id: card.column, name: nameOf(field, card.column, directory) }
       const askAssignee = () => delegate(anchorIn(card.row), [...issues])
-      await handOver({ issues: [...issues], agent, me: directory.me, askAssignee })
+      await delegateIssues({ issues: [...issues], agent, me: directory.me, askAssignee })
     } else {
       const { dropCards } = await import('./board/move.ts')
       dropCards(issues, card, { rows, grouping, manual, directory })

@@ -2,7 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { agentName } from '../../agent-sessions/state.tsx'
 import { issueSessionsQuery } from '../../data/agent-sessions.ts'
-import { useHandingOver } from '../../delegation/hand-over.ts'
+import { usePendingDelegation } from '../../delegation/delegate-issues.ts'
 import type { Option } from '../../ui/picker.tsx'
 import type { Property } from '../../ui/property-list.tsx'
 import { useFieldMenu } from '../edit/field-menu.ts'
@@ -44,7 +44,7 @@ const withIcons = (options: Option[]) => (
 
 /** The delegate may be a personal agent of another member, whose name only its session has. */
 function useDelegateValue(issue: Issue, { people, complete }: Directory): Partial<Property> {
-  const underWay = useHandingOver(issue.id)
+  const pending = usePendingDelegation(issue.id)
   const session = useQuery(issueSessionsQuery(issue.id)).data?.find(
     ({ app_user_id }) => app_user_id === issue.delegate_id,
   )
@@ -52,6 +52,6 @@ function useDelegateValue(issue: Issue, { people, complete }: Directory): Partia
   return {
     hint: 'The assignee stays accountable.',
     ...(unlisted && { value: agentName(people, unlisted) }),
-    ...(underWay && { value: underWay }),
+    ...(pending && { value: pending }),
   }
 }

@@ -6,25 +6,25 @@ import { messageOf } from '../ui/problem.ts'
 import { createStore, useStore } from '../ui/store.ts'
 import { say } from '../ui/toast.tsx'
 
-interface HandOver {
+interface Delegation {
   issues: Issue[]
-  /** Null takes the issues back. */
+  /** Null removes the delegation. */
   agent: { id: string; name: string } | null
-  /** Who stays accountable for those that have nobody. */
+  /** Assignee for the issues that have none. */
   assigneeId?: string | undefined
   me: string
-  /** Asks who that is, and begins anew with the answer. */
+  /** Lets the user choose an assignee, then delegates again. */
   askAssignee: (issue: Issue) => void
 }
 
-/** Each by itself, so that one refusal does not keep the others; said when all have been answered. */
-export async function handOver({ issues, agent, assigneeId, me, askAssignee }: HandOver) {
+/** One request per issue, so that a refusal does not affect the others. Messages appear after the last answer. */
+export async function delegateIssues({ issues, agent, assigneeId, me, askAssignee }: Delegation) {
   const wanted = issues
     .map((issue) => knownIssue(issue.id) ?? issue)
     .filter(({ delegate_id }) => delegate_id !== (agent?.id ?? null))
   const outcomes = await Promise.allSettled(
     wanted.map((issue) =>
-      whileHandingOver(issue.id, agent ? 'Handing over…' : 'Taking back…', async () => {
+      whilePending(issue.id, agent ? 'Delegating…' : 'Removing delegation…', async () => {
         const assignee_id = issue.assignee_id ?? assigneeId
         if (agent && !assignee_id && (await isOutside(issue, me))) throw new NeedsAssignee(issue)
         await putAnswer(
@@ -43,14 +43,14 @@ export async function handOver({ issues, agent, assigneeId, me, askAssignee }: H
   )
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
   const done = wanted.filter((_, index) => outcomes[index]?.status === 'fulfilled')
-  sayDone(done, agent?.name)
+  showDone(done, wanted.length, agent?.name)
   const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
   const problem = refused.find((reason) => !(reason instanceof NeedsAssignee)) ?? (assigneeId ? unowned : undefined)
-  if (problem) sayRefused(wanted.length, refused.length, problem)
+  if (problem) showRefused(wanted.length, refused.length, problem)
   else if (unowned) askAssignee(unowned.issue)
 }
 
-/** 3.4.3: from outside the team one cannot become the assignee oneself. What cannot be looked up the server will say. */
+/** Users outside the team cannot become the assignee. If the lookup fails, the server decides. */
 async function isOutside(issue: Issue, me: string) {
   if (!issue.team_id) return false
   const members = await queries.fetchQuery(teamMembersQuery(issue.team_id)).catch(() => null)
@@ -65,32 +65,32 @@ class NeedsAssignee extends Error {
   }
 }
 
-function sayDone(done: Issue[], agent: string | undefined) {
+function showDone(done: Issue[], requested: number, agent: string | undefined) {
   const [first] = done
-  const count = done.length
   if (!first) return
-  if (count === 1) say(agent ? `${first.code} is with ${agent} now.` : `Took ${first.code} back.`)
-  else say(agent ? `${count} issues are with ${agent} now.` : `Took ${count} issues back.`)
+  if (requested === 1) return say(agent ? `Delegated to ${agent}` : 'Delegation removed')
+  const issues = done.length === 1 ? first.code : `${done.length} issues`
+  say(agent ? `${issues} delegated to ${agent}` : `${issues}: delegation removed`)
 }
 
-function sayRefused(asked: number, refused: number, problem: unknown) {
+function showRefused(asked: number, refused: number, problem: unknown) {
   const why = messageOf(problem)
-  say(asked === 1 ? why : `${refused} of ${asked} stay as they were: ${why}`, { tone: 'bad' })
+  say(asked === 1 ? why : `${refused} of ${asked} issues not changed: ${why}`, { tone: 'bad' })
 }
 
-/** Issues on their way to an agent: not done before the server says so. By issue, what stands there meanwhile. */
-const underWay = createStore<ReadonlyMap<string, string>>(new Map())
+/** Requests without an answer yet: the text to show, by issue id. */
+const pending = createStore<ReadonlyMap<string, string>>(new Map())
 
-async function whileHandingOver<T>(issueId: string, words: string, work: () => Promise<T>): Promise<T> {
-  underWay.set(new Map(underWay.get()).set(issueId, words))
+async function whilePending<T>(issueId: string, text: string, work: () => Promise<T>): Promise<T> {
+  pending.set(new Map(pending.get()).set(issueId, text))
   try {
     return await work()
   } finally {
-    const rest = new Map(underWay.get())
+    const rest = new Map(pending.get())
     rest.delete(issueId)
-    underWay.set(rest)
+    pending.set(rest)
   }
 }
 
-/** "Handing over…" while the issue is on its way, else nothing. */
-export const useHandingOver = (issueId: string) => useStore(underWay, (issues) => issues.get(issueId))
+/** "Delegating…" while the request runs, else undefined. */
+export const usePendingDelegation = (issueId: string) => useStore(pending, (issues) => issues.get(issueId))

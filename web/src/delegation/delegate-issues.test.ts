@@ -7,10 +7,10 @@ test('names only the delegated issue when another one is refused', async () => {
   const browser = fakeBrowser()
   browser.on('PUT /issues/iss_1', () => new Refusal(422, 'DELEGATE_UNAVAILABLE'))
   browser.on('PUT /issues/iss_2', () => issueNumber(2, { delegate_id: agent.id }))
-  const { handOver } = await import('./hand-over.ts')
+  const { delegateIssues } = await import('./delegate-issues.ts')
   const { toasts } = await import('../ui/toast.tsx')
 
-  await handOver({ issues: [issueNumber(1), issueNumber(2)], agent, me: 'usr_me', askAssignee: () => {} })
+  await delegateIssues({ issues: [issueNumber(1), issueNumber(2)], agent, me: 'usr_me', askAssignee: () => {} })
 
   const [done, refused] = toasts.get()
   expect(done?.text).toContain('ENG-2')
