@@ -20,7 +20,7 @@ import { Pill } from '../ui/pill.tsx'
 import { messageOf } from '../ui/problem.ts'
 import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { AccessHint } from './access-hint.tsx'
 import { Installed, NotInstalled, UninstallEffects } from './installation.tsx'
 import { listenUrl, manifestOf, manifestText } from './manifest.ts'
@@ -181,7 +181,7 @@ function ManifestSection({ app }: { app: AgentApp }) {
           await api.replaceAgentApp({ app_id: app.id, ...(manifest as Parameters<typeof api.createAgentApp>[0]) })
           await refreshApps()
           setText(null)
-          say('Manifest saved.')
+          showToast('Manifest saved.')
         }}
       >
         <Button onClick={() => setText(null)}>Cancel</Button>
@@ -211,9 +211,9 @@ function Danger({ app }: { app: AgentApp }) {
             await api.deleteAgentApp({ app_id: app.id })
             await refreshApps()
             queries.removeQueries({ queryKey: ['agent-apps', app.id] })
-            say(`${app.name} deleted.`)
+            showToast(`${app.name} deleted.`)
           } catch (error) {
-            say(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+            showToast(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >

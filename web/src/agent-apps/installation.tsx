@@ -12,7 +12,7 @@ import { useForm } from '../ui/form.ts'
 import { Card, Section } from '../ui/layout.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Time } from '../ui/time.tsx'
-import { say, showError } from '../ui/toast.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 import { type TeamCoverage, TeamCoverageField, useCoverageText } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
 
@@ -82,7 +82,7 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          say(`${app.name} uninstalled.`)
+          showToast(`${app.name} uninstalled.`)
         }}
       >
         <UninstallEffects />
@@ -114,7 +114,7 @@ function CoverageForm({ installation, onDone }: { installation: Installation; on
       ...(all_teams ? { all_teams: true as const } : { team_ids }),
     })
     await refreshApps()
-    say('Teams updated.')
+    showToast('Teams updated.')
     onDone()
   }, ['team_ids'])
   const { team_ids: teamsError } = form.errors

@@ -9,7 +9,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
-import { say, showError } from '../ui/toast.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
 import { useShortcutTarget } from './focus.ts'
 import { stopSession } from './send.ts'
@@ -81,7 +81,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   const { run: stop, busy } = useAction(() => stopSession(session), showError)
   const byKey = () => {
     if (isTarget()) void stop()
-    else say('Several agents are working here. Use the Stop button of the session.')
+    else showToast('Several agents are working here. Use the Stop button of the session.')
   }
   const commands: Command[] = [
     {

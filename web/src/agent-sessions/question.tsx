@@ -11,7 +11,7 @@ import { Markdown } from '../ui/markdown.tsx'
 import { inOneLine } from '../ui/one-line.ts'
 import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { bodyOf, type Choice, choicesOf, connectionOf, labelOf } from './conversation.ts'
 import { mayTakeFocus, useShortcutTarget } from './focus.ts'
 import { useSend } from './send.ts'
@@ -136,7 +136,7 @@ function ChoicePicker({ session, question, waits, options, multiple }: ChoicePic
   const { hasFocus, isTarget } = useShortcutTarget('answer', session.id, true)
   const byKey = (option: Choice) => {
     if (isTarget()) pick(option)
-    else say('Several agents are asking. Click the answer instead.')
+    else showToast('Several agents are asking. Click the answer instead.')
   }
   useCommands(
     options.slice(0, 9).map(

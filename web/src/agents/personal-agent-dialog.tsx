@@ -9,7 +9,7 @@ import { Field, Input, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { NoModel } from './no-model.tsx'
 
 const close = () => showOverlay(null)
@@ -42,7 +42,7 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
     if (!agent) keptDraft = empty
     await rereadKey('agents')
     close()
-    say(
+    showToast(
       agent
         ? `Saved ${name}. Open sessions use the new instructions.`
         : `Created ${name}. You can now delegate issues to it.`,

@@ -11,7 +11,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Dot } from '../ui/pill.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { AsideSection } from './aside-section.tsx'
 import { NoModel } from './no-model.tsx'
 
@@ -49,7 +49,7 @@ export function PersonalAgents() {
           if (!deleting) return
           await api.deletePersonalAgent({ agent_id: deleting.id })
           await rereadKey('agents')
-          say(`Deleted ${deleting.name}.`)
+          showToast(`Deleted ${deleting.name}.`)
         }}
       >
         <p>

@@ -14,7 +14,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
@@ -85,7 +85,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
   )
 }
 
-const copyLink = async (url: string) => (await copy(url)) && say('Link copied.')
+const copyLink = async (url: string) => (await copy(url)) && showToast('Link copied.')
 
 function CommentMenu({ comment, target, onEdit }: { comment: Comment; target: Target; onEdit: () => void }) {
   const { user, isManager } = useMe()

@@ -4,7 +4,7 @@ import { knownIssue, putAnswer } from '../data/issues.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
 import { messageOf } from '../ui/problem.ts'
 import { createStore, useStore } from '../ui/store.ts'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 interface Delegation {
   issues: Issue[]
@@ -68,14 +68,14 @@ class NeedsAssignee extends Error {
 function showDone(done: Issue[], requested: number, agent: string | undefined) {
   const [first] = done
   if (!first) return
-  if (requested === 1) return say(agent ? `Delegated to ${agent}` : 'Delegation removed')
+  if (requested === 1) return showToast(agent ? `Delegated to ${agent}` : 'Delegation removed')
   const issues = done.length === 1 ? first.code : `${done.length} issues`
-  say(agent ? `${issues} delegated to ${agent}` : `${issues}: delegation removed`)
+  showToast(agent ? `${issues} delegated to ${agent}` : `${issues}: delegation removed`)
 }
 
 function showRefused(asked: number, refused: number, problem: unknown) {
   const why = messageOf(problem)
-  say(asked === 1 ? why : `${refused} of ${asked} issues not changed: ${why}`, { tone: 'bad' })
+  showToast(asked === 1 ? why : `${refused} of ${asked} issues not changed: ${why}`, { tone: 'bad' })
 }
 
 /** Requests without an answer yet: the text to show, by issue id. */

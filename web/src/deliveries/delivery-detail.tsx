@@ -13,7 +13,7 @@ import { messageOf } from '../ui/problem.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
 import { exactly } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl.ts'
 import { DeliveryPill, eventLabel, outcomeText } from './labels.tsx'
@@ -35,7 +35,7 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
     const last = attempts?.at(-1)
     if (attemptsBefore === null || !attempts || attempts.length <= attemptsBefore || !last) return
     setAttemptsBefore(null)
-    say(last.reason === null ? `Delivered: ${outcomeText(last).toLowerCase()}.` : `${outcomeText(last)}.`, {
+    showToast(last.reason === null ? `Delivered: ${outcomeText(last).toLowerCase()}.` : `${outcomeText(last)}.`, {
       tone: last.reason === null ? 'plain' : 'bad',
     })
   }, [attemptsBefore, attempts])

@@ -2,7 +2,7 @@ import type { PingResult } from '@baton/protocol'
 import { useState } from 'react'
 import { type Endpoint, refreshEndpoint } from '../data/endpoints.ts'
 import { useAction } from '../ui/action.ts'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 /** Test, enable and disable an endpoint. Results show once the server has confirmed them. */
 export function useEndpointActions(endpoint: Endpoint) {
@@ -25,12 +25,12 @@ export function useEndpointActions(endpoint: Endpoint) {
     enable: () =>
       run('switch', async () => {
         await endpoint.enable()
-        say('Enabled. Sending held deliveries.')
+        showToast('Enabled. Sending held deliveries.')
       }),
     disable: () =>
       run('switch', async () => {
         await endpoint.disable()
-        say('Disabled. Nothing is sent until you enable it.')
+        showToast('Disabled. Nothing is sent until you enable it.')
       }),
   }
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { api, queries } from '../data/api.ts'
 import { inboxQuery } from '../data/inbox.ts'
-import { say, showError } from '../ui/toast.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 import { issueCodeOf } from './entries.ts'
 
 const { queryKey } = inboxQuery
@@ -52,7 +52,7 @@ export async function markAllRead(entries: InboxEntry[]) {
   if (unread.length === 0) return
   const ids = unread.map(({ id }) => id)
   if (!(await change(ids, true, () => api.readInbox()))) return
-  say(ids.length === 1 ? 'Marked 1 as read.' : `Marked ${ids.length} as read.`, {
+  showToast(ids.length === 1 ? 'Marked 1 as read.' : `Marked ${ids.length} as read.`, {
     undo: () => void markEach(ids, false),
   })
 }

@@ -13,7 +13,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/states.tsx'
 import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 export function AccountScreen() {
   const { user } = useMe()
@@ -51,7 +51,7 @@ function Password() {
     await api.changePassword({ current_password: current, new_password: next })
     setCurrent('')
     setNext('')
-    say('Password changed. You are signed out everywhere else.')
+    showToast('Password changed. You are signed out everywhere else.')
   }, ['current_password', 'new_password'])
   return (
     <Section title="Password" hint="Changing it signs you out everywhere else.">

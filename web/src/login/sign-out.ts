@@ -1,6 +1,6 @@
 import { api, isBatonError } from '../data/api.ts'
 import { messageOf } from '../ui/problem.ts'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 /** Opens `next` after signing out, or shows why signing out failed. */
 export async function signOut(next: string) {
@@ -8,7 +8,7 @@ export async function signOut(next: string) {
     await api.signOut()
   } catch (error) {
     if (!isBatonError(error, 'UNAUTHORIZED')) {
-      say(`You are still signed in. ${messageOf(error)}`, { tone: 'bad' })
+      showToast(`You are still signed in. ${messageOf(error)}`, { tone: 'bad' })
       return
     }
   }

@@ -13,7 +13,7 @@ import { Checkbox, Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { projectFields } from './fields.tsx'
 import type { ProjectStatus } from './values.tsx'
 
@@ -40,7 +40,7 @@ export function CreateProject() {
     unsaved = { title: '' }
     putProject(project)
     close()
-    say(`${project.title} created`)
+    showToast(`${project.title} created`)
     await navigate({ to: '/project/$projectId', params: { projectId: project.id } })
   }, ['title', 'description', 'team_ids'])
   const onKeyDown = (event: KeyboardEvent) => {

@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { api, queries } from '../data/api.ts'
 import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
 import { createStore, useStore } from '../ui/store.ts'
-import { say, showError } from '../ui/toast.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 
 /** Changes without an answer from the server yet. They are shown over what the server sent last. */
 const pending = createStore<ReadonlyMap<string, readonly ProjectChange[]>>(new Map())
@@ -63,7 +63,7 @@ export async function editProject(id: string, change: ProjectChange, done?: stri
     showError(refused)
     return false
   }
-  if (done) say(done, { undo: () => void editProject(id, previousValues(before, change)) })
+  if (done) showToast(done, { undo: () => void editProject(id, previousValues(before, change)) })
   return true
 }
 

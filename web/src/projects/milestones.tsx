@@ -10,7 +10,7 @@ import { Confirm } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Menu } from '../ui/menu.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 const changed = () => queries.invalidateQueries({ queryKey: ['workspace', 'milestones'] })
 
@@ -60,7 +60,7 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
         onConfirm={async () => {
           await api.deleteMilestone({ milestone_id: milestone.id })
           await changed()
-          say(`${name} deleted`)
+          showToast(`${name} deleted`)
         }}
       >
         <p>Its issues stay in the project, without a milestone.</p>

@@ -11,13 +11,13 @@ import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 export function ProjectHeader({ project }: { project: Project }) {
   const navigate = useNavigate()
   const [deleting, setDeleting] = useState(false)
   const copyLink = async () => {
-    if (await copy(project.url)) say('Link copied')
+    if (await copy(project.url)) showToast('Link copied')
   }
   useCommands([
     {
@@ -67,7 +67,7 @@ export function ProjectHeader({ project }: { project: Project }) {
           await navigate({ to: '/projects' })
           forgetProject(project.id)
           void loadIssues()
-          say(`${project.title} deleted`)
+          showToast(`${project.title} deleted`)
         }}
       >
         <p>

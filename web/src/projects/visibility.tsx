@@ -4,7 +4,7 @@ import { api } from '../data/api.ts'
 import { loadIssues } from '../data/issues.ts'
 import { putProject } from '../data/projects.ts'
 import { Confirm } from '../ui/dialog.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 
 /** Asks for confirmation before the visibility changes, because people and agents lose or gain access. */
 export function useVisibilityDialog({ id, title }: Project) {
@@ -20,7 +20,7 @@ export function useVisibilityDialog({ id, title }: Project) {
         if (wanted === null) return
         putProject(await api.updateProject({ project_id: id, personal: wanted }))
         if (wanted) void loadIssues()
-        say(wanted ? 'The project is private' : 'The project is visible to the workspace')
+        showToast(wanted ? 'The project is private' : 'The project is visible to the workspace')
       }}
     >
       <p>

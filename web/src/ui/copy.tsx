@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react'
 import { useState } from 'react'
 import { Button, IconButton } from './button.tsx'
-import { say } from './toast.tsx'
+import { showToast } from './toast.tsx'
 
 /** Resolves to whether the browser allowed it; shows a message if not. */
 export const copy = async (text: string) => {
@@ -9,7 +9,7 @@ export const copy = async (text: string) => {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    say('The browser did not allow copying. Select the text and copy it manually.', { tone: 'bad' })
+    showToast('The browser did not allow copying. Select the text and copy it manually.', { tone: 'bad' })
     return false
   }
 }

@@ -5,7 +5,7 @@ import { Kbd } from './kbd.tsx'
 import { Markdown } from './markdown.tsx'
 import { type Command, useCommands } from './shortcuts.ts'
 import { EditConflict } from './states.tsx'
-import { say } from './toast.tsx'
+import { showToast } from './toast.tsx'
 
 interface Props {
   /** Section of the commands. */
@@ -68,7 +68,7 @@ export function DescriptionInPlace({ of, id, text, onSave }: Props) {
     setDraft(next)
   }
   const leave = () => {
-    if (draft && draft.text !== draft.base) say('Not saved. Your draft is kept.')
+    if (draft && draft.text !== draft.base) showToast('Not saved. Your draft is kept.')
     else drafts.delete(id)
     setDraft(null)
   }

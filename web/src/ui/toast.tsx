@@ -17,14 +17,14 @@ let count = 0
 const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
 /** Shows a message at the edge of the screen, with an action or Undo if there is one. At most three are shown. */
-export function say(text: string, { tone = 'plain', ...offers }: Partial<Omit<Toast, 'id' | 'text'>> = {}) {
+export function showToast(text: string, { tone = 'plain', ...offers }: Partial<Omit<Toast, 'id' | 'text'>> = {}) {
   const id = ++count
   toasts.set([...toasts.get().slice(-2), { id, text, tone, ...offers }])
   setTimeout(() => dismiss(id), tone === 'bad' ? 10_000 : 6000)
 }
 
 /** Shows why a request failed. */
-export const showError = (error: unknown) => say(messageOf(error), { tone: 'bad' })
+export const showError = (error: unknown) => showToast(messageOf(error), { tone: 'bad' })
 
 /** Runs the newest Undo that is shown and dismisses it, so that the next call undoes the change before. */
 export function undoLatest() {

@@ -16,7 +16,7 @@ import { Card, Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { messageOf } from '../ui/problem.ts'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { useCoverageText } from '../workspaces/team-coverage.tsx'
 import { WebhookForm } from './webhook-form.tsx'
@@ -74,7 +74,7 @@ function Details({ webhook }: { webhook: Webhook }) {
               await api.updateWebhook({ webhook_id: webhook.id, ...fields })
               await refreshEndpoint(webhookEndpoint(webhook.id))
               setEditing(false)
-              say('Webhook saved.')
+              showToast('Webhook saved.')
             }}
           >
             <Button onClick={() => setEditing(false)}>Cancel</Button>
@@ -125,9 +125,9 @@ function Danger({ webhook }: { webhook: Webhook }) {
             await api.deleteWebhook({ webhook_id: webhook.id })
             await queries.invalidateQueries({ queryKey: ['webhooks'], exact: true })
             queries.removeQueries({ queryKey: ['webhooks', webhook.id] })
-            say(`${webhook.label} deleted.`)
+            showToast(`${webhook.label} deleted.`)
           } catch (error) {
-            say(`${webhook.label} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+            showToast(`${webhook.label} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >

@@ -14,7 +14,7 @@ import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
 import { exactly } from '../ui/time.tsx'
-import { say, showError } from '../ui/toast.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 
 const roles = { owner: 'Owner', admin: 'Admin', member: 'Member' } as const
@@ -55,7 +55,7 @@ function Members({ members }: { members: Member[] }) {
   const change = async (member: Member, next: Role) => {
     try {
       await api.updateMember({ user_id: member.id, role: next })
-      say(`${member.display_name} is now ${next === 'member' ? 'a' : 'an'} ${next}.`)
+      showToast(`${member.display_name} is now ${next === 'member' ? 'a' : 'an'} ${next}.`)
     } catch (error) {
       showError(error)
     }

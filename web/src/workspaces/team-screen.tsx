@@ -14,7 +14,7 @@ import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { NotFound } from '../ui/not-found.tsx'
 import { EditConflict, Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { TeamMembers } from './team-members.tsx'
 
@@ -78,7 +78,7 @@ function TeamForm({ team }: { team: Team }) {
   const form = useForm(async () => {
     await api.updateTeam({ team_id: team.id, name, guidance, repositories })
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
-    say('Saved.')
+    showToast('Saved.')
   }, ['name', 'guidance'])
   return (
     <>

@@ -11,7 +11,7 @@ import { useForm } from '../ui/form.ts'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { EditConflict, Notice } from '../ui/states.tsx'
-import { say } from '../ui/toast.tsx'
+import { showToast } from '../ui/toast.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { ManagersOnly } from './managers-only.tsx'
 
@@ -36,7 +36,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
     const changed = await api.updateWorkspace({ name, guidance })
     queries.setQueryData(workspaceQuery.queryKey, changed)
     await queries.invalidateQueries({ queryKey: meQuery.queryKey })
-    say('Saved.')
+    showToast('Saved.')
   }, ['name', 'guidance'])
   return (
     <>

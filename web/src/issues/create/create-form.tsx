@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Checkbox } from '../../ui/field.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { fieldErrors, messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { useDirectory } from '../fields/directory.ts'
 import { currentPreset } from './create-preset.ts'
 import { type Draft, keepText, newDraft, newIssue, noText, rememberTeam, teamFor } from './draft.ts'
@@ -56,7 +56,7 @@ export function CreateForm({ preset, onClose }: Props) {
     putIssue(issue)
     if (issue.team_id) rememberTeam(issue.team_id)
     keepText(noText)
-    say(`${issue.code} created`, {
+    showToast(`${issue.code} created`, {
       action: { label: 'Open', run: () => void navigate({ to: '/issue/$code', params: { code: issue.code } }) },
     })
     if (!more) return onClose()

@@ -2,7 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { api, isBatonError } from '../../data/api.ts'
 import { removeIssue } from '../../data/issues.ts'
 import { Confirm } from '../../ui/dialog.tsx'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { nameOfAll } from './field-menu.ts'
 
 interface Props {
@@ -23,7 +23,7 @@ export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
       if (outcomes[index]?.status === 'fulfilled') removeIssue(id)
     })
     if (refused) throw refused.reason
-    say(`${nameOfAll(issues)} deleted`)
+    showToast(`${nameOfAll(issues)} deleted`)
   }
   return (
     <Confirm

@@ -2,7 +2,7 @@ import type { Issue, IssueChange } from '@baton/protocol'
 import { api } from '../../data/api.ts'
 import { changeLocally, knownIssue, putAnswer } from '../../data/issues.ts'
 import { messageOf } from '../../ui/problem.ts'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 
 /** One change for all issues, or a function that computes it for each. */
 type Change = IssueChange | ((issue: Issue) => IssueChange)
@@ -31,8 +31,8 @@ export async function editIssues(ids: readonly string[], change: Change, done?: 
     const why = messageOf(refused[0])
     const message = edits.length === 1 ? why : `${refused.length} of ${edits.length} were not changed: ${why}`
     const others = { undo: undoAccepted, action: { label: 'Undo the others', run: undoAccepted } }
-    say(message, { tone: 'bad', ...(done && accepted.length > 0 ? others : {}) })
-  } else if (done) say(done, { undo: undoAccepted })
+    showToast(message, { tone: 'bad', ...(done && accepted.length > 0 ? others : {}) })
+  } else if (done) showToast(done, { undo: undoAccepted })
   return refused.length === 0
 }
 

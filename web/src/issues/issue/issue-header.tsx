@@ -18,7 +18,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { copy } from '../../ui/copy.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { useCommands } from '../../ui/shortcuts.ts'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { DeleteIssues } from '../edit/delete-issues.tsx'
 import { neighboursOf } from './neighbours.ts'
 
@@ -39,7 +39,7 @@ const branchOf = ({ code, title }: Pick<Issue, 'code' | 'title'>) =>
     .slice(0, 60)
     .replace(/-$/, '')
 
-const copyWithMessage = async (text: string, message: string) => (await copy(text)) && say(message)
+const copyWithMessage = async (text: string, message: string) => (await copy(text)) && showToast(message)
 
 export function IssueHeader({ issue, inPanel, onClose }: Props) {
   const team = useTeams().find(({ id }) => id === issue.team_id)

@@ -8,7 +8,7 @@ import { rereadViews, useViews } from '../../data/views.ts'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { useCommands } from '../../ui/shortcuts.ts'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { searchOf } from '../fields/search.ts'
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
@@ -76,7 +76,7 @@ export function SavedViews({ row }: { row: string }) {
           if (!deleting) return
           await api.deleteView({ view_id: deleting.id })
           await rereadViews()
-          say(`View “${deleting.name}” deleted`)
+          showToast(`View “${deleting.name}” deleted`)
         }}
       >
         <p>It is removed from {deleting?.shared ? 'everyone’s' : 'your'} sidebar. Its issues are not changed.</p>

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
-import { say } from '../../ui/toast.tsx'
+import { showToast } from '../../ui/toast.tsx'
 
 interface Props {
   /** The query of a new view. Without it, only name and sharing of `view` are changed. */
@@ -36,7 +36,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
     const fields = { name: name.trim(), shared, ...(query !== undefined && { query }) }
     await (replaced ? api.updateView({ view_id: replaced.id, ...fields }) : api.createView({ query: '', ...fields }))
     await rereadViews()
-    say(`View “${fields.name}” saved`)
+    showToast(`View “${fields.name}” saved`)
     onClose()
   }, ['name'])
   return (
