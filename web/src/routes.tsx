@@ -10,7 +10,7 @@ import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './data/api.ts'
 import { parseDeliverySearch } from './data/delivery-search.ts'
 import { meQuery } from './data/me.ts'
-import { beginFollowing } from './data/updates.ts'
+import { startLiveUpdates } from './data/updates.ts'
 import { parseIssueSearch } from './issues/fields/search.ts'
 import { parseProjectSearch } from './projects/search.ts'
 import { NotFound } from './ui/not-found.tsx'
@@ -73,7 +73,7 @@ const inside = createRoute({
     const [first] = me.workspaces
     if (!first) throw redirect({ to: '/workspaces/new' })
     if (!isMember) enterWorkspace(first.id)
-    beginFollowing()
+    startLiveUpdates()
   },
   component: lazyRouteComponent(() => import('./shell/shell.tsx'), 'Shell'),
 })

@@ -5,7 +5,7 @@ import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Markdown } from '../ui/markdown.tsx'
 import { inOneLine } from '../ui/one-line.ts'
-import { exactly, Time } from '../ui/time.tsx'
+import { exactTime, Time } from '../ui/time.tsx'
 import { type Entry, isReplaced } from './conversation.ts'
 import { Question } from './question.tsx'
 
@@ -47,7 +47,7 @@ function Expandable({
       <button
         type="button"
         aria-expanded={open}
-        title={exactly(activity.created_at)}
+        title={exactTime(activity.created_at)}
         onClick={() => setOpen(!open)}
         className="group flex min-h-7 w-full min-w-0 items-center gap-2 rounded px-1 text-left hover:bg-hover"
       >
@@ -86,7 +86,7 @@ function Action(props: { activity: AgentActivity; action: string; parameter: str
   )
   if (!result) {
     return (
-      <p title={exactly(activity.created_at)} className="flex min-h-7 gap-2 px-1 py-1">
+      <p title={exactTime(activity.created_at)} className="flex min-h-7 gap-2 px-1 py-1">
         <Wrench size={14} aria-hidden className="mt-[3px] shrink-0 text-ink-3" />
         <span className="line-clamp-3 min-w-0 flex-1 wrap-anywhere text-ink-2">{line}</span>
         {isReplaced(activity) && <span className="shrink-0 text-2xs text-ink-3">replaced</span>}

@@ -8,7 +8,7 @@ import { useAction } from '../ui/action.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { type Command, useCommands } from '../ui/shortcuts.ts'
-import { exactly, lasted, Time, useNow } from '../ui/time.tsx'
+import { exactTime, formatDuration, Time, useNow } from '../ui/time.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
 import { useShortcutTarget } from './focus.ts'
@@ -69,8 +69,8 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
   const until = running ? now : Date.parse(session.ended_at ?? session.updated_at)
   const began = Date.parse(since) <= until ? since : session.created_at
   return (
-    <time title={`Since ${exactly(began)}`} className="tabular text-xs text-ink-3">
-      {lasted(until - Date.parse(began))}
+    <time title={`Since ${exactTime(began)}`} className="tabular text-xs text-ink-3">
+      {formatDuration(until - Date.parse(began))}
     </time>
   )
 }

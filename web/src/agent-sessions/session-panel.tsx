@@ -5,7 +5,7 @@ import { activitiesQuery } from '../data/agent-sessions.ts'
 import { cx } from '../ui/class-names.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
-import { exactly } from '../ui/time.tsx'
+import { exactTime } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
 import { Composer } from './composer.tsx'
 import { openQuestion, remainingChoice } from './conversation.ts'
@@ -87,11 +87,11 @@ const About = ({ session }: { session: AgentSession }) => (
     <dt>Requested by</dt>
     <dd className="truncate">{session.creator.name}</dd>
     <dt>Started</dt>
-    <dd>{exactly(session.created_at)}</dd>
+    <dd>{exactTime(session.created_at)}</dd>
     {session.ended_at && (
       <>
         <dt>Ended</dt>
-        <dd>{exactly(session.ended_at)}</dd>
+        <dd>{exactTime(session.ended_at)}</dd>
       </>
     )}
   </dl>

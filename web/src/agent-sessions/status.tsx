@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { createdDeliveryQuery } from '../data/agent-sessions.ts'
 import { useMe } from '../data/me.ts'
 import { cx } from '../ui/class-names.ts'
-import { lasted, useNow } from '../ui/time.tsx'
+import { formatDuration, useNow } from '../ui/time.tsx'
 import { DelegateAgain } from './delegate-again.tsx'
 import type { useAgent } from './header.tsx'
 import { endReasons } from './state.tsx'
@@ -58,7 +58,7 @@ function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
   return (
     <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
       <p>
-        No answer from {agent.name} for <Ticking still="some time">{lasted(waited)}</Ticking>.{' '}
+        No answer from {agent.name} for <Ticking still="some time">{formatDuration(waited)}</Ticking>.{' '}
         {runsInside
           ? 'It runs inside this instance, which may be busy. Ask the operator whether a worker is running.'
           : `It may be offline or may not have received the request.${isManager ? '' : ' A workspace manager can check its deliveries.'}`}
@@ -99,8 +99,8 @@ function Silent({ session, activities, agent }: Props) {
   return (
     <Hint amber icon={<Moon size={14} aria-hidden />}>
       <p>
-        {agent.name} has been silent for {long ?? lasted(now - Date.parse(heard))} and may still return. Send a message
-        to restart it.
+        {agent.name} has been silent for {long ?? formatDuration(now - Date.parse(heard))} and may still return. Send a
+        message to restart it.
       </p>
     </Hint>
   )

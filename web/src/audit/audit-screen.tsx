@@ -9,7 +9,7 @@ import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
-import { exactly, Time } from '../ui/time.tsx'
+import { exactTime, Time } from '../ui/time.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { actionLabels, sentenceOf } from './labels.ts'
 import { useNames } from './names.ts'
@@ -96,7 +96,7 @@ function Entry({ entry, text }: { entry: AuditEntry; text: string }) {
         </summary>
         <dl className="mt-2 mb-1 ml-8 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs">
           <dt className="text-ink-3">Time</dt>
-          <dd className="tabular">{exactly(created_at)}</dd>
+          <dd className="tabular">{exactTime(created_at)}</dd>
           <dt className="text-ink-3">Action</dt>
           <dd className="font-mono">{action}</dd>
           <dt className="text-ink-3">Subject</dt>

@@ -86,7 +86,7 @@ function followChanges() {
 
 let begun = false
 /** Call before the first screen reads anything. Only the first call of a page load has an effect. */
-export function beginFollowing() {
+export function startLiveUpdates() {
   const workspaceId = currentWorkspaceId()
   if (begun || !workspaceId) return
   begun = true

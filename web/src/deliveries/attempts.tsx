@@ -2,7 +2,7 @@ import type { Attempt, DeliveryDetail } from '@baton/protocol'
 import type { ReactNode } from 'react'
 import { cx } from '../ui/class-names.ts'
 import { Block } from '../ui/copy.tsx'
-import { exactly } from '../ui/time.tsx'
+import { exactTime } from '../ui/time.tsx'
 import { durationText, failureReasons, outcomeText } from './labels.tsx'
 import { NextAttempt } from './next-attempt.tsx'
 
@@ -76,7 +76,7 @@ const AttemptText = ({ attempt, explained, isLast }: AttemptProps) => (
         {attempt.number}. {outcomeText(attempt)}
       </span>
       <span className="tabular text-xs text-ink-3">
-        {exactly(attempt.started_at)} · {durationText(attempt.duration_ms)}
+        {exactTime(attempt.started_at)} · {durationText(attempt.duration_ms)}
       </span>
     </p>
     {attempt.reason && explained && (

@@ -12,7 +12,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { messageOf } from '../ui/problem.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
-import { exactly } from '../ui/time.tsx'
+import { exactTime } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl.ts'
@@ -75,7 +75,7 @@ const Summary = ({ delivery, held }: { delivery: Detail; held: boolean }) => (
       </span>
     </dd>
     <dt>Occurred</dt>
-    <dd className="tabular">{exactly(delivery.created_at)}</dd>
+    <dd className="tabular">{exactTime(delivery.created_at)}</dd>
     <dt>Delivery ID</dt>
     <dd>
       <Copyable text={delivery.id} label="delivery ID" />

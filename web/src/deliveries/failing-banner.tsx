@@ -2,7 +2,7 @@ import type { EndpointHealth } from '@baton/protocol'
 import type { Endpoint } from '../data/endpoints.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/states.tsx'
-import { exactly, Time } from '../ui/time.tsx'
+import { exactTime, Time } from '../ui/time.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
 import type { EndpointActions } from './endpoint-actions.ts'
 import { failureReasons, heldText, outcomeText } from './labels.tsx'
@@ -23,7 +23,7 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
         <>
           Disabled after repeated failures
           {failing_since && (
-            <span title={exactly(failing_since)}>
+            <span title={exactTime(failing_since)}>
               {' '}
               (<Time at={failing_since} />)
             </span>

@@ -10,17 +10,17 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'na
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** Relative time such as "5m ago"; the date after a week. */
-export function ago(moment: string, now = Date.now()): string {
+export function timeAgo(moment: string, now = Date.now()): string {
   const ms = Date.parse(moment) - now
   if (Math.abs(ms) > 7 * 86_400_000) return dayOf(moment)
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? []
   return unit && size ? relative.format(Math.round(ms / size), unit) : 'just now'
 }
 
-export const exactly = (moment: string) => exact.format(new Date(moment))
+export const exactTime = (moment: string) => exact.format(new Date(moment))
 
 /** 95 s is "1m 35s". */
-export function lasted(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   if (seconds < 60) return `${seconds}s`
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
@@ -44,8 +44,8 @@ export function useNow(everyMs: number, running = true): number {
 export const Time = ({ at, className }: { at: string; className?: string }) => {
   const now = useNow(30_000)
   return (
-    <time dateTime={at} title={exactly(at)} className={className}>
-      {ago(at, now)}
+    <time dateTime={at} title={exactTime(at)} className={className}>
+      {timeAgo(at, now)}
     </time>
   )
 }

@@ -13,7 +13,7 @@ import { Select } from '../ui/field.tsx'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
-import { exactly } from '../ui/time.tsx'
+import { exactTime } from '../ui/time.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
 import { Invite } from './invite.tsx'
 
@@ -146,7 +146,7 @@ function Invitations() {
             <span className="min-w-40 flex-1 truncate">{email}</span>
             <span className="text-xs text-ink-2">
               {roles[role]} ·{' '}
-              <time dateTime={expires_at} title={exactly(expires_at)}>
+              <time dateTime={expires_at} title={exactTime(expires_at)}>
                 expires {inDays(expires_at)}
               </time>
             </span>

@@ -3,7 +3,7 @@ import { Box, CheckSquare, Square } from 'lucide-react'
 import { type CSSProperties, memo } from 'react'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import { cx } from '../../ui/class-names.ts'
-import { ago } from '../../ui/time.tsx'
+import { timeAgo } from '../../ui/time.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { PriorityIcon } from '../fields/values.tsx'
@@ -97,7 +97,7 @@ function OneLine({ row: { issue }, width, directory, session, selected, editing,
       </Cell>
       {width === 'wide' && (
         <Cell className={cx(cell, 'w-14 justify-end text-xs text-ink-3 tabular')}>
-          <time dateTime={issue.updated_at}>{ago(issue.updated_at)}</time>
+          <time dateTime={issue.updated_at}>{timeAgo(issue.updated_at)}</time>
         </Cell>
       )}
     </>
