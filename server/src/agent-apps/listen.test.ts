@@ -295,7 +295,7 @@ describe('an answer', () => {
       for (const over of [early, late]) {
         const refused = await app.unchanged(() => listener.answer(over, { status: 200 }))
         expect(refused).toMatchObject(notFound)
-        expect(refused.body.message).toMatch(/five seconds/)
+        expect(refused.body.message).toMatch(/5 seconds/)
       }
     },
   )

@@ -1,6 +1,6 @@
 import { useId, useRef } from 'react'
 import { cx } from '../ui/class-names.ts'
-import { placeOf, type Read } from './json.ts'
+import { type ParsedJson, positionAt } from './json.ts'
 
 export interface Problem {
   path: string
@@ -11,7 +11,7 @@ export interface Problem {
 interface Props {
   text: string
   onChange: (text: string) => void
-  parsed: Read
+  parsed: ParsedJson
   /** Error messages by dotted path. */
   errors: Record<string, string>
 }
@@ -26,7 +26,7 @@ const offsetOf = (offsets: Map<string, number>, path: string): number => {
 export function problemsOf({ parsed, errors }: Pick<Props, 'parsed' | 'errors'>): Problem[] {
   if (!parsed.ok) return [{ path: '', message: parsed.message, offset: parsed.offset }]
   return Object.entries(errors)
-    .map(([path, message]) => ({ path, message, offset: offsetOf(parsed.at, path) }))
+    .map(([path, message]) => ({ path, message, offset: offsetOf(parsed.offsets, path) }))
     .sort((a, b) => a.offset - b.offset)
 }
 
@@ -56,7 +56,7 @@ export function JsonEditor({ text, onChange, parsed, errors }: Props) {
       >
         <div aria-hidden className="pointer-events-none absolute inset-x-0 top-0 font-mono text-xs">
           {problems.map(({ path, message, offset }) => {
-            const { line } = placeOf(text, offset)
+            const { line } = positionAt(text, offset)
             return (
               <div
                 key={path}
@@ -93,7 +93,7 @@ export function JsonEditor({ text, onChange, parsed, errors }: Props) {
       {problems.length > 0 && (
         <ul id={`${id}-problems`} aria-label="JSON errors" className="space-y-1">
           {problems.map(({ path, message, offset }) => {
-            const { line, column } = placeOf(text, offset)
+            const { line, column } = positionAt(text, offset)
             return (
               <li key={path} className="text-xs">
                 <button

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { placeOf, readJson } from './json.ts'
+import { parseJson, positionAt } from './json.ts'
 
 test('gives the position of each field', () => {
   const text = '{\n  "name": "Echo",\n  "oauth": { "scopes": ["read", "write"] }\n}'
-  const read = readJson(text)
-  if (!read.ok) throw new Error(read.message)
-  expect(read.value).toEqual({ name: 'Echo', oauth: { scopes: ['read', 'write'] } })
-  const places = Object.fromEntries([...read.at].map(([path, offset]) => [path, placeOf(text, offset)]))
-  expect(places).toEqual({
+  const parsed = parseJson(text)
+  if (!parsed.ok) throw new Error(parsed.message)
+  expect(parsed.value).toEqual({ name: 'Echo', oauth: { scopes: ['read', 'write'] } })
+  const positions = Object.fromEntries([...parsed.offsets].map(([path, offset]) => [path, positionAt(text, offset)]))
+  expect(positions).toEqual({
     '': { line: 1, column: 1 },
     name: { line: 2, column: 3 },
     oauth: { line: 3, column: 3 },
@@ -32,10 +32,10 @@ test.each([
   [`${'['.repeat(40)}${']'.repeat(40)}`, 'This is nested too deeply', 33],
   ['['.repeat(200_000), 'This is nested too deeply', 0],
 ])('shows where %.20s is wrong', (text, message, offset) => {
-  expect(readJson(text)).toEqual({ ok: false, message, offset })
+  expect(parseJson(text)).toEqual({ ok: false, message, offset })
 })
 
 test('keeps a field called __proto__ as a field', () => {
-  const read = readJson('{"__proto__": 1}')
-  expect(read.ok && Object.keys(read.value as object)).toEqual(['__proto__'])
+  const parsed = parseJson('{"__proto__": 1}')
+  expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__'])
 })

@@ -3,8 +3,8 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-export interface Place {
-  /** From 1. */
+export interface Position {
+  /** Starts at 1. */
   line: number
   column: number
 }
@@ -12,8 +12,8 @@ interface Problem {
   message: string
   offset: number
 }
-export type Read =
-  | { ok: true; value: Json /** Where the value of each dotted path begins. */; at: Map<string, number> }
+export type ParsedJson =
+  | { ok: true; value: Json /** Offset of the value at each dotted path. */; offsets: Map<string, number> }
   | ({ ok: false } & Problem)
 
 const notEscaped = 'This string holds a character that must be escaped'
@@ -32,8 +32,8 @@ const messages: Record<string, string> = {
   InvalidCommentToken: 'JSON has no comments',
 }
 
-/** Parses JSON and keeps the position of each field, so that errors can be shown beside it. */
-export function readJson(text: string): Read {
+/** Parses JSON and keeps the position of each field, so that errors can be shown at their lines. */
+export function parseJson(text: string): ParsedJson {
   const errors: ParseError[] = []
   const tree = parse(text, errors)
   if (tree === 'too deep') return { ok: false, ...tooDeep(0) }
@@ -42,10 +42,10 @@ export function readJson(text: string): Read {
     const code = first ? printParseErrorCode(first.error) : 'ValueExpected'
     return { ok: false, message: messages[code] ?? 'This is not valid JSON', offset: first?.offset ?? 0 }
   }
-  const at = new Map<string, number>()
-  const problem = locate(tree, '', 0, at)
+  const offsets = new Map<string, number>()
+  const problem = locate(tree, '', 0, offsets)
   // JSON.parse, unlike jsonc-parser's getNodeValue, keeps a field called __proto__.
-  return problem ? { ok: false, ...problem } : { ok: true, value: JSON.parse(text), at }
+  return problem ? { ok: false, ...problem } : { ok: true, value: JSON.parse(text), offsets }
 }
 
 /** The parser is recursive: thousands of brackets exceed its stack. */
@@ -60,22 +60,22 @@ function parse(text: string, errors: ParseError[]): Node | undefined | 'too deep
 
 const tooDeep = (offset: number): Problem => ({ message: 'This is nested too deeply', offset })
 
-/** Fills `at`. Returns what the API would refuse although it is JSON: a field given twice, or too many levels. */
-function locate(node: Node, path: string, depth: number, at: Map<string, number>): Problem | null {
-  if (!at.has(path)) at.set(path, node.offset)
+/** Fills `offsets`. Returns an error for valid JSON that the API rejects: a duplicate field, or too many levels. */
+function locate(node: Node, path: string, depth: number, offsets: Map<string, number>): Problem | null {
+  if (!offsets.has(path)) offsets.set(path, node.offset)
   if (depth > limits.bodyDepth) return tooDeep(node.offset)
   for (const [index, child] of (node.children ?? []).entries()) {
     const [name, value] = child.type === 'property' ? (child.children ?? []) : []
     const inner = [...(path ? [path] : []), name ? name.value : index].join('.')
-    if (name && at.has(inner)) return { message: `${name.value} is given twice`, offset: child.offset }
-    at.set(inner, child.offset)
-    const problem = locate(value ?? child, inner, depth + 1, at)
+    if (name && offsets.has(inner)) return { message: `${name.value} is given twice`, offset: child.offset }
+    offsets.set(inner, child.offset)
+    const problem = locate(value ?? child, inner, depth + 1, offsets)
     if (problem) return problem
   }
   return null
 }
 
-export function placeOf(text: string, offset: number): Place {
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split('\n')
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
 }

@@ -6,7 +6,7 @@ import { fieldErrors } from '../ui/problem.ts'
 import { sentence } from '../ui/sentence.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
-import { type Json, placeOf, readJson } from './json.ts'
+import { type Json, parseJson, positionAt } from './json.ts'
 import { JsonEditor } from './json-editor.tsx'
 import { manifestText, valueAt } from './manifest.ts'
 import { ManifestForm } from './manifest-form.tsx'
@@ -39,7 +39,7 @@ function useFieldErrors(manifest: Json | undefined) {
 
 /** Edits one manifest as a form and as JSON, side by side. */
 export function ManifestEditor({ text, onChange, action, onSubmit, children }: Props) {
-  const parsed = readJson(text)
+  const parsed = parseJson(text)
   const manifest = parsed.ok ? parsed.value : undefined
   const { errors, setRejected } = useFieldErrors(manifest)
   const [view, setView] = useState<'form' | 'json'>('form')
@@ -97,7 +97,7 @@ export function ManifestEditor({ text, onChange, action, onSubmit, children }: P
             <ManifestForm manifest={parsed.value} errors={errors} onChange={(next) => onChange(manifestText(next))} />
           ) : (
             <Notice tone="warn" title="Invalid JSON">
-              {parsed.message} in line {placeOf(text, parsed.offset).line}. Fix the JSON to see the form.
+              Line {positionAt(text, parsed.offset).line}: {parsed.message}. Fix the JSON to see the form.
             </Notice>
           )}
         </div>
