@@ -3,11 +3,11 @@ import { sql } from '../src/db/sql.ts'
 import type { Client } from './client.ts'
 import type { TestApp } from './harness.ts'
 
-/** Makes an app available for everything; nobody calls it unless the test delivers. */
+/** Makes an app available; nothing is sent to it unless the test delivers. */
 const hook = 'https://robots.example.com/hook'
 export const everyScope = ['read', 'write', 'app:assignable', 'app:mentionable']
 
-/** Something to say, by its type. */
+/** A valid content for each type of activity. */
 export const contents = {
   thought: { type: 'thought', body: 'Looking.' },
   action: { type: 'action', action: 'Read', parameter: 'main.ts' },
@@ -17,7 +17,7 @@ export const contents = {
 } as const
 export type Said = keyof typeof contents
 
-/** A workspace with two teams, an app that covers the first and can be given work there, and ways to begin sessions. */
+/** A workspace with two teams, an app that covers the first one, and functions that open sessions. */
 export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
   const workspace = await app.workspace()
   const { owner, member } = workspace
@@ -40,17 +40,17 @@ export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
   const latest = async (): Promise<AgentSession> => (await robot.get('/agent-sessions?limit=1')).body.data[0]
   const at = (id: string) => conversation(robot, member, id)
 
-  /** A session that the member began by delegating a new issue. */
+  /** A session that the member opened by delegating a new issue. */
   const delegated = async (fields = {}) => {
     await newIssue({ delegate_id: robot.userId, ...fields })
     return at((await latest()).id)
   }
-  /** A session that the member began by mentioning the app, on an issue or project. */
+  /** A session that the member opened by mentioning the app, on an issue or project. */
   const mentioned = async (target: { id: string }, fields = {}) => {
     const said = await comment(target, `@[Robot](${robot.userId}) look`, fields)
     return { ...at((await latest()).id), comment: said }
   }
-  /** A session that the app began. */
+  /** A session that the app opened. */
   const begun = async (body?: Record<string, unknown>) => {
     const { body: session } = await robot.post('/agent-sessions', body ?? { issue_id: (await newIssue()).id })
     return at(session.id)
@@ -71,7 +71,7 @@ export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
   }
 }
 
-/** A token lives for an hour, and the clock of these tests goes on for longer. */
+/** Tokens expire after an hour, and the clock of these tests advances further. */
 async function outliveTests(app: TestApp, installationId: string) {
   const expires = new Date(app.clock.now().getTime() + 30 * 86_400_000)
   await app.ctx.db.run(sql`
@@ -102,7 +102,7 @@ export function conversation(robot: Client, person: Client, id: string) {
   }
 }
 
-/** Brings a new session into a state. The clock goes on for `stale` alone. */
+/** Brings a new session into a state. Advances the clock only for `stale`. */
 export async function bringTo(app: TestApp, session: Conversation, state: AgentSession['state']) {
   const spoken: Partial<Record<AgentSession['state'], Said>> = {
     active: 'thought',
