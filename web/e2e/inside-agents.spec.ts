@@ -148,7 +148,7 @@ test(
     await page.getByRole('textbox', { name: 'Name' }).fill('One too many')
     faults.expect(/status of 409/)
     await page.getByRole('button', { name: 'Create agent' }).click()
-    await expect(page.getByRole('alert')).toContainText('delete one you no longer need')
+    await expect(page.getByRole('alert')).toContainText('You already have 20 personal agents')
     await checkAxe(page)
     expect((await company.member.api.listPersonalAgents({})).data).toHaveLength(20)
   },

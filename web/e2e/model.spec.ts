@@ -17,7 +17,7 @@ test('managers see the model and its health; members do not', async ({ page, com
   const [issue] = company.issues
   await owner.api.updateIssue({ issue_id: issue.id, delegate_id: scribe.id })
   await page.getByRole('link', { name: /Scribe.*The door sticks/ }).click()
-  await expect(page.getByText('The language model could not be reached. I ask it again.')).toBeVisible()
+  await expect(page.getByText('The language model could not be reached. Retrying.')).toBeVisible()
   await page.goto('/agents')
   await expect(model).toContainText('Failing: could not be reached')
   await checkAxe(page)
