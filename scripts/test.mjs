@@ -12,7 +12,7 @@ import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
 import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 960, postgres: 420, browser: 480 }
+const budgetSeconds = { embedded: 1200, postgres: 540, browser: 720 }
 /** Code that relies on locks, notifications or several processes, where PostgreSQL can differ from the embedded database. */
 const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
 const flags = new Set(process.argv.slice(2))
