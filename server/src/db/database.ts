@@ -14,7 +14,7 @@ export interface Driver {
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
   listen(channel: string, onMessage: (message: string) => void): Listening
-  /** Maintenance that PostgreSQL does by itself in the background. */
+  /** Maintenance that PostgreSQL does in background processes. */
   tidy?(): Promise<void>
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface Tx extends Queryable {
   afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>): void
 }
 
-/** What a committed transaction announces within this process: by topic, the kind of its messages. */
+/** Messages that a committed transaction sends within this process, by topic. */
 export interface Topics {
   /** Ids of endpoints with pending deliveries. */
   due: string
