@@ -161,7 +161,7 @@ describe('a statement', () => {
     await db.run(sql`insert into words values (1, 'one')`)
     await db.run(sql`analyze words`)
     const look = () => db.row(sql`select word from words where id = ${1}::int`)
-    /** As it was planned when it was last run, on the connection that we have all to ourselves. */
+    /** The current plan of the prepared statement, on the only connection in use. */
     const plan = async () => {
       const { name } = found(
         await db.row<{ name: string }>(sql`
@@ -179,7 +179,7 @@ describe('a statement', () => {
   })
 })
 
-test.skipIf(!process.env.DATABASE_URL)('a deadlock is tried again', async () => {
+test.skipIf(!process.env.DATABASE_URL)('a transaction is retried after a deadlock', async () => {
   await db.run(sql`insert into notes values (11, 'x'), (12, 'x')`)
   let arrived = 0
   let release = () => {}

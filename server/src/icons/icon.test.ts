@@ -35,7 +35,7 @@ const send =
   (response) =>
     response.writeHead(status, { 'content-type': type }).end(bytes)
 
-/** Somebody's site with an icon, on a real port. */
+/** A site with an icon, on a real port. */
 async function site(answer: Answer) {
   const requests: IncomingMessage[] = []
   const seen = { requests, connections: 0 }
@@ -175,7 +175,7 @@ describe('an address that is not public', () => {
     expect({ sockets: sockets(), connections: seen.connections }).toEqual({ sockets: 0, connections: 0 })
   })
 
-  test('is noticed by both counters when it is allowed', async () => {
+  test('increases both counters when it is allowed', async () => {
     const { seen, port } = await site(send(png))
     const sockets = countSockets()
     const client = newClient({ allow: [{ range: '127.0.0.0/8' }] })

@@ -13,7 +13,7 @@ const body = Buffer.from('{"a":1}')
 const answer = (status: number, text = '', headers = '') =>
   `HTTP/1.1 ${status} x\r\n${headers}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 
-/** Hands each request to the test as the socket it came on, with what was received. */
+/** Passes each request to `onRequest`, with its socket. */
 async function receive(onRequest: (socket: Socket, request: string) => void) {
   const seen = { connections: 0, requests: 0, closed: 0 }
   const server = createServer((socket) => {
