@@ -42,7 +42,7 @@ describe('a test database', () => {
     'alter table rate_limits rename to lost',
     'alter table rate_limits alter column clear_at drop not null',
     'create schema other',
-  ])('forgets: %s', async (change) => {
+  ])('is not reused after: %s', async (change) => {
     const first = await openTestDatabase()
     await first.tx((tx) => tx.script(change))
     await first.close()

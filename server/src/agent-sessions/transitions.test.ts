@@ -263,15 +263,15 @@ describe('removing the delegate', () => {
       // Delegated again while the first is still stopping: opens another session.
       const robotId = (await first.get()).app_user_id
       await member.put(`/issues/${issue.id}`, { delegate_id: robotId })
-      const anew = at((await latest()).id)
-      expect(anew.id).not.toBe(first.id)
-      expect((await anew.get()).state).toBe('pending')
+      const another = at((await latest()).id)
+      expect(another.id).not.toBe(first.id)
+      expect((await another.get()).state).toBe('pending')
       expect((await first.get()).state).toBe('stopping')
       await member.put(`/issues/${issue.id}`, { title: 'Renamed', delegate_id: robotId })
-      expect((await latest()).id).toBe(anew.id)
+      expect((await latest()).id).toBe(another.id)
       await first.say('response')
       expect(await first.get()).toMatchObject({ state: 'complete', end_reason: 'undelegated' })
-      expect((await anew.get()).state).toBe('pending')
+      expect((await another.get()).state).toBe('pending')
     },
   )
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
 import { found } from '../http/errors.ts'
-import { Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
+import { Db, isConflict, isDatabaseUnavailable, isTimedOut, isUnwritable } from './database.ts'
 import { openEmbedded } from './embedded.ts'
 import { applyMigration, migrate } from './migrate.ts'
 import { json, Sql, sql } from './sql.ts'
@@ -262,15 +262,17 @@ test('migrations run once, however many processes run them at once', async () =>
 test('temporary errors are distinguished from programming errors', () => {
   const error = (code: string, message = '') => Object.assign(new Error(message), { code })
   for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '25P03', '53300', '08006']) {
-    expect(isDatabaseAway(error(code))).toBe(true)
+    expect(isDatabaseUnavailable(error(code))).toBe(true)
   }
-  expect(isDatabaseAway(error('', 'timeout exceeded when trying to connect'))).toBe(true)
-  expect(isDatabaseAway(error('', 'Connection terminated unexpectedly'))).toBe(true)
+  expect(isDatabaseUnavailable(error('', 'timeout exceeded when trying to connect'))).toBe(true)
+  expect(isDatabaseUnavailable(error('', 'Connection terminated unexpectedly'))).toBe(true)
   for (const code of ['40P01', '40001', '23503']) expect(isConflict(error(code))).toBe(true)
   for (const code of ['55P03', '57014']) expect(isTimedOut(error(code))).toBe(true)
   for (const code of ['53100', '25006']) expect(isUnwritable(error(code))).toBe(true)
   for (const code of ['42P01', '23505', '22P02', '']) {
-    const found = [isDatabaseAway, isConflict, isTimedOut, isUnwritable].filter((is) => is(error(code, 'no relation')))
+    const found = [isDatabaseUnavailable, isConflict, isTimedOut, isUnwritable].filter((is) =>
+      is(error(code, 'no relation')),
+    )
     expect(found).toEqual([])
   }
 })

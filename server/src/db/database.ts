@@ -196,7 +196,7 @@ export const isStalePlan = (error: unknown) => ['0A000', '26000'].includes(Strin
 export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
 
 /** The server could not be reached or ended the connection; the statement itself is not at fault. */
-export const isDatabaseAway = (error: unknown) =>
+export const isDatabaseUnavailable = (error: unknown) =>
   /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|25P03|53300|08...)$/.test(
     String(sqlState(error)),
   ) ||

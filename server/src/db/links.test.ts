@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
 import { withDatabase } from '../../test/template.ts'
-import { Db, isDatabaseAway, isTimedOut } from './database.ts'
+import { Db, isDatabaseUnavailable, isTimedOut } from './database.ts'
 import { listen } from './listen.ts'
 import { migrate } from './migrate.ts'
 import { connectPostgres } from './postgres.ts'
@@ -91,7 +91,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
       await tx.run(sql`update notes set text = 'two' where id = 1`)
     })
     // One query timeout: there is no second one for a rollback.
-    expect(await tookMs(() => expect(failing).rejects.toSatisfy(isDatabaseAway))).toBeLessThan(2900)
+    expect(await tookMs(() => expect(failing).rejects.toSatisfy(isDatabaseUnavailable))).toBeLessThan(2900)
     expect(await db.row(one)).toEqual({ text: 'one' })
   })
 
@@ -101,7 +101,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
     await listening.ready
     await db.rows(one)
     proxy.silence()
-    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseAway)
+    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseUnavailable)
     expect(await tookMs(() => Promise.all([listening.stop(), db.close()]))).toBeLessThan(5000)
     proxy.cut()
     await unanswered

@@ -27,7 +27,7 @@ interface Batch {
 const isUnblocked = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted}))`
-/** Due at once, whatever `next_at` is: the clock may have been set back since it was written. */
+/** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
 const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${isUnblocked}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`

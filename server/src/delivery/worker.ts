@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { isDatabaseAway, type Listening } from '../db/database.ts'
+import { isDatabaseUnavailable, type Listening } from '../db/database.ts'
 import { SingleFlight } from '../single-flight.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
 import { batchSize, claim, nextDueAt, returnExpired, wakeOverlooked } from './claim.ts'
@@ -198,7 +198,7 @@ export class DeliveryWorker {
         const { message } = error as Error
         this.#ctx.log.warn(
           { message },
-          isDatabaseAway(error) ? 'the database is unavailable' : 'could not process deliveries',
+          isDatabaseUnavailable(error) ? 'the database is unavailable' : 'could not process deliveries',
         )
       }
       return false

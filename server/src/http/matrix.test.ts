@@ -63,7 +63,7 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
     appScopes.map(async (scope) => ({ scope, client: await app.installed(owner, { scopes: [scope] }) })),
   )
   return [
-    { name: 'nobody', client: app.anonymous, expects: always('UNAUTHORIZED') },
+    { name: 'anonymous', client: app.anonymous, expects: always('UNAUTHORIZED') },
     { name: 'owner', client: owner, expects: person('owner') },
     { name: 'admin', client: admin, expects: person('admin') },
     { name: 'member', client: member, expects: person('member') },

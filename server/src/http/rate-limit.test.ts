@@ -129,35 +129,35 @@ describe('the headers', () => {
       const { owner } = await app.workspace()
       const [reader, elsewhere] = [await app.installed(owner, { scopes: ['read'] }), await app.workspace()]
       let left = { sessions: 600, api: 1200 }
-      const told = (response: Response, status: number, route: Route = routes.listTeams) => {
+      const expectHeaders = (response: Response, status: number, route: Route = routes.listTeams) => {
         const { name, max } = rateLimitOf(app.ctx.config, route)
         expect([response.status, ...limitHeaders(response)]).toEqual([status, String(max), String(--left[name]), '60'])
       }
-      told(await reader.get('/teams'), 200)
-      told(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
-      told(await reader.post('/issues', undefined, { raw: '{' }), 403)
-      told(await reader.get('/teams', { headers: { 'x-workspace-id': elsewhere.id } }), 403)
-      told(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
-      told(await reader.get('/teams/team_missing'), 404)
-      told(await reader.get('/teams?surprise=1'), 422)
-      told(await reader.get('/nowhere'), 404)
-      told(await reader.request('PUT', '/teams'), 405)
-      told(await reader.request('DELETE', '/agent-sessions'), 405, routes.listAgentSessions)
+      expectHeaders(await reader.get('/teams'), 200)
+      expectHeaders(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
+      expectHeaders(await reader.post('/issues', undefined, { raw: '{' }), 403)
+      expectHeaders(await reader.get('/teams', { headers: { 'x-workspace-id': elsewhere.id } }), 403)
+      expectHeaders(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
+      expectHeaders(await reader.get('/teams/team_missing'), 404)
+      expectHeaders(await reader.get('/teams?surprise=1'), 422)
+      expectHeaders(await reader.get('/nowhere'), 404)
+      expectHeaders(await reader.request('PUT', '/teams'), 405)
+      expectHeaders(await reader.request('DELETE', '/agent-sessions'), 405, routes.listAgentSessions)
       for (const operation of Object.values(api) as Operation[]) {
         const { caller, method, path, at } = operation.route
         if (at || caller === 'anyone' || caller === 'anyone or person') continue
         const answer = await reader.request(method, path.replace(/:\w+/g, 'missing'), method === 'GET' ? undefined : {})
-        told(answer, answer.status, operation.route)
+        expectHeaders(answer, answer.status, operation.route)
       }
 
       const writer = await app.installed(owner)
       left = { sessions: 600, api: 1200 }
       const post = (raw: string, type = 'application/json') =>
         writer.post('/issues', undefined, { raw, headers: { 'content-type': type } })
-      told(await post('{'), 400)
-      told(await post(`"${'x'.repeat(1_048_577)}"`), 413)
-      told(await post('<issue/>', 'text/xml'), 415)
-      told(await post('{}'), 422)
+      expectHeaders(await post('{'), 400)
+      expectHeaders(await post(`"${'x'.repeat(1_048_577)}"`), 413)
+      expectHeaders(await post('<issue/>', 'text/xml'), 415)
+      expectHeaders(await post('{}'), 422)
     },
   )
 

@@ -106,7 +106,7 @@ describe('an icon', () => {
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>'],
     ['nothing', ''],
     ['half a header', png.subarray(0, 20)],
-  ])('is not %s, though it is called image/png', async (_, body) => expect(await fetchFrom(send(body))).toBeNull())
+  ])('is not %s with the content type image/png', async (_, body) => expect(await fetchFrom(send(body))).toBeNull())
 
   test('has at most 512 KB', async () => {
     const largest = await fetchFrom(send(pngOfBytes(maxBytes)))
@@ -190,7 +190,7 @@ describe('an address that is not public', () => {
     'file:///icon.png',
     'https://u:p@e.com/',
     ' https://e.com/',
-  ])('and text that is no address is refused: %j', async (url) =>
+  ])('or text that is not a URL is refused: %j', async (url) =>
     expect(await fetchIcon(newClient({ allow: [] }), url)).toBeNull(),
   )
 })
