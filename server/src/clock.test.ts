@@ -32,7 +32,7 @@ test('runs the work once at a time, and waits for it when stopped', async () => 
   expect(clock.waiting).toBe(0)
 })
 
-test('goes on after an error, which it passes on, and can still be stopped', async () => {
+test('reports an error, continues, and can still be stopped', async () => {
   const clock = new TestClock()
   let runs = 0
   const errors: string[] = []

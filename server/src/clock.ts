@@ -14,8 +14,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Runs `work` again and again, each time `everyMs` after the last run ended. An error is passed to `onError`; the runs
- * go on. The returned function stops them and waits for a run in progress.
+ * Runs `work` repeatedly, each time `everyMs` after the last run ended. An error is passed to `onError` and does not
+ * stop the runs. The returned function stops them and waits for a run in progress.
  */
 export function repeat(
   clock: Clock,
@@ -54,6 +54,6 @@ export const days = (count: number) => count * 24 * 60 * 60 * 1000
 /** A timestamp sent by a caller, in the format of the API. */
 export const moment = (text: string | null) => (text === null ? null : new Date(text).toISOString())
 
-/** http.updated-at-strictly-grows: receivers drop what is not newer, so each change is later than the one before. */
+/** http.updated-at-strictly-grows: later than `previous`, because receivers drop versions that are not newer. */
 export const laterThan = (previous: string, now: Date) =>
   new Date(Math.max(now.getTime(), Date.parse(previous) + 1)).toISOString()

@@ -8,7 +8,7 @@ const base64 = key.toString('base64')
 const postgres = { DATABASE_URL: 'postgres://baton@db.example/baton', BATON_SECRET_KEY: base64 }
 
 test(
-  'without any variable',
+  'every variable has a default',
   verifies('config.listen-address-default', 'config.root-url-default', 'config.addresses-follow-root-url'),
   () => {
     expect(readConfig({})).toEqual({
@@ -63,7 +63,7 @@ test('defaults that depend on where it runs', () => {
   expect(readConfig({ BATON_DEMO: '0' }).demo).toBe(false)
 })
 
-describe('accepted', () => {
+describe('accepts', () => {
   test.for([
     ['http://localhost:8080'],
     ['http://127.0.0.1:8080'],
@@ -139,7 +139,7 @@ describe('accepted', () => {
   })
 })
 
-describe('refused, in one line that names the variable', () => {
+describe('refuses, in one line that names the variable', () => {
   test.for([
     ['PORT', 'abc'],
     ['PORT', '65536'],
@@ -201,7 +201,7 @@ describe('refused, in one line that names the variable', () => {
     },
   )
 
-  test('BATON_SECRET_KEY is needed with DATABASE_URL', verifies('config.secret-key-required-with-database-url'), () => {
+  test('DATABASE_URL without BATON_SECRET_KEY', verifies('config.secret-key-required-with-database-url'), () => {
     expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)
   })
 

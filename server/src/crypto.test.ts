@@ -14,7 +14,7 @@ test('a sealed value opens only with its key and its owner', () => {
   expect(() => new Keyring(one).open(sealed.slice(0, -2), 'whk_1')).toThrow()
 })
 
-test('a previous key still opens, the current one seals', () => {
+test('previous keys can open, only the current one seals', () => {
   const old = new Keyring(one).seal('secret', 'whk_1')
   const rotated = new Keyring(two, [one])
   expect(rotated.open(old, 'whk_1')).toBe('secret')

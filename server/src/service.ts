@@ -17,7 +17,7 @@ export interface Lifecycle {
   stopping: boolean
 }
 
-/** Health, readiness, metrics, the API description, and what the instance offers. */
+/** Routes about this instance: health, readiness, metrics, the API description, version and features. */
 export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lifecycle, web: WebFiles | null) {
   const { config } = context
   // A shared database may be reachable by others; there only the operator's terminal shows the demo login.

@@ -21,7 +21,7 @@ describe('SingleFlight', () => {
     expect(runs).toHaveLength(3)
   })
 
-  test('rejects every call that shared a failed run, and starts anew afterwards', async () => {
+  test('rejects every call that shared a failed run, and starts a new run afterwards', async () => {
     const { runs, work } = controlledWork()
     const flight = new SingleFlight<number>()
     const calls = Promise.allSettled([flight.run('a', work), flight.run('a', work)])

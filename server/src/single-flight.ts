@@ -41,7 +41,7 @@ export class CoalescedTask {
         await this.#work()
       }
     } finally {
-      // In the same step as the last look at #requested: no request can come between.
+      // Runs synchronously after the last check of #requested, so no request is missed.
       this.#running = undefined
     }
   }

@@ -13,7 +13,7 @@ export interface UnitOfWork<Caller = unknown, Connection extends Queryable = Tx>
   config: Config
 }
 
-/** What audit entries, events and inbox entries need to know; `caller.id` is null for the service itself. */
+/** The part that audit entries, events and inbox entries need; `caller.id` is null for the service itself. */
 export type Recording = Omit<UnitOfWork<{ id: string | null; workspaceId: string }>, 'config'>
 
 /** Runs `work` in a transaction. The clock is read once for each attempt, also when a conflict makes it run again. */

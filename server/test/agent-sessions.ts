@@ -15,7 +15,7 @@ export const contents = {
   response: { type: 'response', body: 'Done.' },
   error: { type: 'error', body: 'It broke.' },
 } as const
-export type Said = keyof typeof contents
+export type AppActivityType = keyof typeof contents
 
 /** A workspace with two teams, an app that covers the first one, and functions that open sessions. */
 export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
@@ -47,8 +47,8 @@ export async function sessionScene(app: TestApp, { webhook = hook } = {}) {
   }
   /** A session that the member opened by mentioning the app, on an issue or project. */
   const mentioned = async (target: { id: string }, fields = {}) => {
-    const said = await comment(target, `@[Robot](${robot.userId}) look`, fields)
-    return { ...at((await latest()).id), comment: said }
+    const created = await comment(target, `@[Robot](${robot.userId}) look`, fields)
+    return { ...at((await latest()).id), comment: created }
   }
   /** A session that the app opened. */
   const begun = async (body?: Record<string, unknown>) => {
@@ -89,7 +89,7 @@ export function conversation(robot: Client, person: Client, id: string) {
     id,
     path,
     get: async (by: Client = robot): Promise<AgentSession> => (await by.get(path)).body,
-    say: (what: Said | Record<string, unknown>, more: Record<string, unknown> = {}, headers = {}) => {
+    say: (what: AppActivityType | Record<string, unknown>, more: Record<string, unknown> = {}, headers = {}) => {
       const content = typeof what === 'string' ? contents[what] : what
       return robot.post(`${path}/activities`, { content, ...more }, { headers })
     },
@@ -104,14 +104,14 @@ export function conversation(robot: Client, person: Client, id: string) {
 
 /** Brings a new session into a state. Advances the clock only for `stale`. */
 export async function bringTo(app: TestApp, session: Conversation, state: AgentSession['state']) {
-  const spoken: Partial<Record<AgentSession['state'], Said>> = {
+  const activityFor: Partial<Record<AgentSession['state'], AppActivityType>> = {
     active: 'thought',
     awaitingInput: 'elicitation',
     complete: 'response',
     error: 'error',
   }
-  const said = spoken[state]
-  if (said) await session.say(said)
+  const type = activityFor[state]
+  if (type) await session.say(type)
   if (state === 'stale') app.clock.advance({ minutes: 30 })
   if (state === 'stopping') await session.stop()
 }

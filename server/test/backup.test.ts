@@ -13,7 +13,7 @@ type Env = Record<string, string>
 type Trial = (original: Env, backUp: (running: ServiceProcess) => Promise<Env>) => Promise<void>
 
 const newKey = () => randomBytes(32).toString('base64')
-/** What answers show follows from these, wherever it runs, and does not change while we look. */
+/** With these, responses do not depend on the port or on time. */
 const settings = {
   BATON_ROOT_URL: 'http://localhost:3000',
   BATON_WEBHOOK_ALLOW: 'localhost',
@@ -26,7 +26,7 @@ test('a backup is complete, continues where it was, and opens only with its key'
   await receiver.stop()
 })
 
-/** As docs/guides/postgres.md says, while the service runs. */
+/** As in docs/guides/postgres.md: the backup is made while the service runs. */
 async function onPostgres(run: Trial) {
   await withEmptyDatabase((original) =>
     withEmptyDatabase(async (restored) => {
@@ -49,7 +49,7 @@ async function refusedWithAnotherKey(restored: Env) {
   expect(strange.output).toContain('BATON_SECRET_KEY is not the key of this database')
 }
 
-/** As docs/guides/running.md says: stopped, then copied. */
+/** As in docs/guides/running.md: the service is stopped, then the directory is copied. */
 async function onEmbedded(run: Trial) {
   const [original, restored] = [await filledDataDir(), newDataDir()]
   await run({ BATON_DATA_DIR: original }, async (running) => {
@@ -75,7 +75,7 @@ async function trial(original: Env, backUp: (running: ServiceProcess) => Promise
     return service
   }
   try {
-    // Nobody works, so what is to be delivered is pending.
+    // Without a worker, deliveries stay pending.
     const before = await start({ ...original, BATON_ROLE: 'api' })
     const company = await fill(before.url, receiver)
     const shown = await everyList(company.person)
@@ -94,7 +94,7 @@ async function trial(original: Env, backUp: (running: ServiceProcess) => Promise
   }
 }
 
-/** Something of most kinds, and one delivery that waits. */
+/** Creates items of most kinds, and one pending delivery. */
 async function fill(url: string, receiver: Receiver) {
   const { person, headers, teamId: team_id } = await newcomer(url)
   const { headers: appHeaders, appUserId } = await install(url, person, 'https://listen.invalid/')
@@ -110,7 +110,7 @@ async function fill(url: string, receiver: Receiver) {
   return { person, headers, appHeaders, pending, secret: webhook.secret }
 }
 
-/** What every list that needs no more than a login answers. */
+/** The responses of all lists that need only a login. */
 async function everyList(person: Outsider) {
   const lists = (Object.values(routes) as Route[]).filter(
     ({ method, path, at, stream }) => method === 'GET' && !at && !stream && !path.includes(':'),

@@ -18,7 +18,7 @@ const retryDelaysMs = [1000, 1000, 1000]
 
 type Env = Record<string, string>
 
-/** The processes of one service: one on the embedded database, two on PostgreSQL. Others take the places of the dead. */
+/** The processes of one service: one on the embedded database, two on PostgreSQL. Killed ones are replaced. */
 class Cluster {
   readonly #env: Env
   readonly #services: ServiceProcess[] = []
@@ -38,7 +38,7 @@ class Cluster {
     this.#headers = { ...this.#headers, 'x-workspace-id': id }
   }
 
-  /** By each of the processes in turn, and so perhaps by one that is dead. */
+  /** Calls the processes in turn, possibly one that is dead. */
   call(method: string, path: string, body?: unknown) {
     const service = this.#services[this.#turn++ % this.#services.length] as ServiceProcess
     return service.call(method, path, body, this.#headers)
@@ -54,7 +54,7 @@ class Cluster {
     return all
   }
 
-  /** All of them at once in every other round, else one of them. Returns what starts others in their places. */
+  /** Kills all processes in every other round, else one. Returns a function that starts replacements. */
   async kill(round: number): Promise<() => Promise<void>> {
     const all = [...this.#services.keys()]
     const dead = round % 2 === 0 ? all : [round % all.length]
@@ -100,7 +100,7 @@ const test = base.extend<{ cluster: Cluster }>({
   },
 })
 
-/** Some deliveries are never accepted, some not the first time; which ones follows from their ids. */
+/** Refuses some deliveries always and some only at the first attempt. The ids decide which. */
 class MoodyAnswers {
   readonly given: number[] = []
   readonly #seen = new Set<string>()
@@ -113,11 +113,11 @@ class MoodyAnswers {
     this.given.push(refused ? 500 : 200)
     const send = () => response.writeHead(refused ? 500 : 200).end()
     if (this.#withheld) this.#withheld(send)
-    else setTimeout(send, 30) // slowly, so that a kill finds more under way
+    else setTimeout(send, 30) // a delay, so that more requests are in progress at a kill
     this.#withheld = undefined
   }
 
-  /** Once the next request has come: what sends its answer, for which its sender waits until then. */
+  /** Resolves when the next request arrives, with a function that sends its answer. */
   withheldNext() {
     return new Promise<() => void>((resolve) => {
       this.#withheld = resolve
@@ -135,7 +135,7 @@ async function addWebhooks(cluster: Cluster, { url }: Receiver): Promise<Map<str
   return secrets
 }
 
-/** Creates issues in rounds, and kills a process in the midst of each. Returns the ids of those that were acknowledged. */
+/** Creates issues in rounds, and kills processes during each. Returns the ids of the acknowledged issues. */
 async function createAmidKills(cluster: Cluster, answers: MoodyAnswers): Promise<string[]> {
   const acknowledged: string[] = []
   const post = async (until: number) => {
@@ -157,7 +157,7 @@ async function createAmidKills(cluster: Cluster, answers: MoodyAnswers): Promise
   return acknowledged
 }
 
-/** Every delivery, once none is pending. */
+/** Waits until no delivery is pending, and returns all. */
 async function settledDeliveries(cluster: Cluster, webhookIds: string[]) {
   const deliveries: Evidence['deliveries'] = []
   for (const webhookId of webhookIds) {
@@ -188,7 +188,7 @@ test('nothing is lost when processes are killed during their work', {
     signed: isSigned(received, secrets.get(received.body.webhook_id) ?? ''),
     answer: answers.given[index] as number,
   }))
-  // The kills struck: of some requests nobody was left to write down the answer.
+  // Some processes were killed before they could write an answer, so those deliveries were sent again.
   expect(duplicatesOf({ deliveries, requests })).toBeGreaterThan(0)
   expect(acknowledged.length).toBeGreaterThanOrEqual(issues)
   expect(problemsOf({ acknowledged, issueIds, webhookIds, deliveries, requests, retryDelaysMs })).toEqual([])

@@ -30,7 +30,7 @@ export async function openSameDatabase(db: Db): Promise<Db> {
 }
 
 // Copying the template takes a second of CPU, emptying a used database a tenth of that.
-const mostKept = 3
+const maxKept = 3
 const kept: Driver[] = []
 let dump: Blob | undefined
 let templateShape: string
@@ -78,7 +78,7 @@ function lend(driver: Driver): Driver {
       const ends = !closed && running === 0
       closed = true
       if (!ends) return
-      if (kept.length < mostKept) kept.push(driver)
+      if (kept.length < maxKept) kept.push(driver)
       else await driver.close()
     },
   }

@@ -5,10 +5,10 @@ import type { Received, Receiver } from './receiver.ts'
 
 export type Robot = Awaited<ReturnType<TestApp['installed']>>
 
-/** What an app needs to be handed work in both ways. */
+/** The scopes that an app needs for delegations and mentions. */
 export const workScopes = ['read', 'write', 'app:assignable', 'app:mentionable']
 
-/** What a successful call answered. */
+/** The body of a successful response. */
 export async function done(call: Promise<Response>) {
   const { status, body } = await call
   expect(status, JSON.stringify(body)).toBeLessThan(300)
@@ -17,7 +17,7 @@ export async function done(call: Promise<Response>) {
 
 /**
  * Two teams. `robot` covers the first, `team`, in which `owner` and `member` are and `admin` is not; `outside` is the
- * other. What it hears arrives at the receiver.
+ * other. Events for the app are sent to the receiver.
  */
 export async function teamwork(
   app: TestApp,
@@ -35,7 +35,7 @@ export async function teamwork(
   const issueIn = (teamId: string | null, body: object = {}) =>
     done(member.post('/issues', { title: 'A bug', team_id: teamId, ...body }))
   const reread = (issue: { id: string }, by: Client = owner) => done(by.get(`/issues/${issue.id}`))
-  /** An issue of the team that a person has delegated to the robot, and the session of that. */
+  /** An issue of the team that a person has delegated to the robot, and its session. */
   const delegated = async (by: TestPerson = member, body: object = {}) => {
     const made = await issueIn(team.id, body)
     const issue = await done(by.put(`/issues/${made.id}`, { delegate_id: robot.userId }))
@@ -45,8 +45,8 @@ export async function teamwork(
     (await done(owner.get(`/agent-sessions?issue_id=${issue.id}`))).data
   const sessions = async () => (await done(owner.get('/agent-sessions'))).data
   const rereadSession = (session: { id: string }, by: Client = owner) => done(by.get(`/agent-sessions/${session.id}`))
-  /** What arrived because of this, and of nothing before. */
-  const heard = async (work: () => Promise<unknown>): Promise<Received[]> => {
+  /** The deliveries caused by `work`. */
+  const receivedDuring = async (work: () => Promise<unknown>): Promise<Received[]> => {
     await app.deliver()
     receiver.take()
     await work()
@@ -64,14 +64,14 @@ export async function teamwork(
     sessionsOn,
     sessions,
     rereadSession,
-    heard,
+    receivedDuring,
   }
 }
 
 export type Teamwork = Awaited<ReturnType<typeof teamwork>>
 
-/** `AgentSessionEvent created`: what arrived, by name. */
-export const heardNames = (received: Received[]) => received.map(({ body }) => `${body.type} ${body.action}`).sort()
+/** Names such as `AgentSessionEvent created`, sorted. */
+export const eventNames = (received: Received[]) => received.map(({ body }) => `${body.type} ${body.action}`).sort()
 
 export const at = (one: { userId: string }) => `@[Robot](${one.userId})`
 

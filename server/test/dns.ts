@@ -15,15 +15,15 @@ const types = { a: 1, aaaa: 28 }
 const codes = { SERVFAIL: 2, NXDOMAIN: 3 }
 const headerBytes = 12
 
-/** A name server of the test's own. Names it was not told of do not exist. */
+/** A name server for tests. Names without an answer do not exist. */
 export class TestDns {
   readonly address: string
-  /** How many queries came for each name. */
+  /** Number of queries by name. */
   readonly queries: Record<string, number> = {}
   readonly #socket: Socket
   readonly #answers = new Map<string, DnsAnswer>()
   #waiting: Query[] = []
-  #heard: () => void = () => {}
+  #received: () => void = () => {}
 
   static async start() {
     const socket = createSocket('udp4')
@@ -35,10 +35,10 @@ export class TestDns {
   private constructor(socket: Socket) {
     this.#socket = socket
     this.address = `127.0.0.1:${socket.address().port}`
-    socket.on('message', (packet, from) => this.#hear(parse(packet, from)))
+    socket.on('message', (packet, from) => this.#receive(parse(packet, from)))
   }
 
-  /** From now on; queries that were met with silence are answered too. */
+  /** Sets the answer for a name. Queries that were not answered so far are answered now. */
   answer(name: string, answer: DnsAnswer) {
     this.#answers.set(name, answer)
     const waiting = this.#waiting
@@ -46,20 +46,20 @@ export class TestDns {
     for (const query of waiting) this.#reply(query)
   }
 
-  /** Resolves once both families were asked for, and met with silence. */
+  /** Resolves when both A and AAAA queries have arrived and are not answered. */
   async asked(name: string) {
     while (this.#waiting.filter((query) => query.name === name).length < 2)
-      await new Promise<void>((resolve) => (this.#heard = resolve))
+      await new Promise<void>((resolve) => (this.#received = resolve))
   }
 
   stop() {
     this.#socket.close()
   }
 
-  #hear(query: Query) {
+  #receive(query: Query) {
     this.queries[query.name] = (this.queries[query.name] ?? 0) + 1
     this.#reply(query)
-    this.#heard()
+    this.#received()
   }
 
   #reply(query: Query) {
@@ -89,7 +89,7 @@ function response({ packet, type }: Query, answer: Exclude<DnsAnswer, 'silence'>
   return Buffer.concat([header, packet.subarray(headerBytes), ...addresses.map((address) => record(type, address))])
 }
 
-/** With a time to live of an hour, to show up whoever keeps answers. */
+/** The TTL is an hour, so that a cached answer would fail a test. */
 function record(type: number, address: string) {
   const data = Buffer.from(ipaddr.parse(address).toByteArray())
   const fixed = Buffer.from('c00c0000000100000e100000', 'hex')

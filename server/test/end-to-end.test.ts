@@ -40,8 +40,8 @@ async function handOver(url: string, receiver: Receiver) {
     return body
   }
   const state = async () => (await ada('GET', session)).body.state
-  /** What the agent hears when Ada does something. */
-  const heard = async (act: () => Promise<{ status: number }>) => {
+  /** The data of the event that the agent receives for Ada's action. */
+  const receivedDuring = async (act: () => Promise<{ status: number }>) => {
     arriving = receiver.next()
     expect((await act()).status).toBeLessThan(300)
     const prompted = await arriving
@@ -70,16 +70,19 @@ async function handOver(url: string, receiver: Receiver) {
   expect(await state()).toBe('awaitingInput')
 
   const answer = { in_reply_to: question.id, selected: ['main'] }
-  expect((await heard(say('main', answer))).agent_activity).toMatchObject({ signal: null, signal_metadata: answer })
+  expect((await receivedDuring(say('main', answer))).agent_activity).toMatchObject({
+    signal: null,
+    signal_metadata: answer,
+  })
   expect(await state()).toBe('pending')
   await post({ type: 'response', body: 'Done.' })
   expect(await state()).toBe('complete')
 
-  const again = await heard(say('One more thing'))
+  const again = await receivedDuring(say('One more thing'))
   expect(again.agent_session.state).toBe('pending')
   expect(again.agent_activity.content).toEqual({ type: 'prompt', body: 'One more thing' })
 
-  const stopped = await heard(() => ada('POST', `${session}/stop`))
+  const stopped = await receivedDuring(() => ada('POST', `${session}/stop`))
   expect(stopped.agent_activity).toMatchObject({ signal: 'stop', signal_metadata: { reason: 'stopped' } })
   expect(stopped.agent_session).toMatchObject({ state: 'stopping', end_reason: 'stopped', ended_at: null })
   await post({ type: 'response', body: 'Stopped here.' })

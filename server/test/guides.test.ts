@@ -8,7 +8,7 @@ import { ServiceProcess } from './service-process.ts'
 const root = new URL('../../', import.meta.url)
 const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0
 
-/** The blocks of a page that are marked to be run, each announced by where it stands. */
+/** The blocks of a page that are marked `sh run`. Each first prints its file and line. */
 function runnable(path: string): string[] {
   const text = readFileSync(new URL(path, root), 'utf8')
   return [...text.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(({ 1: block, index }) => {
@@ -17,7 +17,7 @@ function runnable(path: string): string[] {
   })
 }
 
-/** First what the others build on. */
+/** api.md comes early: it sets the variables that the other guides use. */
 const pages = ['README.md', 'docs/guides/api.md']
 for (const file of readdirSync(new URL('docs/guides/', root))) {
   if (file !== 'api.md') pages.push(`docs/guides/${file}`)

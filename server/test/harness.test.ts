@@ -14,7 +14,7 @@ describe('a test database', () => {
     await first.close()
     const second = await openTestDatabase()
     expect(await keys(second)).toEqual([])
-    // A timer that was left behind, and a transaction that was under way.
+    // Statements by leftover timers and open transactions of the previous user.
     await expect(keep(first, 'b')).rejects.toThrow()
     await expect(first.tx((tx) => tx.run(sql`delete from migrations`))).rejects.toThrow()
     expect(await keys(second)).toEqual([])
@@ -42,7 +42,7 @@ describe('a test database', () => {
     'alter table rate_limits rename to lost',
     'alter table rate_limits alter column clear_at drop not null',
     'create schema other',
-  ])('forgets: %s', async (change) => {
+  ])('is not reused after: %s', async (change) => {
     const first = await openTestDatabase()
     await first.tx((tx) => tx.script(change))
     await first.close()
@@ -52,7 +52,7 @@ describe('a test database', () => {
   })
 })
 
-test('every change is noticed, whoever made it', async ({ app }) => {
+test('`unchanged` fails on every change, even by direct SQL', async ({ app }) => {
   const person = await app.person()
   await app.unchanged(() => person.get('/auth/me'))
   await expect(app.unchanged(() => app.person())).rejects.toThrow()

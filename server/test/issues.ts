@@ -5,7 +5,7 @@ export interface IssueScene extends TestWorkspace {
   other: { id: string; key: string }
 }
 
-/** Two teams to have issues in. */
+/** A workspace with two teams for issues. */
 export const issueScene = async (app: TestApp): Promise<IssueScene> => {
   const workspace = await app.workspace()
   const { body: team } = await workspace.owner.post('/teams', { name: 'Engineering', key: 'ENG' })

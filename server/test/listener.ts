@@ -5,14 +5,14 @@ import { plus } from '../src/clock.ts'
 import { sql } from '../src/db/sql.ts'
 import type { TestApp, TestPerson } from './harness.ts'
 import type { Received } from './receiver.ts'
-import { type Heard, Watch } from './watch.ts'
+import { type StreamEvent, Watch } from './watch.ts'
 
 export interface ListenOptions {
   takeOver?: boolean
   rootUrl?: string
 }
 
-/** Somebody who listens in place of an app's URL, over a real socket. */
+/** A user who listens in place of an app's URL, over a real socket. */
 export class Listener {
   readonly watch: Watch
   readonly #person: TestPerson
@@ -24,7 +24,7 @@ export class Listener {
     this.#path = path
   }
 
-  /** Listens when it resolves, unless it was refused. */
+  /** Resolves when it listens, or was refused. */
   static async of(person: TestPerson, appId: string, { takeOver = false, rootUrl }: ListenOptions = {}) {
     const path = `/agent-apps/${appId}/listen`
     const query = takeOver ? '?take_over=true' : ''
@@ -37,18 +37,18 @@ export class Listener {
     return listener
   }
 
-  /** The next event; heartbeats are none. */
+  /** The next event, without heartbeats. */
   async event() {
     for (;;) {
-      const heard: Heard | undefined = await this.watch.next()
-      if (!heard || 'event' in heard) return heard
+      const received: StreamEvent | undefined = await this.watch.next()
+      if (!received || 'event' in received) return received
     }
   }
 
   async attempt(): Promise<RelayedAttempt> {
-    const heard = await this.event()
-    if (heard?.event !== 'attempt') throw new Error(`not an attempt: ${JSON.stringify(heard)}`)
-    return heard.data as RelayedAttempt
+    const received = await this.event()
+    if (received?.event !== 'attempt') throw new Error(`not an attempt: ${JSON.stringify(received)}`)
+    return received.data as RelayedAttempt
   }
 
   answer(attempt: RelayedAttempt, answer: object, person = this.#person) {
@@ -70,31 +70,31 @@ export class Listener {
 
 const open = new Set<Listener>()
 
-/** Nothing of a test is left to be cleared up during the next one; a service that has stopped has done so itself. */
+/** Waits for the clean-up, so that it does not run during the next test. Fails if the service has stopped already. */
 async function closeAll(person: TestPerson, appId: string) {
   for (const listener of open) listener.close()
   open.clear()
-  await unheard(person, appId).catch(() => {})
+  await waitForNoListener(person, appId).catch(() => {})
 }
 
-/** As a receiver at the URL would have seen it. */
+/** The attempt as a receiver at the URL would get it. */
 export function asReceived({ headers, method, url, body }: RelayedAttempt): Received {
   const raw = Buffer.from(body, 'base64')
   return { headers, method, path: new URL(url).pathname, raw, body: JSON.parse(raw.toString()) }
 }
 
-/** Resolves when the app shows nobody who listens. */
-export async function unheard(person: TestPerson, appId: string) {
+/** Resolves when the app shows no listener. */
+export async function waitForNoListener(person: TestPerson, appId: string) {
   while ((await person.get(`/agent-apps/${appId}`)).body.listener) {}
 }
 
-/** Resolves when the worker has found that nothing more is due, so that nothing changes while attempts are out. */
+/** Resolves when the worker has found nothing more due, so that nothing changes while attempts wait for answers. */
 export async function idle({ ctx, clock }: TestApp) {
   const due = sql`select 1 from endpoints where next_due_at <= ${clock.now()} and deleted_at is null`
   while (await ctx.db.row(due)) await setImmediate()
 }
 
-/** Lets the time of one heartbeat pass, with which the listener of the app keeps its lease. */
+/** Advances the clock by one heartbeat, and waits until the app's listener has extended its lease. */
 export async function heartbeat({ ctx, clock }: TestApp, appId: string) {
   clock.advance({ seconds: limits.heartbeatSeconds })
   const until = plus(clock.now(), 2 * limits.heartbeatSeconds * 1000)
@@ -102,7 +102,7 @@ export async function heartbeat({ ctx, clock }: TestApp, appId: string) {
   while (!(await ctx.db.row(kept))) await setImmediate()
 }
 
-/** An app that `person` registered and installed, that hears of issues, and what came of its deliveries. */
+/** An app that `person` registered and installed, subscribed to issues, and functions that read its deliveries. */
 export async function listenable(app: TestApp, person: TestPerson, url: string) {
   const { app: agentApp } = await app.installed(person, { webhook: { url, resource_types: ['Issue'] } })
   const path = `/agent-apps/${agentApp.id}`

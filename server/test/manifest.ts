@@ -1,4 +1,4 @@
-/** The least that can be registered. */
+/** The minimal manifest that can be registered. */
 export const minimal = {
   schemaVersion: '1.0.0',
   name: 'Robot',

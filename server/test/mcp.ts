@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest'
 import type { Client as HttpClient, RequestOptions } from './client.ts'
 import type { TestApp, TestPerson } from './harness.ts'
 
-/** The official client. It believes in the address that the service is configured with; a test listens elsewhere. */
+/** The official client. It uses the configured address, so its requests are redirected to the port of the test. */
 export function mcpTransport(
   app: TestApp,
   authProvider: AuthProvider | OAuthClientProvider,
@@ -32,7 +32,7 @@ export const newMcpClient = (mode: VersionNegotiationMode = 'legacy') => {
   return client
 }
 
-/** Connected with a token that is there already. */
+/** A client connected with an existing token. */
 export async function connectMcp(
   app: TestApp,
   token: string,
@@ -44,11 +44,11 @@ export async function connectMcp(
   return client
 }
 
-/** A program that knows nothing but the address; the person who uses it agrees to what it asks for. */
+/** A program that knows only the address of the service and gets its token by OAuth. */
 export class Program implements OAuthClientProvider {
   readonly redirectUrl = 'http://127.0.0.1:4000/callback'
   readonly clientMetadata = { client_name: 'Editor', redirect_uris: [this.redirectUrl] }
-  /** Where the browser was sent. */
+  /** The URL that the browser was sent to. */
   authorizationUrl: URL | undefined
   registered: OAuthClientInformationMixed | undefined
   stored: OAuthTokens | undefined
@@ -75,7 +75,7 @@ export class Program implements OAuthClientProvider {
   }
   discoveryState = () => this.#discovered
 
-  /** What the browser and the person in front of it do; returns what comes back to the program. */
+  /** Approves the request as the person in a browser, and returns the parameters of the redirect. */
   async agreed(person: TestPerson, workspaceId: string): Promise<URLSearchParams> {
     const asked = await person.get(`/oauth/authorize${this.authorizationUrl?.search}`)
     const request = new URL(asked.headers.get('location') ?? '').searchParams.get('request')
@@ -84,7 +84,7 @@ export class Program implements OAuthClientProvider {
   }
 }
 
-/** An app installed for one of two teams, with an issue in each; `bare` names no workspace. */
+/** An app installed for one of two teams, with an issue in each; `bare` sends no workspace header. */
 export async function mcpScene(app: TestApp, scopes = ['read', 'write']) {
   const workspace = await app.workspace()
   const { owner } = workspace
@@ -99,7 +99,7 @@ export async function mcpScene(app: TestApp, scopes = ['read', 'write']) {
 
 let ids = 0
 
-/** One message without any client's help. */
+/** Sends one message without an MCP client. */
 export const rpc = (client: HttpClient, method: string, params?: object, options?: RequestOptions) =>
   client.postRoot('/mcp', { jsonrpc: '2.0', id: ++ids, method, ...(params ? { params } : {}) }, options)
 

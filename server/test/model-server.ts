@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// Nothing of the service or a test runner in here: whole processes are tested with it too.
+// Must not import the service or a test runner: tests of whole processes use it too.
 
 interface Message {
   role: string
@@ -11,7 +11,7 @@ interface Message {
   tool_calls?: { id: string; function: { name: string; arguments: string } }[]
 }
 
-/** A question as it came to the model. */
+/** A request to the model. */
 export interface Asked {
   headers: IncomingHttpHeaders
   path: string
@@ -21,7 +21,7 @@ export interface Asked {
 
 type Turn = (response: ServerResponse, asked: Asked) => void
 
-/** An OpenAI-compatible endpoint on a real port that plays a script, and keeps what it was asked. */
+/** An OpenAI-compatible endpoint on a real port that plays a script and keeps all requests. */
 export class ModelServer {
   readonly asked: Asked[] = []
   readonly #server = createServer(async (request, response) => {
@@ -46,13 +46,13 @@ export class ModelServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 
-  /** What it answers from now on, in turn; what it was asked before is forgotten. */
+  /** Sets the answers to the next requests, in order, and clears earlier requests. */
   play(...script: Turn[]) {
     this.asked.length = 0
     this.#script = script
   }
 
-  /** What the model got to read of each question's last tools. */
+  /** The results of the last tool calls in this request. */
   results(question: number): string[] {
     const { messages } = (this.asked[question] as Asked).body
     const last = messages.findLastIndex(({ role }) => role === 'assistant')
@@ -73,7 +73,7 @@ const answers =
 
 export const says = (content: string | null): Turn => answers({ content })
 
-/** Each a tool's name and its input; what is no object is sent as it is. */
+/** Calls tools by name and input. An input that is a string is sent unchanged. */
 export const calls = (...wanted: [name: string, input: unknown][]): Turn =>
   callsRaw(
     wanted.map(([name, input], index) => ({
@@ -94,7 +94,7 @@ export const refuses = (status: number, headers: Record<string, string> = {}): T
 
 export const hangsUp: Turn = (response) => void response.socket?.destroy()
 
-/** Never answers; `asked` is when it was asked, `gone` when the other side went away. */
+/** Never answers. `asked` resolves when a request arrives, `gone` when the client disconnects. */
 export function silence() {
   let begin = () => {}
   let end = () => {}

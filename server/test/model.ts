@@ -4,7 +4,7 @@ import { ModelServer } from './model-server.ts'
 
 export * from './model-server.ts'
 
-/** Lets agents work to the end, with time passing where they wait to ask again. */
+/** Runs agents until they finish, and advances the clock while they wait for a retry. */
 export async function workThrough(app: TestApp) {
   let over = false
   const work = app.work().finally(() => {
@@ -19,7 +19,7 @@ export async function workThrough(app: TestApp) {
 
 export const modelKey = 'sk-a-key-that-nobody-sees'
 
-/** `app` has a model, which is `model`. */
+/** `app` is configured with `model`. */
 export const modelTest = test.extend<{ model: ModelServer; app: TestApp }>({
   model: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the fixtures a fixture needs from this pattern
@@ -36,7 +36,7 @@ export const modelTest = test.extend<{ model: ModelServer; app: TestApp }>({
         BATON_MODEL_URL: `${model.url}/`,
         BATON_MODEL: 'large-1',
         BATON_MODEL_KEY: modelKey,
-        // The clock does not advance by itself, so rate limits would never be restored.
+        // The test clock does not advance, so rate limits would never be restored.
         BATON_SESSION_RATE: '1000',
       })
       await use(app)

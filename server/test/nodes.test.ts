@@ -7,7 +7,7 @@ import { withEmptyDatabase } from './empty-databases.ts'
 import { Nodes } from './nodes.ts'
 import { callerAt, install, type Json, newcomer, type Outsider } from './outside.ts'
 import { isSigned, Receiver } from './receiver.ts'
-import { type Heard, Watch } from './watch.ts'
+import { type StreamEvent, Watch } from './watch.ts'
 
 const callsPerMinute = 60
 
@@ -73,9 +73,9 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
   test('show each other’s changes at once', verifiesOnPostgres(), async ({ nodes, company }) => {
     const watch = await Watch.open({ rootUrl: nodes.apis[0].url, headers: company.headers })
     const { id } = (await company.at[1]('POST', '/issues', { title: 'Made elsewhere' })).body
-    const isOfIssue = (heard: Heard) => JSON.stringify(heard).includes(id)
-    for (let heard = await watch.next(); !heard || !isOfIssue(heard); heard = await watch.next()) {
-      expect(heard, 'the stream has ended').toBeDefined()
+    const isOfIssue = (received: StreamEvent) => JSON.stringify(received).includes(id)
+    for (let received = await watch.next(); !received || !isOfIssue(received); received = await watch.next()) {
+      expect(received, 'the stream has ended').toBeDefined()
     }
   })
 
@@ -85,10 +85,10 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
     const watch = await Watch.open({ rootUrl: nodes.apis[0].url, path: `${path}/listen`, headers: company.headers })
     expect(watch.status).toBe(200)
     const elsewhere = company.at[1]
-    await elsewhere('POST', '/issues', { title: 'Heard afar', team_id: company.teamId, delegate_id: appUserId })
-    let heard = await watch.next()
-    while (heard && !('event' in heard && heard.event === 'attempt')) heard = await watch.next()
-    const { attempt_id } = (heard as { data: RelayedAttempt }).data
+    await elsewhere('POST', '/issues', { title: 'On another node', team_id: company.teamId, delegate_id: appUserId })
+    let received = await watch.next()
+    while (received && !('event' in received && received.event === 'attempt')) received = await watch.next()
+    const { attempt_id } = (received as { data: RelayedAttempt }).data
     expect((await elsewhere('POST', `${path}/listen/${attempt_id}`, { status: 200 })).status).toBe(204)
     await until(async () => (await elsewhere('GET', `${path}/deliveries`)).body.data[0].status === 'succeeded')
   })
@@ -110,7 +110,7 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
     const versions = async () =>
       (await nodes.db.query('select id, version, state, ended_at from agent_sessions where id = any($1)', [ids])).rows
     const before = new Map((await versions()).map(({ id, version }) => [id, version]))
-    // Half an hour goes by.
+    // As if half an hour had passed.
     await nodes.db.query(
       `update agent_sessions set quiet_since = quiet_since - interval '30 min', due_at = due_at - interval '30 min',
          stopping_since = stopping_since - interval '30 min' where id = any($1)`,
@@ -149,7 +149,7 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
       const before = await attemptsOf(nodes)
       const made = async () => (await attemptsOf(nodes)).map((count, index) => count - (before[index] ?? 0))
       const ids: string[] = []
-      // Once may be too little: on a busy machine one of them can be quicker every time.
+      // Several rounds, because on a busy machine one worker may claim all deliveries of a round.
       for (let round = 0; round < 5 && !(await made()).slice(2).every(Boolean); round++) {
         const issues = Array.from({ length: 60 }, () => company.person('POST', '/issues', { title: 'One of many' }))
         for (const { body } of await Promise.all(issues)) ids.push(body.id)
@@ -157,8 +157,8 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
       }
 
       const by = await made()
-      expect(by.slice(0, 2), 'those that answer deliver nothing').toEqual([0, 0])
-      expect(Math.min(...by.slice(2)), 'both that work took part').toBeGreaterThan(0)
+      expect(by.slice(0, 2), 'api nodes deliver nothing').toEqual([0, 0])
+      expect(Math.min(...by.slice(2)), 'both workers deliver').toBeGreaterThan(0)
       expect(receiver.received.length).toBe(2 * ids.length)
       expect(new Set(receiver.received.map(({ headers }) => headers['svc-delivery'])).size).toBe(2 * ids.length)
       expect(new Set(receiver.received.map(({ body }) => body.data.id))).toEqual(new Set(ids))
@@ -179,7 +179,7 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
   })
 
   test('keep working while a newer version migrates the database and each is restarted', {
-    timeout: 300_000, // eight starts, on whatever machine
+    timeout: 300_000, // eight starts, possibly on a slow machine
     ...verifiesOnPostgres(),
   }, async ({ nodes, company, receiver }) => {
     await company.person('POST', '/webhooks', {
@@ -204,7 +204,7 @@ describe('two api nodes and two worker nodes', { timeout: 120_000 }, () => {
   })
 })
 
-/** What people and apps do, through the proxy, until it is stopped. */
+/** Calls by people and apps through the proxy, until it is stopped. */
 class Load {
   readonly failures = new Set<string>()
   readonly issueIds: string[] = []
@@ -235,7 +235,7 @@ class Load {
     this.#loops = [inTracker, inTracker, aroundIt, ofAnAgent].map((turn) => this.#loop(turn))
   }
 
-  /** Resolves after so many calls more. */
+  /** Resolves after this many more calls. */
   async until(more: number) {
     const enough = this.#calls + more
     while (this.#calls < enough && this.failures.size === 0) await sleep(10)
@@ -256,9 +256,9 @@ class Load {
   async #call(caller: Outsider, method: string, path: string, body?: object) {
     const answer = await caller(method, path, body)
     this.#calls++
-    const { status, body: said } = answer
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${said.code ?? said}`)
-    return said
+    const { status, body: content } = answer
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${content.code ?? content}`)
+    return content
   }
 }
 
@@ -274,7 +274,7 @@ async function addColumnsOfTheFuture({ db }: Nodes) {
   }
 }
 
-/** How many attempts each process has made. */
+/** The number of attempts made by each process. */
 async function attemptsOf({ all }: Nodes): Promise<number[]> {
   const texts = await Promise.all(all.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()))
   return texts.map((text) =>

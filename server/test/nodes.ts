@@ -5,7 +5,7 @@ import { freePort, ServiceProcess } from './service-process.ts'
 
 const roles = ['api', 'api', 'worker', 'worker'] as const
 
-/** A service of four processes on one PostgreSQL, two that answer and two that work, with a proxy in front. */
+/** A service of four processes on one PostgreSQL, two with the role api and two workers, behind a proxy. */
 export class Nodes {
   readonly proxy: RoundRobin
   readonly db: pg.Client
@@ -20,13 +20,13 @@ export class Nodes {
       BATON_SECRET_KEY: randomBytes(32).toString('base64'),
       BATON_ROOT_URL: proxy.url,
       BATON_WEBHOOK_ALLOW: 'localhost',
-      // Forty times as long as the proxy takes to look again.
+      // Forty times as long as the proxy's check interval.
       BATON_STOP_DELAY: '2',
       ...env,
     }
   }
 
-  /** All at once, as on a first deployment. */
+  /** Starts all processes at once, as on a first deployment. */
   static async start(databaseUrl: string, env: Record<string, string>): Promise<Nodes> {
     const nodes = new Nodes(await RoundRobin.start(), databaseUrl, env)
     await nodes.db.connect()
@@ -48,7 +48,7 @@ export class Nodes {
     return this.#processes.slice(2) as [ServiceProcess, ServiceProcess]
   }
 
-  /** Machine by machine, each with one that answers and one that works. Returns how the processes ended. */
+  /** Restarts an api and a worker process at a time, as if they shared a machine. Returns the exit codes. */
   async restartEach() {
     const exitCodes: (number | null)[] = []
     for (const machine of [0, 1]) {

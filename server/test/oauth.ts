@@ -49,7 +49,7 @@ export async function askConsent(person: TestPerson, clientId: string, change?: 
   return new URL(headers.get('location') ?? '').searchParams.get('request') ?? ''
 }
 
-/** A person agrees; the code that the app gets, and the verifier it kept. */
+/** Approves a request. Returns the code for the app, and its PKCE verifier. */
 export async function consent(
   person: TestPerson,
   clientId: string,
@@ -89,11 +89,11 @@ export const exchange = (
 export const asApp = (app: TestApp, workspaceId: string, accessToken: string) =>
   app.anonymous.with({ authorization: `Bearer ${accessToken}`, 'x-workspace-id': workspaceId })
 
-/** A token that a person got for a program of theirs. */
+/** The access token of a program that a person connected. */
 export const programOf = async (app: TestApp, member: TestPerson, workspaceId: string) =>
   (await connected(app, member, workspaceId)).access_token
 
-/** What a program has when a person connected it. */
+/** The tokens and client id of a program that a person connected. */
 export async function connected(app: TestApp, member: TestPerson, workspaceId: string, client_name = 'Editor') {
   const uri = 'http://127.0.0.1:4000/callback'
   const { body } = await app.anonymous.post('/oauth/register', { client_name, redirect_uris: [uri] })

@@ -5,8 +5,8 @@ const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 const terminate = 0x58
 
 /**
- * A pooler in transaction mode at its plainest, until the test is over: all who connect share one connection to the
- * server, one after the other. Returns where it is.
+ * A minimal pooler in transaction mode that runs until the test ends: all clients share one connection to the server.
+ * Returns its URL.
  */
 export async function startPooler(url: string): Promise<string> {
   const { hostname, port } = new URL(url)
@@ -31,7 +31,7 @@ export async function startPooler(url: string): Promise<string> {
     })
   })
   pooler.on('close', () => server.destroy())
-  const place = new URL(url)
-  place.port = String(await listen(pooler))
-  return place.href
+  const poolerUrl = new URL(url)
+  poolerUrl.port = String(await listen(pooler))
+  return poolerUrl.href
 }

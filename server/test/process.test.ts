@@ -22,7 +22,7 @@ import { freePort, newDataDir, ServiceProcess } from './service-process.ts'
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 const test = base.extend<{
-  /** With a database in it that nobody has used. */
+  /** Contains an empty, migrated database. */
   dir: string
   emptyDir: string
   start: (env?: Record<string, string>) => Promise<ServiceProcess>
@@ -59,7 +59,7 @@ async function signUp(service: ServiceProcess) {
   return { token, headers: { ...headers, 'x-workspace-id': id } }
 }
 
-/** Starts a process that must not come up, and answers what it said. */
+/** Starts a process that must fail to start, and returns its output. */
 async function refusedStart(env: Record<string, string>) {
   const service = new ServiceProcess(await freePort(), env)
   expect(await service.ended()).toBe(1)
@@ -68,7 +68,7 @@ async function refusedStart(env: Record<string, string>) {
 
 describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () => {
   test(
-    'data and key outlive a restart, and no secret is logged',
+    'data and key survive a restart, and no secret is logged',
     verifies('config.embedded-database', 'config.secret-key-generated', 'config.listen-address-default'),
     async ({ dir, start }) => {
       const first = await start({ BATON_DATA_DIR: dir })
@@ -97,7 +97,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
       const plain = await start()
       await expect(plain.call('POST', '/auth/sign-in', demo)).rejects.toThrow('401')
       await plain.kill('SIGTERM')
-      // Nobody has signed up yet, so the database still counts as empty.
+      // No account exists yet, so the database still counts as empty.
       const first = await start({ BATON_DATA_DIR: dir, BATON_DEMO: '1' })
       await expect
         .poll(() => first.output)
@@ -137,7 +137,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     writeFileSync(join(dir, 'lock'), `999999999 1 ${namespace}\n`)
     await (await start()).kill('SIGKILL')
     expect(existsSync(join(dir, 'lock'))).toBe(true)
-    // This very process runs, but it did not start when the lock's holder did.
+    // The id is that of this process, but the start time in the lock differs.
     writeFileSync(join(dir, 'lock'), `${process.pid} 1 ${namespace}\n`)
     expect(await (await start()).kill('SIGTERM')).toBe(0)
     expect(existsSync(join(dir, 'lock'))).toBe(false)
@@ -228,7 +228,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
     await service.call('POST', '/issues', { title: 'One' }, headers)
     expect((await arrived).body.data.title).toBe('One')
     const stopped = service.kill('SIGTERM')
-    await sleep(500) // long after it would have stopped with nothing to wait for
+    await sleep(500) // longer than a stop without attempts in progress takes
     expect(service.child.exitCode).toBeNull()
     answer()
     expect(await stopped).toBe(0)
@@ -354,20 +354,20 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
 
   test('finishes requests in progress before it stops, and waits for nothing else', async ({ start }) => {
     const service = await start()
-    // A browser keeps some connections that it does not use.
+    // Browsers keep unused connections open.
     const unused = connect(Number(new URL(service.url).port), '127.0.0.1')
     unused.on('error', () => {})
-    // Hashing takes its time: when the first is answered the others are in the middle of it.
+    // Hashing is slow: when the first request is answered, the others are in progress.
     const requests = Array.from({ length: 12 }, (_, i) =>
       service.call('POST', '/auth/sign-up', { ...ann, email: `ann-${i}@example.com` }),
     )
     await Promise.race(requests)
     const started = performance.now()
     const stopped = service.kill('SIGTERM')
-    service.child.kill('SIGTERM') // npm passes on what the group has had
+    service.child.kill('SIGTERM') // npm sends the signal a second time
     for (const { token } of await Promise.all(requests)) expect(token).toMatch(/^psn_/)
     expect(await stopped).toBe(0)
-    // The requests are cut off after ten seconds; it must not come to that.
+    // Requests would be aborted after ten seconds.
     expect(performance.now() - started).toBeLessThan(8000)
   })
 })
@@ -417,7 +417,7 @@ describe('on PostgreSQL', { timeout: 60_000 }, () => {
         const refused = await fetch(`${worker.url}/api/v1/workspaces/me`, { headers })
         expect(refused.status).toBe(404)
 
-        // By the notification: five of the worker's own looks around are twenty seconds apart.
+        // Woken by notifications: five polls of the worker would take more than twenty seconds.
         const started = performance.now()
         for (let sent = 0; sent < 5; sent++) {
           const next = receiver.next()

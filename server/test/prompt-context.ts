@@ -5,7 +5,7 @@ export const inside = (tags: Tag[], outer: string, name: string) =>
   named(tags, outer).flatMap((tag) => named(tag.tags, name))
 export const textsOf = (tags: Tag[]) => tags.map(({ text }) => text)
 
-/** What a `prompt_context` (2.11) says, by part. */
+/** The content of a `prompt_context`, by part. */
 export function readPromptContext(xml: string) {
   const tags = parseXml(xml)
   const [subject] = tags

@@ -3,9 +3,9 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const lookEveryMs = 50
-/** RFC 9110 7.6.1: what concerns one connection goes no further. */
-const ofTheConnection = new Set(['connection', 'keep-alive', 'transfer-encoding'])
+const checkEveryMs = 50
+/** RFC 9110 7.6.1: a proxy does not forward these. */
+const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding'])
 
 interface Node {
   url: string
@@ -13,8 +13,8 @@ interface Node {
 }
 
 /**
- * A plain proxy before several nodes: each request goes to the next one whose `/readyz` answered when it last looked.
- * It keeps connections open to nodes, as proxies do, and tries nothing a second time.
+ * A simple proxy in front of several nodes: each request goes to the next node whose `/readyz` succeeded at the last
+ * check. It keeps connections to nodes open, as proxies do, and never retries.
  */
 export class RoundRobin {
   readonly #nodes: Node[] = []
@@ -30,7 +30,7 @@ export class RoundRobin {
     return proxy
   }
 
-  /** Resolves when it gets requests. */
+  /** Resolves when the node is ready for requests. */
   async add(url: string) {
     const node = { url, ready: false }
     this.#nodes.push(node)
@@ -48,7 +48,7 @@ export class RoundRobin {
   }
 
   async until(reached: () => boolean) {
-    while (!reached()) await sleep(lookEveryMs / 2)
+    while (!reached()) await sleep(checkEveryMs / 2)
   }
 
   stop() {
@@ -64,7 +64,7 @@ export class RoundRobin {
         ({ ok }) => ok,
         () => false,
       )
-      await sleep(lookEveryMs)
+      await sleep(checkEveryMs)
     }
   }
 
@@ -89,7 +89,7 @@ export class RoundRobin {
 }
 
 const forwarded = <Value>(headers: Record<string, Value>) =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofTheConnection.has(name))) as Record<
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !hopByHop.has(name))) as Record<
     string,
     NonNullable<Value>
   >

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-// Nothing of a test runner in here: every suite starts whole processes with it.
+// Must not import a test runner: every suite starts processes with it.
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export const newDataDir = () => mkdtempSync(join(tmpdir(), 'baton-process-'))
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** The service as its users run it: a process of its own, from the build. */
+/** The built service in a separate process, as users run it. */
 export class ServiceProcess {
   readonly child: ChildProcess
   readonly url: string
@@ -34,7 +34,7 @@ export class ServiceProcess {
       env: { ...inherited, PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    // A runner that is killed never gets to stop it.
+    // In case the test run ends before it stops the process.
     const abandon = () => this.child.kill('SIGKILL')
     process.once('exit', abandon)
     this.#ended = once(this.child, 'close').finally(() => process.off('exit', abandon))
@@ -66,7 +66,7 @@ export class ServiceProcess {
     throw new Error(`the service did not become ready: ${this.output}`)
   }
 
-  /** Its exit code, once it has ended by itself. */
+  /** Waits until the process has ended, and returns its exit code. */
   async ended(): Promise<number | null> {
     await this.#ended
     return this.child.exitCode

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import type { TestPerson } from './harness.ts'
 
 /** An event, or a comment line, which browsers ignore. */
-export type Heard = { event: string; data: unknown; id?: string } | { comment: string }
+export type StreamEvent = { event: string; data: unknown; id?: string } | { comment: string }
 
 export interface WatchOptions {
   path?: string
@@ -12,10 +12,10 @@ export interface WatchOptions {
   rootUrl?: string
 }
 
-/** Reads server-sent events over a real socket as they come. */
+/** Reads server-sent events over a real socket as they arrive. */
 export class Watch {
   readonly #response: IncomingMessage
-  readonly #heard: Heard[] = []
+  readonly #received: StreamEvent[] = []
   #text = ''
   #wake = () => {}
   /** How the stream ended: complete or cut off. */
@@ -31,13 +31,13 @@ export class Watch {
     })
   }
 
-  /** As this person, in their workspace. */
+  /** Opens a stream as this person, in their workspace. */
   static as(person: TestPerson, options: WatchOptions = {}) {
     const headers = { authorization: `Bearer ${person.token}`, 'x-workspace-id': person.workspaceId }
     return Watch.open({ rootUrl: person.rootUrl, ...options, headers: { ...headers, ...options.headers } })
   }
 
-  /** Open until the test ends. Resolves after the first event, if there is any. */
+  /** Opens a stream until the test ends. Resolves when the response has started. */
   static async open({ rootUrl, path = '/live', headers = {} }: WatchOptions): Promise<Watch> {
     const asked = request(`${rootUrl}/api/v1${path}`, { headers, agent: false }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
@@ -64,26 +64,25 @@ export class Watch {
     this.#response.pause()
   }
 
-  /** Resumes reading. */
-  goOn() {
+  resumeReading() {
     this.#response.resume()
   }
 
   /** The next event; undefined at the end. */
-  async next(): Promise<Heard | undefined> {
-    while (this.#heard.length === 0 && !this.end) {
+  async next(): Promise<StreamEvent | undefined> {
+    while (this.#received.length === 0 && !this.end) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    return this.#heard.shift()
+    return this.#received.shift()
   }
 
   /** The next `count` events. */
   async take(count: number) {
-    const heard: (Heard | undefined)[] = []
-    while (heard.length < count) heard.push(await this.next())
-    return heard
+    const received: (StreamEvent | undefined)[] = []
+    while (received.length < count) received.push(await this.next())
+    return received
   }
 
   close() {
@@ -94,12 +93,12 @@ export class Watch {
     this.#text += text
     const blocks = this.#text.split('\n\n')
     this.#text = blocks.pop() ?? ''
-    for (const block of blocks) this.#heard.push(heardIn(block))
+    for (const block of blocks) this.#received.push(parseEvent(block))
     this.#wake()
   }
 }
 
-function heardIn(block: string): Heard {
+function parseEvent(block: string): StreamEvent {
   if (block.startsWith(':')) return { comment: block.slice(1) }
   const fields = Object.fromEntries(
     block.split('\n').map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)]),
@@ -108,13 +107,13 @@ function heardIn(block: string): Heard {
     event: fields.event ?? 'message',
     data: JSON.parse(fields.data ?? 'null'),
     ...('id' in fields ? { id: fields.id } : {}),
-  } as Heard
+  } as StreamEvent
 }
 
-export const ready: Heard = { event: 'ready', data: {}, id: 'ready' }
-export const resync: Heard = { event: 'resync', data: {} }
-export const beat: Heard = { comment: '' }
-export const change = (type: string, id: string, action: string, parent_id: string | null = null): Heard => ({
+export const ready: StreamEvent = { event: 'ready', data: {}, id: 'ready' }
+export const resync: StreamEvent = { event: 'resync', data: {} }
+export const beat: StreamEvent = { comment: '' }
+export const change = (type: string, id: string, action: string, parent_id: string | null = null): StreamEvent => ({
   event: 'change',
   data: { type, id, action, parent_id },
 })

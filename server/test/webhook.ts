@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { TestApp } from './harness.ts'
 import type { Received, Receiver } from './receiver.ts'
 
-/** A workspace with a webhook for issues of all teams, and somebody to make some. */
+/** A workspace with a webhook for issues of all teams, and functions that create issues and read deliveries. */
 export async function webhookScene(app: TestApp, receiver: Receiver, label = 'Chat') {
   const { id: workspaceId, owner, admin, member } = await app.workspace()
   const { body: webhook } = await owner.post('/webhooks', {

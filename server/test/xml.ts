@@ -1,8 +1,8 @@
-/** A strict reader of the little XML that Baton writes; `prompt_context` is a row of elements without one around them. */
+/** A strict parser for the subset of XML that Baton writes. A `prompt_context` is a list of elements without a root. */
 export interface Tag {
   name: string
   attributes: Record<string, string>
-  /** Its own, without that of the tags inside; line breaks between tags are not text. */
+  /** Without the text of nested tags and without line breaks between tags. */
   text: string
   tags: Tag[]
 }

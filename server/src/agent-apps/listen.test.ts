@@ -1,7 +1,7 @@
 import { listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
-import { asReceived, heartbeat, idle, Listener, listenable, unheard } from '../../test/listener.ts'
+import { asReceived, heartbeat, idle, Listener, listenable, waitForNoListener } from '../../test/listener.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { Watch } from '../../test/watch.ts'
 import { sql } from '../db/sql.ts'
@@ -20,7 +20,7 @@ describe('a listener', () => {
       expect(watch.headers['content-type']).toBe('text/event-stream; charset=utf-8')
       expect(await watch.next()).toEqual({ event: 'ready', data: { app_id: id, url: receiver.url } })
       watch.close()
-      await unheard(owner, id)
+      await waitForNoListener(owner, id)
 
       const listener = await Listener.of(owner, id, { takeOver: true })
       await issue()
@@ -33,7 +33,7 @@ describe('a listener', () => {
       expect(receiver.take()).toEqual([])
 
       listener.close()
-      await unheard(owner, id)
+      await waitForNoListener(owner, id)
       await issue()
       await app.deliver()
       expect(receiver.take()).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('a listener', () => {
 
       // The same delivery again, to the URL: the same bytes, except for the fields of the attempt.
       listener.close()
-      await unheard(owner, id)
+      await waitForNoListener(owner, id)
       await owner.post(`${path}/deliveries/${attempt.delivery_id}/redeliver`)
       await app.deliver()
       const [direct] = receiver.take()
@@ -157,7 +157,7 @@ describe('a listener', () => {
     const second = await Listener.of(owner, id, { takeOver: true })
     await first.event()
     second.close()
-    await unheard(owner, id)
+    await waitForNoListener(owner, id)
     const { body } = await owner.get('/audit-log')
     const entries = body.data.filter(({ action }: { action: string }) => action.startsWith('app.listening'))
     expect(entries.reverse()).toMatchObject([
@@ -200,7 +200,7 @@ describe('a listener', () => {
     await owner.patch(`/workspaces/me/members/${admin.user.id}`, { role: 'member' })
     app.clock.advance({ seconds: 15 })
     expect(await listener.event()).toBeUndefined()
-    await unheard(owner, id)
+    await waitForNoListener(owner, id)
   })
 })
 
@@ -428,7 +428,7 @@ test(
     // A success through the listener does not reset the failures of the URL either.
     await settle(200, listener)
     listener.close()
-    await unheard(owner, id)
+    await waitForNoListener(owner, id)
     await settle(500)
     await settle(500)
     expect(await state()).toBe('enabled')
@@ -457,7 +457,7 @@ test('housekeeping ends the listeners of a process that died', async ({ startApp
   const { owner } = await app.workspace()
   const { id, issue, listener: shown } = await listenable(app, owner, receiver.url)
   await Listener.of(owner, id, { takeOver: true })
-  // Its process is gone, so the lease is not extended.
+  // As if its process had died: the lease is not extended.
   await app.ctx.db.run(sql`update listeners set connection_id = 'of a dead process'`)
   app.clock.advance({ seconds: 30, milliseconds: -1 })
   expect(await shown()).not.toBeNull()

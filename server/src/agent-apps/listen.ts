@@ -95,7 +95,7 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
 
 async function sendAll({ db, relay }: Context, stream: EventStream, { appId, connectionId }: Listening) {
   for (;;) {
-    await stream.room()
+    await stream.drained()
     if (stream.over) return
     const attempt = await relay.take(connectionId)
     if (!attempt) break

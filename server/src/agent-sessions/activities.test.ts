@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { bringTo, contents, invalid, refusal, type Said, sessionScene } from '../../test/agent-sessions.ts'
+import { type AppActivityType, bringTo, contents, invalid, refusal, sessionScene } from '../../test/agent-sessions.ts'
 import { test, verifies } from '../../test/harness.ts'
 
-const says = Object.keys(contents) as Said[]
+const types = Object.keys(contents) as AppActivityType[]
 const long = (length: number) => 'é'.repeat(length)
 
 describe('an activity', () => {
@@ -21,7 +21,7 @@ describe('an activity', () => {
       const { delegated, begun, robot } = await sessionScene(app)
       for (const session of [await delegated(), await begun()]) {
         const stored = []
-        for (const [index, type] of says.entries()) {
+        for (const [index, type] of types.entries()) {
           const { status, body } = await session.say(type)
           expect(status).toBe(201)
           expect(body).toEqual({
@@ -156,7 +156,7 @@ describe('an activity', () => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
     for (const more of [{ state: 'active' }, { author: { kind: 'user' } }, { seq: 9 }, { superseded_by_seq: 1 }]) {
-      for (const type of says) {
+      for (const type of types) {
         const [key] = Object.keys(more) as [string]
         const answer = await app.unchanged(() => session.say(type, more))
         expect(answer).toMatchObject(refusal(422, 'VALIDATION_ERROR', { [key]: 'is not a known field' }))
@@ -206,7 +206,7 @@ describe('an ephemeral activity', () => {
         expect({ status, body }).toMatchObject({ status: 201, body: { ephemeral: true, superseded_by_seq: null } })
         expect(await app.unchanged(() => session.say(type, { ephemeral: 'yes' }))).toMatchObject(invalid)
       }
-      for (const type of says) {
+      for (const type of types) {
         expect(await session.say(type, { ephemeral: false })).toMatchObject({ status: 201, body: { ephemeral: false } })
       }
       expect(await session.write('Hm', { ephemeral: false })).toMatchObject({ status: 201, body: { ephemeral: false } })
@@ -224,7 +224,7 @@ describe('an ephemeral activity', () => {
       const { delegated } = await sessionScene(app)
       const replaced = async (session: Awaited<ReturnType<typeof delegated>>) =>
         (await session.activities()).map(({ superseded_by_seq }) => superseded_by_seq)
-      for (const next of says) {
+      for (const next of types) {
         const session = await delegated()
         await session.say('thought')
         await session.say('thought', { ephemeral: true })

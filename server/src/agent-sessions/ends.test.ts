@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { at, done, heardNames, say, type Teamwork, teamwork, workScopes } from '../../test/delegation.ts'
+import { at, done, eventNames, say, type Teamwork, teamwork, workScopes } from '../../test/delegation.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { consent } from '../../test/oauth.ts'
@@ -54,7 +54,7 @@ describe('an installation that loses a team', () => {
       const keptBefore = await reread(kept)
 
       app.clock.advance({ seconds: 5 })
-      const arrived = await scene.heard(async () => {
+      const arrived = await scene.receivedDuring(async () => {
         const events = await eventsOf(app, id, () => owner.patch(path, { team_ids: [outside.id] }))
         expect(names(events)).toEqual(['PermissionChange teamAccessChanged', 'Issue update'])
         expect(events[1]?.body).toMatchObject({
@@ -63,7 +63,7 @@ describe('an installation that loses a team', () => {
           updated_from: { delegate_id: robot.userId, delegation_revision: 1 },
         })
       })
-      expect(heardNames(arrived)).toEqual(['PermissionChange teamAccessChanged'])
+      expect(eventNames(arrived)).toEqual(['PermissionChange teamAccessChanged'])
       const released = await reread(lost)
       expect(released).toMatchObject({ delegate_id: null, delegation_revision: 2, assignee_id: member.user.id })
       expect(released.updated_at > lost.updated_at).toBe(true)
@@ -151,13 +151,13 @@ test(
       await say(member, issues[0], at(robot))
       expect(await sessions()).toHaveLength(4)
       app.clock.advance({ seconds: 5 })
-      const arrived = await scene.heard(async () => {
+      const arrived = await scene.receivedDuring(async () => {
         const events = await eventsOf(app, id, () =>
           owner.delete(gone === 'app' ? `/agent-apps/${robot.app.id}` : `/installations/${robot.installationId}`),
         )
         expect(names(events)).toEqual(['Issue update', 'Issue update', 'OAuthApp revoked'])
       })
-      expect(heardNames(arrived)).toEqual(['OAuthApp revoked'])
+      expect(eventNames(arrived)).toEqual(['OAuthApp revoked'])
       for (const issue of issues)
         expect(await reread(issue)).toMatchObject({ delegate_id: null, delegation_revision: 2 })
       for (const session of await sessions()) expect(session).toMatchObject(ended(app, 'uninstalled'))
@@ -171,16 +171,16 @@ describe('an issue', () => {
     verifies('installation.issue-moved-out', 'event.no-prompted-on-immediate-end'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
-      const { id, owner, member, robot, outside, delegated, sessionsOn, heard, reread } = scene
+      const { id, owner, member, robot, outside, delegated, sessionsOn, receivedDuring, reread } = scene
       for (const team_id of [outside.id, null]) {
         const { issue } = await delegated()
         await say(member, issue, at(robot))
         app.clock.advance({ seconds: 5 })
-        const arrived = await heard(async () => {
+        const arrived = await receivedDuring(async () => {
           const events = await eventsOf(app, id, () => owner.put(`/issues/${issue.id}`, { team_id }))
           expect(names(events)).toEqual(['Issue update'])
         })
-        expect(heardNames(arrived)).toEqual(['Issue update'])
+        expect(eventNames(arrived)).toEqual(['Issue update'])
         expect(arrived[0]?.body).toMatchObject({
           data: { team_id, delegate_id: null, delegation_revision: 2, assignee_id: member.user.id },
           updated_from: { team_id: issue.team_id, delegate_id: robot.userId },
@@ -215,14 +215,14 @@ describe('an issue', () => {
     verifies('issue.made-personal-loses-team', 'event.no-prompted-on-immediate-end'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue', 'Comment'] })
-      const { id, owner, member, robot, delegated, sessions, rereadSession, heard } = scene
+      const { id, owner, member, robot, delegated, sessions, rereadSession, receivedDuring } = scene
       const { issue, session } = await delegated()
       const root = await say(member, issue, at(robot))
       const [mentioned] = await sessions()
       const own = (by: typeof owner) => by.put(`/issues/${issue.id}`, { personal: true })
       expect(await app.unchanged(() => own(owner))).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
       app.clock.advance({ seconds: 5 })
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           expect(await done(own(member))).toMatchObject({
             personal: true,
@@ -250,16 +250,16 @@ describe('an issue', () => {
     async ({ app, receiver }) => {
       for (const resourceTypes of [['Issue'], ['Comment', 'Project']]) {
         const scene = await teamwork(app, receiver, { resourceTypes })
-        const { id, owner, member, robot, delegated, sessionsOn, rereadSession, heard } = scene
+        const { id, owner, member, robot, delegated, sessionsOn, rereadSession, receivedDuring } = scene
         const { issue } = await delegated()
         await say(member, issue, at(robot))
         const before = await sessionsOn(issue)
         app.clock.advance({ seconds: 5 })
-        const arrived = await heard(async () => {
+        const arrived = await receivedDuring(async () => {
           const events = await eventsOf(app, id, () => owner.delete(`/issues/${issue.id}`))
           expect(names(events)).toEqual(['Issue remove'])
         })
-        expect(heardNames(arrived)).toEqual(resourceTypes[0] === 'Issue' ? ['Issue remove'] : [])
+        expect(eventNames(arrived)).toEqual(resourceTypes[0] === 'Issue' ? ['Issue remove'] : [])
         expect(before).toHaveLength(2)
         for (const session of before) {
           expect(await rereadSession(session, robot)).toMatchObject({
@@ -278,7 +278,7 @@ test(
   verifies('project.delete-ends-sessions', 'event.no-prompted-on-immediate-end'),
   async ({ app, receiver }) => {
     const scene = await teamwork(app, receiver)
-    const { id, member, robot, team, outside, sessions, rereadSession, heard } = scene
+    const { id, member, robot, team, outside, sessions, rereadSession, receivedDuring } = scene
     const ways: [string, string[], (path: string) => Promise<{ status: number }>][] = [
       ['issue_deleted', ['Project remove'], (path) => member.delete(path)],
       ['team_removed', [], (path) => member.put(path, { personal: true })],
@@ -290,7 +290,7 @@ test(
       const [session] = await sessions()
       await done(member.put(`/projects/${project.id}`, { team_ids: [team.id] }))
       expect(await rereadSession(session)).toMatchObject({ ended_at: null })
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, () => change(`/projects/${project.id}`))
         expect(names(events)).toEqual(expected)
       })

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
+import { at, done, eventNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 
@@ -18,9 +18,9 @@ describe('created', () => {
       'envelope.actor-person-on-session-event',
     ),
     async ({ app, receiver }) => {
-      const { id, member, robot, delegated, heard, rereadSession } = await teamwork(app, receiver)
+      const { id, member, robot, delegated, receivedDuring, rereadSession } = await teamwork(app, receiver)
       let given: Awaited<ReturnType<typeof delegated>> | undefined
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         given = await delegated()
       })
       const { issue, session } = given as NonNullable<typeof given>
@@ -74,9 +74,9 @@ describe('created', () => {
     'of a mention has the URL of the comment, and the comment as it was then',
     verifies('event.created-on-mention', 'envelope.actor-person-on-session-event'),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
+      const { owner, member, robot, team, issueIn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const comment = await say(owner, issue, at(robot))
         await done(member.put(`/issues/${issue.id}`, { title: 'Another bug' }))
         await done(owner.put(`/comments/${comment.id}`, { text: 'Never mind' }))
@@ -98,11 +98,11 @@ describe('created', () => {
     'is not sent for a session that the app opened itself',
     verifies('event.no-created-on-app-opened-session'),
     async ({ app, receiver }) => {
-      const { id, owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
+      const { id, owner, member, robot, team, issueIn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
       const comment = await say(member, issue, 'Slow')
       const opened: { id: string }[] = []
-      const silent = await heard(async () => {
+      const silent = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           for (const body of [{ issue_id: issue.id }, { comment_id: comment.id }]) {
             opened.push(await done(robot.post('/agent-sessions', body)))
@@ -113,8 +113,8 @@ describe('created', () => {
       expect(silent).toEqual([])
       // People can write in it as in any other session.
       for (const session of opened) {
-        const arrived = await heard(() => post(owner, session, { type: 'prompt', body: 'What is it?' }))
-        expect(heardNames(arrived)).toEqual(['AgentSessionEvent prompted'])
+        const arrived = await receivedDuring(() => post(owner, session, { type: 'prompt', body: 'What is it?' }))
+        expect(eventNames(arrived)).toEqual(['AgentSessionEvent prompted'])
       }
     },
   )
@@ -130,7 +130,7 @@ describe('prompted', () => {
       'envelope.actor-person-on-session-event',
     ),
     async ({ app, receiver }) => {
-      const { owner, robot, delegated, heard, rereadSession } = await teamwork(app, receiver)
+      const { owner, robot, delegated, receivedDuring, rereadSession } = await teamwork(app, receiver)
       const { issue, session } = await delegated()
       const states: [string, () => Promise<unknown>][] = [
         ['pending', async () => {}],
@@ -144,7 +144,7 @@ describe('prompted', () => {
         await lead()
         expect((await rereadSession(session)).state).toBe(state)
         let message = { id: '', seq: 0 }
-        const arrived = await heard(async () => {
+        const arrived = await receivedDuring(async () => {
           message = await post(owner, session, { type: 'prompt', body: `While ${state}` })
         })
         expect(arrived, state).toHaveLength(1)
@@ -174,7 +174,7 @@ describe('prompted', () => {
   )
 
   test('has the selected values of an answer', verifies('event.prompted-on-message'), async ({ app, receiver }) => {
-    const { owner, robot, delegated, heard } = await teamwork(app, receiver)
+    const { owner, robot, delegated, receivedDuring } = await teamwork(app, receiver)
     const { session } = await delegated()
     const path = `/agent-sessions/${session.id}/activities`
     const asked = await done(
@@ -185,7 +185,7 @@ describe('prompted', () => {
       }),
     )
     const signal_metadata = { in_reply_to: asked.id, selected: ['b'] }
-    const arrived = await heard(() =>
+    const arrived = await receivedDuring(() =>
       done(owner.post(path, { content: { type: 'prompt', body: 'b' }, signal_metadata })),
     )
     expect(arrived.map(({ body }) => body.data.agent_activity)).toMatchObject([{ signal: null, signal_metadata }])
@@ -195,9 +195,9 @@ describe('prompted', () => {
     'is sent once for Stop',
     verifies('event.prompted-on-stop', 'envelope.actor-person-on-session-event'),
     async ({ app, receiver }) => {
-      const { owner, member, delegated, heard } = await teamwork(app, receiver)
+      const { owner, member, delegated, receivedDuring } = await teamwork(app, receiver)
       const { session } = await delegated()
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         await done(owner.post(`/agent-sessions/${session.id}/stop`))
         await done(member.post(`/agent-sessions/${session.id}/stop`))
       })
@@ -228,9 +228,9 @@ describe('prompted', () => {
     'is not sent for activities, plans and links of the app',
     verifies('event.no-event-for-app-activity'),
     async ({ app, receiver }) => {
-      const { id, robot, delegated, heard } = await teamwork(app, receiver)
+      const { id, robot, delegated, receivedDuring } = await teamwork(app, receiver)
       const { session } = await delegated()
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           for (const type of ['thought', 'elicitation', 'error', 'response'])
             await post(robot, session, { type, body: 'x' })
@@ -254,7 +254,7 @@ describe('the actor of an event that an app causes', () => {
     verifies('envelope.actor-under-delegation'),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { resourceTypes: ['Issue'] })
-      const { id, owner, member, robot, team, issueIn, delegated, heard } = scene
+      const { id, owner, member, robot, team, issueIn, delegated, receivedDuring } = scene
       const actors = async (work: () => Promise<unknown>) =>
         (await eventsOf(app, id, work)).map(({ type, action, body }) => [`${type} ${action}`, body.data.id, body.actor])
       const itself = { id: robot.userId, type: 'application', name: robot.app.name }
@@ -289,7 +289,7 @@ describe('the actor of an event that an app causes', () => {
         ['Issue update', issue.id, person(owner)],
       ])
       expect(await actors(() => say(robot, issue, 'Working'))).toEqual([['Comment create', expect.any(String), itself]])
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         expect(await actors(() => robot.delete(`/issues/${issue.id}`))).toEqual([
           ['Issue remove', issue.id, person(member)],
         ])

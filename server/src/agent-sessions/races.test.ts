@@ -14,7 +14,7 @@ const endings: Record<string, [end_reason: string, Ending]> = {
     ({ member, otherTeam }, id) => member.put(`/issues/${id}`, { team_id: otherTeam.id }),
   ],
   'its issue is made personal': ['team_removed', ({ member }, id) => member.put(`/issues/${id}`, { personal: true })],
-  'its team is taken away': [
+  'its team is removed from the installation': [
     'team_removed',
     ({ owner, robot, otherTeam }) =>
       owner.patch(`/installations/${robot.installationId}`, { team_ids: [otherTeam.id] }),

@@ -1,7 +1,7 @@
 import { type AgentSession, sessionStates } from '@baton/protocol'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import { bringTo, contents, invalid, type Said, sessionScene } from '../../test/agent-sessions.ts'
+import { type AppActivityType, bringTo, contents, invalid, sessionScene } from '../../test/agent-sessions.ts'
 import type { Client } from '../../test/client.ts'
 import { test, verifies } from '../../test/harness.ts'
 
@@ -119,7 +119,12 @@ describe('the list of sessions', () => {
       const app = await startApp()
       const { delegated, member, robot, owner } = await sessionScene(app)
       const act = fc.oneof(
-        fc.constantFrom(...(Object.keys(contents) as Said[]), 'write' as const, 'stop' as const, 'undelegate' as const),
+        fc.constantFrom(
+          ...(Object.keys(contents) as AppActivityType[]),
+          'write' as const,
+          'stop' as const,
+          'undelegate' as const,
+        ),
         fc.constant('tick' as const),
       )
       const step = fc.record({

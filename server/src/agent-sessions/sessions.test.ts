@@ -140,9 +140,9 @@ describe('an app can open a session', () => {
           body: { id: opened.body.id, state: 'stopping' },
         })
         app.clock.advance({ seconds: 60 })
-        const anew = await robot.post('/agent-sessions', { comment_id: root.id })
-        expect(anew.status).toBe(201)
-        expect(anew.body.id).not.toBe(opened.body.id)
+        const next = await robot.post('/agent-sessions', { comment_id: root.id })
+        expect(next.status).toBe(201)
+        expect(next.body.id).not.toBe(opened.body.id)
       }
     },
   )

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { invalid, refusal, type Said, sessionScene } from '../../test/agent-sessions.ts'
+import { type AppActivityType, invalid, refusal, sessionScene } from '../../test/agent-sessions.ts'
 import { eventsOf } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 
@@ -101,7 +101,7 @@ describe('an app can ask', () => {
   test('only with an elicitation', verifies('activity.signal-only-on-elicitation'), async ({ app }) => {
     const { delegated } = await sessionScene(app)
     const session = await delegated()
-    for (const type of ['thought', 'action', 'response', 'error'] satisfies Said[]) {
+    for (const type of ['thought', 'action', 'response', 'error'] satisfies AppActivityType[]) {
       for (const asked of [auth, select, { signal: 'auth' }, { signal_metadata: {} }]) {
         expect(await app.unchanged(() => session.say(type, asked)), type).toMatchObject(invalid)
       }

@@ -65,7 +65,7 @@ for (const [world, tick] of worlds) {
         app.clock.advance({ minutes: 20 })
         await session.say('thought')
         app.clock.advance({ minutes: 20 })
-        await session.write('Well?') // It is under way: this sets nothing going.
+        await session.write('Well?') // The session is active, so this does not restart the period.
         await session.change({ plan: [{ content: 'Look', status: 'pending' }], ...link })
         app.clock.advance({ minutes: 10, milliseconds: -1 })
         await tick(app)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
-import { type Heard, Watch } from '../../test/watch.ts'
+import { type StreamEvent, Watch } from '../../test/watch.ts'
 import { sql } from '../db/sql.ts'
 import { storeDueTransitions } from './timers.ts'
 
@@ -17,9 +17,9 @@ async function scene(app: TestApp) {
   return { ...workspace, robot, issue, session, path, think }
 }
 
-const activityOf = (heard: Heard | undefined) => {
-  if (!heard || !('event' in heard)) throw new Error(`not an event: ${JSON.stringify(heard)}`)
-  const { event, id, data } = heard as {
+const activityOf = (received: StreamEvent | undefined) => {
+  if (!received || !('event' in received)) throw new Error(`not an event: ${JSON.stringify(received)}`)
+  const { event, id, data } = received as {
     event: string
     id?: string
     data: { seq?: number; content?: { body: string } }
@@ -31,9 +31,9 @@ const thought = (seq: number, body: string) => ({ event: 'activity', id: String(
 /** Skips `session` events. */
 async function nextActivity(watch: Watch) {
   for (;;) {
-    const heard = await watch.next()
-    if (heard && 'event' in heard && heard.event === 'session') continue
-    return activityOf(heard)
+    const received = await watch.next()
+    if (received && 'event' in received && received.event === 'session') continue
+    return activityOf(received)
   }
 }
 
@@ -63,9 +63,9 @@ test(
     app.clock.advance({ seconds: 60 })
     await storeDueTransitions(app.ctx)
     // There were heartbeats during the minute.
-    let heard = await watch.next()
-    while (heard && 'comment' in heard) heard = await watch.next()
-    expect(heard).toMatchObject({ event: 'session', data: { state: 'complete', ended_at: expect.any(String) } })
+    let received = await watch.next()
+    while (received && 'comment' in received) received = await watch.next()
+    expect(received).toMatchObject({ event: 'session', data: { state: 'complete', ended_at: expect.any(String) } })
   },
 )
 
@@ -109,7 +109,7 @@ test('a long history is sent completely, also to a slow reader', async ({ startA
   const watch = await Watch.as(member, { path: `${path}/stream` })
   watch.stopReading()
   for (let turn = 0; turn < 20; turn++) await member.get(path)
-  watch.goOn()
+  watch.resumeReading()
   for (let n = 1; n <= count; n++) {
     const { seq, body } = await nextActivity(watch)
     expect([seq, body?.split(' ')[0]]).toEqual([n, String(n)])

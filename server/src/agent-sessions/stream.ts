@@ -37,7 +37,7 @@ interface Watching {
   sent: { seq: number; session: string }
 }
 
-/** Reads again at each hint, and sends what is new. */
+/** Reads the session at each hint, and sends its changes and new activities. */
 function follow(ctx: Context, live: Live, watching: Watching): () => void {
   const { caller, stream, id } = watching
   const check = readOnWake(ctx, stream, () => send(ctx, watching))
@@ -57,7 +57,7 @@ async function send(ctx: Context, { caller, stream, id, sent }: Watching) {
   for (;;) {
     const activities = await activitiesAfter(ctx, id, sent.seq, batchSize)
     for (const activity of activities) {
-      await stream.room()
+      await stream.drained()
       // The reader has disconnected.
       if (stream.over) return
       stream.event('activity', activity, String(activity.seq))

@@ -1,17 +1,17 @@
 import { describe, expect } from 'vitest'
-import { bringTo, contents, ended, refusal, type Said, sessionScene } from '../../test/agent-sessions.ts'
+import { type AppActivityType, bringTo, contents, ended, refusal, sessionScene } from '../../test/agent-sessions.ts'
 import { eventsOf } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 
 const openStates = ['pending', 'active', 'awaitingInput', 'complete', 'error', 'stale'] as const
-const after: Record<Said, string> = {
+const after: Record<AppActivityType, string> = {
   thought: 'active',
   action: 'active',
   elicitation: 'awaitingInput',
   response: 'complete',
   error: 'error',
 }
-const says = Object.keys(contents) as Said[]
+const types = Object.keys(contents) as AppActivityType[]
 
 describe('an activity of the app', () => {
   for (const from of openStates) {
@@ -28,7 +28,7 @@ describe('an activity of the app', () => {
       ),
       async ({ app }) => {
         const { delegated } = await sessionScene(app)
-        for (const type of says) {
+        for (const type of types) {
           const session = await delegated()
           await bringTo(app, session, from)
           expect((await session.get()).state).toBe(from)
@@ -203,7 +203,7 @@ describe('while stopping', () => {
         expect(await session.get()).toMatchObject({ state, ended_at, end_reason: 'stopped' })
         expect((await session.activities()).at(-1)?.type).toBe(type)
         const writes = [
-          ...says.map((what) => () => session.say(what)),
+          ...types.map((what) => () => session.say(what)),
           () => session.change({ plan: [] }),
           () => session.change({ external_urls: [] }),
           () => session.change({ added_external_urls: [{ label: 'Change', url: 'https://example.com/1' }] }),
@@ -263,15 +263,15 @@ describe('removing the delegate', () => {
       // Delegated again while the first is still stopping: opens another session.
       const robotId = (await first.get()).app_user_id
       await member.put(`/issues/${issue.id}`, { delegate_id: robotId })
-      const anew = at((await latest()).id)
-      expect(anew.id).not.toBe(first.id)
-      expect((await anew.get()).state).toBe('pending')
+      const another = at((await latest()).id)
+      expect(another.id).not.toBe(first.id)
+      expect((await another.get()).state).toBe('pending')
       expect((await first.get()).state).toBe('stopping')
       await member.put(`/issues/${issue.id}`, { title: 'Renamed', delegate_id: robotId })
-      expect((await latest()).id).toBe(anew.id)
+      expect((await latest()).id).toBe(another.id)
       await first.say('response')
       expect(await first.get()).toMatchObject({ state: 'complete', end_reason: 'undelegated' })
-      expect((await anew.get()).state).toBe('pending')
+      expect((await another.get()).state).toBe('pending')
     },
   )
 

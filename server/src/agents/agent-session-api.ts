@@ -14,7 +14,7 @@ import type { Tool } from '../tools/tool.ts'
 import { findSessionAgent, scopesOf } from './identity.ts'
 import { causeSeqOf, type Work } from './work.ts'
 
-/** Covered by the methods below, or useless to an agent inside the service, which is no app and has its session. */
+/** Covered by the methods below, or useless here: the agent is not an app and already has a session. */
 const excludedTools = ['get_me', 'open_agent_session', 'post_activity', 'update_session_plan']
 
 const readComment = tools.find(({ operation }) => operation === api.getComment) as Tool
@@ -164,7 +164,7 @@ export class AgentSessionApi {
     return latest.reverse()
   }
 
-  /** Read anew at every step, so that deleting the agent, reducing its access or losing the claim has effect at once. */
+  /** Read at every step, so that deleting the agent, reducing its access or losing the claim takes effect at once. */
   async caller(): Promise<App> {
     this.aborted.throwIfAborted()
     const found = await findSessionAgent(this.#ctx, this.#work.sessionId, this.#claimed)

@@ -40,7 +40,7 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
     const { workspaceId, id: ownerId } = caller
     const id = await createInsideAgent(unit, { kind: 'personal', name, instructions, workspaceId, ownerId })
     await recordAudit(unit, { action: 'personal_agent.created', subjectId: id, details: { name } })
-    tellOwner(tx, caller)
+    notifyOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
@@ -56,14 +56,14 @@ export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, ch
       update inside_agents set instructions = ${instructions}, updated_at = ${now} where user_id = ${id}`)
     const details = { fields: Object.keys(change) }
     await recordAudit(unit, { action: 'personal_agent.updated', subjectId: id, details })
-    tellOwner(tx, caller)
+    notifyOwner(tx, caller)
     return readAgent(tx, caller, id)
   })
 
 export const deletePersonalAgent = (ctx: Context, caller: Member, id: string) =>
   transact(ctx, caller, async (unit) => {
     await retire(unit, await readAgent(unit.tx, caller, id, sql`for update of n`))
-    tellOwner(unit.tx, caller)
+    notifyOwner(unit.tx, caller)
   })
 
 /** Call when a member leaves or is removed: their agents have no owner to work for. */
@@ -107,4 +107,4 @@ async function mustBeBelowLimit(tx: Tx, caller: Member) {
 }
 
 /** Only the owner's list contains the agent. */
-const tellOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])
+const notifyOwner = (tx: Tx, { workspaceId, id }: Member) => sendHints(tx, [hintOfLists(workspaceId, 'Agents', id)])

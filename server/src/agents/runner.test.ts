@@ -124,7 +124,7 @@ test('failing work is retried, and after three attempts the session fails', asyn
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 test.skipIf(!onPostgres)(
-  'another node is notified of work, and takes over from a node that is gone',
+  'another node is notified of work, and takes over from a node that stopped',
   async ({ app, startApp }) => {
     const { builtIn, createIssue, sessionOn, readActivities } = await insideScene(app)
     const node = await startApp({}, app)

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { at, done, heardNames, say, type Teamwork, teamwork, workScopes } from '../../test/delegation.ts'
+import { at, done, eventNames, say, type Teamwork, teamwork, workScopes } from '../../test/delegation.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
@@ -32,16 +32,16 @@ describe('a mention', () => {
     ),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver, { scopes: ['app:mentionable'] })
-      const { id, member, robot, team, issueIn, sessions, heard } = scene
+      const { id, member, robot, team, issueIn, sessions, receivedDuring } = scene
       const issue = await issueIn(team.id)
       let comment = { id: '' }
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           comment = await say(member, issue, `${at(robot)} please`)
         })
         expect(names(events)).toEqual(['Comment create', 'AgentSessionEvent created'])
       })
-      expect(heardNames(arrived)).toEqual(['AgentSessionEvent created'])
+      expect(eventNames(arrived)).toEqual(['AgentSessionEvent created'])
       const all = await sessions()
       expect(all).toMatchObject([
         {
@@ -99,9 +99,9 @@ describe('a mention', () => {
     'in a description opens no session',
     verifies('mention.in-description-opens-nothing', 'event.no-created-on-description-mention'),
     async ({ app, receiver }) => {
-      const { id, member, robot, team, sessions, heard } = await teamwork(app, receiver)
+      const { id, member, robot, team, sessions, receivedDuring } = await teamwork(app, receiver)
       const description = `${at(robot)} please`
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           const issue = await done(member.post('/issues', { title: 'A bug', team_id: team.id, description }))
           const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id], description }))
@@ -222,7 +222,7 @@ describe('a thread with an open session', () => {
       'event.prompted-on-thread-reply',
     ),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, issueIn, sessionsOn, heard } = await teamwork(app, receiver)
+      const { owner, member, robot, team, issueIn, sessionsOn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
       const root = await say(member, issue, `${at(robot)} go`)
       const [session] = await sessionsOn(issue)
@@ -235,7 +235,7 @@ describe('a thread with an open session', () => {
         await done(robot.post(`/agent-sessions/${session.id}/activities`, { content }))
         expect((await sessionsOn(issue))[0].state).toBe(state)
         for (const text of ['The first', `${at(robot)} the first`]) {
-          const arrived = await heard(() => say(owner, issue, text, { under: root }))
+          const arrived = await receivedDuring(() => say(owner, issue, text, { under: root }))
           expect(arrived.map(({ body }) => body)).toMatchObject([
             {
               type: 'AgentSessionEvent',
@@ -255,7 +255,7 @@ describe('a thread with an open session', () => {
         answers.flatMap(() => ['app', 'user', 'user']),
       )
       // A comment outside the thread is not a message.
-      expect(await heard(() => say(owner, issue, 'By the way'))).toEqual([])
+      expect(await receivedDuring(() => say(owner, issue, 'By the way'))).toEqual([])
     },
   )
 
@@ -283,7 +283,10 @@ describe('a thread with an open session', () => {
   })
 
   test('continues after its first comment was deleted', async ({ app, receiver }) => {
-    const { member, owner, robot, team, issueIn, sessions, rereadSession, heard } = await teamwork(app, receiver)
+    const { member, owner, robot, team, issueIn, sessions, rereadSession, receivedDuring } = await teamwork(
+      app,
+      receiver,
+    )
     const issue = await issueIn(team.id)
     const project = await done(member.post('/projects', { title: 'A plan', team_ids: [team.id] }))
     for (const place of [issue, project]) {
@@ -292,7 +295,7 @@ describe('a thread with an open session', () => {
       const [session] = await sessions()
       await done(member.delete(`/comments/${reply.id}`))
       expect(await rereadSession(session)).toMatchObject({ comment: null, state: 'pending', ended_at: null })
-      const arrived = await heard(() => say(owner, place, 'And?', { under: root }))
+      const arrived = await receivedDuring(() => say(owner, place, 'And?', { under: root }))
       expect(arrived.map(({ body }) => body)).toMatchObject([
         { action: 'prompted', url: place.url, data: { agent_session: { id: session.id, comment: null } } },
       ])

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openSameDatabase, openTestDatabase } from '../../test/database.ts'
 import { found } from '../http/errors.ts'
-import { Db, isConflict, isDatabaseAway, isTimedOut, isUnwritable } from './database.ts'
+import { Db, isConflict, isDatabaseUnavailable, isTimedOut, isUnwritable } from './database.ts'
 import { openEmbedded } from './embedded.ts'
 import { applyMigration, migrate } from './migrate.ts'
 import { json, Sql, sql } from './sql.ts'
@@ -161,7 +161,7 @@ describe('a statement', () => {
     await db.run(sql`insert into words values (1, 'one')`)
     await db.run(sql`analyze words`)
     const look = () => db.row(sql`select word from words where id = ${1}::int`)
-    /** As it was planned when it was last run, on the connection that we have all to ourselves. */
+    /** The current plan of the prepared statement, on the only connection in use. */
     const plan = async () => {
       const { name } = found(
         await db.row<{ name: string }>(sql`
@@ -179,7 +179,7 @@ describe('a statement', () => {
   })
 })
 
-test.skipIf(!process.env.DATABASE_URL)('a deadlock is tried again', async () => {
+test.skipIf(!process.env.DATABASE_URL)('a transaction is retried after a deadlock', async () => {
   await db.run(sql`insert into notes values (11, 'x'), (12, 'x')`)
   let arrived = 0
   let release = () => {}
@@ -262,15 +262,17 @@ test('migrations run once, however many processes run them at once', async () =>
 test('temporary errors are distinguished from programming errors', () => {
   const error = (code: string, message = '') => Object.assign(new Error(message), { code })
   for (const code of ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P03', '25P03', '53300', '08006']) {
-    expect(isDatabaseAway(error(code))).toBe(true)
+    expect(isDatabaseUnavailable(error(code))).toBe(true)
   }
-  expect(isDatabaseAway(error('', 'timeout exceeded when trying to connect'))).toBe(true)
-  expect(isDatabaseAway(error('', 'Connection terminated unexpectedly'))).toBe(true)
+  expect(isDatabaseUnavailable(error('', 'timeout exceeded when trying to connect'))).toBe(true)
+  expect(isDatabaseUnavailable(error('', 'Connection terminated unexpectedly'))).toBe(true)
   for (const code of ['40P01', '40001', '23503']) expect(isConflict(error(code))).toBe(true)
   for (const code of ['55P03', '57014']) expect(isTimedOut(error(code))).toBe(true)
   for (const code of ['53100', '25006']) expect(isUnwritable(error(code))).toBe(true)
   for (const code of ['42P01', '23505', '22P02', '']) {
-    const found = [isDatabaseAway, isConflict, isTimedOut, isUnwritable].filter((is) => is(error(code, 'no relation')))
+    const found = [isDatabaseUnavailable, isConflict, isTimedOut, isUnwritable].filter((is) =>
+      is(error(code, 'no relation')),
+    )
     expect(found).toEqual([])
   }
 })

@@ -14,7 +14,7 @@ export interface Driver {
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
   listen(channel: string, onMessage: (message: string) => void): Listening
-  /** Maintenance that PostgreSQL does by itself in the background. */
+  /** Maintenance that PostgreSQL does in background processes. */
   tidy?(): Promise<void>
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface Tx extends Queryable {
   afterCommit<Topic extends keyof Topics>(topic: Topic, messages: Iterable<Topics[Topic]>): void
 }
 
-/** What a committed transaction announces within this process: by topic, the kind of its messages. */
+/** Messages that a committed transaction sends within this process, by topic. */
 export interface Topics {
   /** Ids of endpoints with pending deliveries. */
   due: string
@@ -196,7 +196,7 @@ export const isStalePlan = (error: unknown) => ['0A000', '26000'].includes(Strin
 export const isLockTimeout = (error: unknown) => sqlState(error) === '55P03'
 
 /** The server could not be reached or ended the connection; the statement itself is not at fault. */
-export const isDatabaseAway = (error: unknown) =>
+export const isDatabaseUnavailable = (error: unknown) =>
   /^(E(CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|NOTFOUND|NOENT|HOSTUNREACH|NETUNREACH|AI_AGAIN)|57P0[123]|25P03|53300|08...)$/.test(
     String(sqlState(error)),
   ) ||

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { DatabaseProxy } from '../../../faults/database-proxy.mjs'
 import { openTestDatabase } from '../../test/database.ts'
 import { withDatabase } from '../../test/template.ts'
-import { Db, isDatabaseAway, isTimedOut } from './database.ts'
+import { Db, isDatabaseUnavailable, isTimedOut } from './database.ts'
 import { listen } from './listen.ts'
 import { migrate } from './migrate.ts'
 import { connectPostgres } from './postgres.ts'
 import { sql } from './sql.ts'
 
-// Between a process and PostgreSQL; the embedded database is in the process.
+// Not for the embedded database, which has no network connection.
 describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   let own: Db
   let url: string
@@ -22,8 +22,8 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
   afterAll(() => own.close())
 
-  /** Connections of one's own, with what is set in DATABASE_URL, by way of somebody who can break them. */
-  async function broken(settings = '') {
+  /** A separate `Db` with these settings in its URL, connected through a proxy that can break the connections. */
+  async function throughProxy(settings = '') {
     const proxy = await DatabaseProxy.start(url)
     const db = new Db(connectPostgres(`${proxy.urlOf(url)}?${settings}`, () => {}))
     onTestFinished(async () => {
@@ -48,7 +48,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('leaves connections for single statements while many transactions wait', async () => {
-    const { db } = await broken('lock_timeout=20000')
+    const { db } = await throughProxy('lock_timeout=20000')
     let waiting: Promise<number>[] = []
     await own.tx(async (tx) => {
       await tx.row(sql`select 1 from notes where id = 1 for update`)
@@ -61,7 +61,7 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('refuses when a row is locked for too long, and works once it is released', async () => {
-    const { db } = await broken('lock_timeout=200')
+    const { db } = await throughProxy('lock_timeout=200')
     const write = () => db.run(sql`update notes set text = text where id = 1`)
     await own.tx(async (tx) => {
       await tx.row(sql`select 1 from notes where id = 1 for update`)
@@ -72,58 +72,58 @@ describe.skipIf(!process.env.DATABASE_URL)('a link to PostgreSQL', () => {
   })
 
   test('lets a migration wait for another without a limit', async () => {
-    const { db } = await broken('lock_timeout=100&statement_timeout=100')
+    const { db } = await throughProxy('lock_timeout=100&statement_timeout=100')
     let migrated: Promise<string[]> | undefined
     await own.tx(async (tx) => {
       await tx.rows(sql`select pg_advisory_xact_lock(7226866::bigint)`)
       migrated = migrate(db)
-      // Longer than anything else may take.
+      // Longer than both timeouts.
       await sleep(400)
     })
     expect(await migrated).toEqual([])
   })
 
   test('that dies silently fails one statement and is replaced', async () => {
-    const { proxy, db } = await broken('query_timeout=1500')
+    const { proxy, db } = await throughProxy('query_timeout=1500')
     const failing = db.tx(async (tx) => {
       await tx.rows(one)
       proxy.silence()
       await tx.run(sql`update notes set text = 'two' where id = 1`)
     })
-    // Not once more for a rollback that nobody hears.
-    expect(await tookMs(() => expect(failing).rejects.toSatisfy(isDatabaseAway))).toBeLessThan(2900)
+    // One query timeout: there is no second one for a rollback.
+    expect(await tookMs(() => expect(failing).rejects.toSatisfy(isDatabaseUnavailable))).toBeLessThan(2900)
     expect(await db.row(one)).toEqual({ text: 'one' })
   })
 
   test('does not delay the stop of a process', async () => {
-    const { proxy, db } = await broken()
+    const { proxy, db } = await throughProxy()
     const listening = db.listen('baton_test', () => {})
     await listening.ready
     await db.rows(one)
     proxy.silence()
-    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseAway)
+    const unanswered = expect(db.rows(one)).rejects.toSatisfy(isDatabaseUnavailable)
     expect(await tookMs(() => Promise.all([listening.stop(), db.close()]))).toBeLessThan(5000)
     proxy.cut()
     await unanswered
   })
 
   test('that only listens detects the loss and listens again', async () => {
-    const { proxy } = await broken()
-    const heard: string[] = []
+    const { proxy } = await throughProxy()
+    const received: string[] = []
     const options = { everyMs: 100, answerWithinMs: 200 }
     const listening = listen(
       proxy.urlOf(url),
       'baton_test',
-      (text) => heard.push(text),
+      (text) => received.push(text),
       () => {},
       options,
     )
     await listening.ready
-    expect(heard).toEqual(['']) // what may have been missed before
+    expect(received).toEqual(['']) // messages may have been missed before
     proxy.silence()
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['', ''])
+    await expect.poll(() => received, { timeout: 10_000 }).toEqual(['', ''])
     await own.notify('baton_test', 'again')
-    await expect.poll(() => heard).toEqual(['', '', 'again'])
+    await expect.poll(() => received).toEqual(['', '', 'again'])
     await listening.stop()
   })
 })

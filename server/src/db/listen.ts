@@ -3,7 +3,7 @@ import type { Listening } from './database.ts'
 import { keepAlive, waitForClose } from './link.ts'
 
 const maxReconnectDelayMs = 5000
-/** This connection sends no queries of its own, so without probes a silent loss would go unnoticed. */
+/** This connection sends no queries, so without probes a silent loss would go unnoticed. */
 const probes = { everyMs: 15_000, answerWithinMs: 10_000 }
 
 /** LISTEN needs its own connection, directly to the server: a transaction pooler would drop it. */

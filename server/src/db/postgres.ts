@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Driver, isDatabaseAway, isStalePlan, mustCommit, type Result } from './database.ts'
+import { type Driver, isDatabaseUnavailable, isStalePlan, mustCommit, type Result } from './database.ts'
 import { keepAlive, waitForClose } from './link.ts'
 import { listen } from './listen.ts'
 import { PlanGenerations } from './plan-generations.ts'
@@ -66,7 +66,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     try {
       return await work(client, spoil)
     } catch (error) {
-      if (isDatabaseAway(error) || isStalePlan(error)) spoil(error as Error)
+      if (isDatabaseUnavailable(error) || isStalePlan(error)) spoil(error as Error)
       throw error
     } finally {
       client.off('error', onError)
@@ -89,7 +89,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
           return result
         } catch (error) {
           // On a dead link, ROLLBACK would only wait for another timeout.
-          if (!isDatabaseAway(error)) await client.query('rollback').catch(spoil)
+          if (!isDatabaseUnavailable(error)) await client.query('rollback').catch(spoil)
           throw error
         }
       }),

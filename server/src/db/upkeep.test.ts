@@ -14,7 +14,7 @@ function temporaryDir() {
   return dir
 }
 
-// PostgreSQL does it by itself.
+// PostgreSQL does this maintenance in background processes.
 describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
   const fill = sql`insert into "full" select n from generate_series(1, 5000) n`
   const upkeptOf = (db: Db) =>
@@ -55,7 +55,7 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     await db.run(sql`create table "full" (id int)`)
     await db.run(fill)
     const { bavail, bsize } = statfsSync(dir)
-    // Not full, but as good as.
+    // The disk counts as nearly full.
     disk.keptFree = 0.6 * bavail * bsize
     await db.tidy()
     expect(await upkeptOf(db)).toEqual([{ name: 'full', vacuumed: false }])
@@ -72,7 +72,7 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
       if (written % 500 === 0) most = Math.max(most, segments())
     }
     await db.close()
-    // Of 16 MB each: 85 MB are written between two looks, 340 MB in all.
+    // Segments have 16 MB. 85 MB are written between two checks, 340 MB in total.
     expect(most).toBeLessThanOrEqual(12)
   })
 })

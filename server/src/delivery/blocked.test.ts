@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { at, done, heardNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
+import { at, done, eventNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import type { Received } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
@@ -82,7 +82,7 @@ test('a redelivery of prompted waits for created', order, async ({ app, receiver
   receiver.answer = 200
   await done(owner.post(`${path}/webhook/enable`))
   await app.deliver()
-  expect(heardNames(receiver.take())).toEqual(['AgentSessionEvent created', 'AgentSessionEvent prompted'])
+  expect(eventNames(receiver.take())).toEqual(['AgentSessionEvent created', 'AgentSessionEvent prompted'])
 })
 
 test('prompted comes after created even if a process dies in between', order, async ({ startApp, receiver }) => {

@@ -4,11 +4,11 @@ import type { Db } from '../db/database.ts'
 import { none, sql, undurably } from '../db/sql.ts'
 import { appRecipient, type Claimed, canceled, isUnattempted, unclaimed } from './stages.ts'
 
-/** Most deliveries of one claim. */
+/** Maximum number of deliveries in one claim. */
 export const batchSize = 64
-/** Few endpoints with many deliveries each cost less than the reverse. The endpoints left out come first next time. */
+/** A few endpoints with many deliveries each cost less than the reverse. Endpoints left out come first next time. */
 const endpointsPerClaim = 16
-/** Most deliveries in flight to one endpoint, over all workers. */
+/** Maximum number of deliveries in flight to one endpoint, across all workers. */
 const slotsPerEndpoint = 8
 /** For an endpoint whose attempts time out: enough to notice a recovery, too few to fill a worker with waiting requests. */
 const slotsWhileStruggling = 1
@@ -19,7 +19,7 @@ const parkedMs = 250
 
 interface Batch {
   claimed: Claimed[]
-  /** Endpoints that have no slot free. */
+  /** Endpoints without a free slot. */
   parked: string[]
 }
 
@@ -27,7 +27,7 @@ interface Batch {
 const isUnblocked = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted}))`
-/** Due at once, whatever `next_at` is: the clock may have been set back since it was written. */
+/** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
 const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${isUnblocked}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
@@ -37,7 +37,7 @@ const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isU
  * and first attempts before retries. Of a disabled endpoint only redeliveries are claimed; the others are held.
  *
  * One statement, so one round trip. Its snapshot of the deliveries may be older than its lock on an endpoint. If the
- * endpoint's turn has changed in between, another claim or wake-up came first, and the endpoint is left for the next
+ * endpoint's `turn` has changed in between, another claim or wake-up came first, and the endpoint is left for the next
  * claim. So no slot is used twice, and `next_due_at` is never set too late. If the database crashes and loses this
  * commit, the deliveries are claimed again.
  */

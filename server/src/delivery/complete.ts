@@ -60,7 +60,7 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
   }
 }
 
-/** In the shape of an endpoint's health. */
+/** In the format of an endpoint's health. */
 const failureOf = (id: string, startedAt: Date, { reason, status }: Outcome & { ok: false }) => ({
   at: startedAt,
   reason,

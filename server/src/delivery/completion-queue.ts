@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { isDatabaseAway, isTimedOut, isUnwritable } from '../db/database.ts'
+import { isDatabaseUnavailable, isTimedOut, isUnwritable } from '../db/database.ts'
 import { complete } from './complete.ts'
 import type { Attempted, WorkerObserver } from './stages.ts'
 
@@ -77,7 +77,7 @@ export class CompletionQueue {
         const { message } = error as Error
         log.warn({ message, attempts: left.length }, 'could not write attempts; retrying')
         if (isTimedOut(error)) return this.#writeSeparately(byEndpoint(left))
-        const isTemporary = isDatabaseAway(error) || isUnwritable(error)
+        const isTemporary = isDatabaseUnavailable(error) || isUnwritable(error)
         if (!isTemporary && failures >= maxFailures) return this.#writeSeparately(left.map((one) => [one]))
         await sleep(pauseMs)
         left = left.filter(({ claimed }) => claimed.leaseUntil > clock.now())

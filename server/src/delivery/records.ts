@@ -8,7 +8,7 @@ import { bodyOf, headersOf } from './message.ts'
 import { type AppRecipient, appRecipient } from './stages.ts'
 
 type Row = Omit<Delivery, 'attempts'>
-/** As its receiver reads it: the envelope of an event for an app may have its own id. */
+/** The id that the receiver gets: the envelope of an event for an app may have a different one. */
 const eventId = sql`case when d.installation_id is null then d.event_id else coalesce(
   (select v.body->'data'->>'event_id' from events v where v.id = d.event_id), d.event_id) end as event_id`
 const columns = sql`d.id, ${eventId}, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`

@@ -50,6 +50,6 @@ test.for([
   [false, 4, true],
   [true, 3, false],
   [true, 100, false],
-] as const)('success %s and %i failures in a day: failing %s', ([succeeded, count, failing]) => {
+] as const)('a day with success %s and %i failures: failing is %s', ([succeeded, count, failing]) => {
   expect(isFailing({ succeeded, failed: count })).toBe(failing)
 })

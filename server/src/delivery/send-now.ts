@@ -16,7 +16,7 @@ interface TestMessage {
   envelope: string
 }
 
-/** Sends a test once, whatever the endpoint's state (webhook.test-once). Returns the result, and a function to save it. */
+/** Sends a test once, in any state of the endpoint (webhook.test-once). Returns the result, and a function to save it. */
 export async function sendNow(ctx: Context, message: TestMessage, url: string, secret: string) {
   const startedAt = ctx.clock.now()
   const prepared = prepare(message, secret, startedAt)

@@ -7,7 +7,7 @@ interface Destination {
   id: string
   endpointId: string
   url: string
-  /** As last read; the listener may have left since. */
+  /** When last read; the listener may have disconnected since. */
   hasListener: boolean
 }
 

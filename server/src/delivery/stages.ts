@@ -4,12 +4,12 @@ import type { Outcome } from '../outbound/client.ts'
 
 /** The stages of one attempt: claimed, prepared, attempted. */
 
-/** What an app's envelope has besides the recorded fields. */
+/** Values for the fields that an app's envelope has in addition to the recorded ones. */
 export interface AppRecipient {
   installationId: string
   appUserId: string
   eventId: string
-  /** The app was uninstalled since. */
+  /** The app has been uninstalled since. */
   revoked?: boolean
 }
 
@@ -36,7 +36,7 @@ export interface Claimed {
   envelope: string
   /** Null for a webhook of the workspace. */
   app: AppRecipient | null
-  /** This and the following as they were at the claim. */
+  /** This and the following fields have their values at the time of the claim. */
   status: DeliveryStatus
   attempts: number
   scheduled: number

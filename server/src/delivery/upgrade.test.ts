@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
-test('deliveries of the version before survive a revocation like those of this one', async ({ startApp }) => {
+test('deliveries of the previous version survive a revocation like those of this version', async ({ startApp }) => {
   const { ctx, clock } = await startApp()
   const insert = (type: string) =>
     ctx.db.row(sql`

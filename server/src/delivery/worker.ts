@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { isDatabaseAway, type Listening } from '../db/database.ts'
+import { isDatabaseUnavailable, type Listening } from '../db/database.ts'
 import { SingleFlight } from '../single-flight.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
 import { batchSize, claim, nextDueAt, returnExpired, wakeOverlooked } from './claim.ts'
@@ -10,9 +10,9 @@ import { prepare } from './message.ts'
 import { send } from './send.ts'
 import type { Attempted, Claimed, WorkerObserver } from './stages.ts'
 
-/** Most requests in flight from one worker. */
+/** Maximum number of requests in flight from one worker. */
 const slots = 256
-/** Most outcomes not written yet. With more, the database is the bottleneck, and the worker claims nothing. */
+/** Maximum number of outcomes not written yet. At this point the database is too slow, and the worker claims no more. */
 const maxUnwritten = 512
 const maxSecretsKept = 1000
 const recoverEveryMs = 5_000
@@ -91,7 +91,7 @@ export class DeliveryWorker {
     return this.#recovery.run('', () => this.#succeeds(() => this.recover()))
   }
 
-  /** Sends everything that is due now. For tests: the loop does the same by itself. */
+  /** Sends everything that is due now. Called by the tests; a running worker uses the loop. */
   async drain() {
     for (;;) {
       this.#sleep.clear()
@@ -198,7 +198,7 @@ export class DeliveryWorker {
         const { message } = error as Error
         this.#ctx.log.warn(
           { message },
-          isDatabaseAway(error) ? 'the database is unavailable' : 'could not process deliveries',
+          isDatabaseUnavailable(error) ? 'the database is unavailable' : 'could not process deliveries',
         )
       }
       return false

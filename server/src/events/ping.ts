@@ -19,7 +19,7 @@ interface PingedEndpoint {
 
 const rateLimit = { limit: limits.testsPerMinute, periodMs: 60_000 }
 
-/** Sends one signed Ping, whatever the endpoint's state, without retry (webhook.test-once). Listed with the deliveries. */
+/** Sends one signed Ping, in any state of the endpoint, without retry (webhook.test-once). Listed with the deliveries. */
 export async function ping(
   ctx: Context,
   workspaceId: string,

@@ -12,7 +12,7 @@ export interface EventActor {
   name: string
 }
 
-/** A change of an item that is not private. */
+/** A change of an item that is not personal. */
 export interface ItemChange {
   type: 'Issue' | 'Project' | 'Comment'
   action: 'create' | 'update' | 'remove'
@@ -33,9 +33,9 @@ export const actorOf = ({ id, name, kind }: { id: string; name: string; kind: 'p
 })
 
 /**
- * Records events and their deliveries in the transaction of the change. Callers leave out what is never delivered:
- * personal items, internal comments and imports (event.personal-never-delivered, event.internal-comment-not-delivered,
- * event.import-not-delivered).
+ * Records events and their deliveries in the transaction of the change. Callers leave out changes that are never
+ * delivered: personal items, internal comments and imports (event.personal-never-delivered,
+ * event.internal-comment-not-delivered, event.import-not-delivered).
  */
 export async function record({ tx, now, caller: { workspaceId } }: Recording, changes: ItemChange[]): Promise<void> {
   if (changes.length === 0) return

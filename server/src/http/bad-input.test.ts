@@ -5,14 +5,14 @@ import { type TestApp, test, verifies } from '../../test/harness.ts'
 
 const names = (Object.keys(accepted) as WriteName[]).filter((name) => !(api[name] as Operation).errorFormat)
 
-// Nothing that is refused changes anything, so one scene serves all.
+// Refused calls change nothing, so all cases share one scene.
 let shared: ReturnType<typeof makeScene> | undefined
 const scene = (app: TestApp) => {
   shared ??= makeScene(app)
   return shared
 }
 
-/** Somebody who may call it. */
+/** A client that may call the operation. */
 const callerOf = ({ route }: Operation, { owner, robot }: Awaited<ReturnType<typeof makeScene>>) =>
   route.caller === 'app' ? robot : owner
 

@@ -19,7 +19,7 @@ export interface Person {
   name: string
   email: string
   tokenHash: Buffer
-  /** Null with a login; with an OAuth token, what the program may do on the person's behalf. */
+  /** Null with a login; with an OAuth token, the scopes that the person granted the program. */
   scopes: readonly AppScope[] | null
   workspaceId: string | null
   role: Role | null

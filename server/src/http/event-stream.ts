@@ -34,7 +34,7 @@ export class EventStream extends Readable {
   }
 
   /** Resolves when the reader has caught up or the stream has ended; await it between many events. */
-  async room(): Promise<void> {
+  async drained(): Promise<void> {
     while (this.readableLength >= this.readableHighWaterMark && !this.over) {
       await new Promise<void>((resolve) => {
         this.#makeRoom = resolve
@@ -47,7 +47,7 @@ export class EventStream extends Readable {
     this.#write(':\n\n')
   }
 
-  /** Browsers reconnect by themselves, possibly to another process. */
+  /** Browsers then reconnect, possibly to another process. */
   end() {
     if (this.#ended) return
     this.#ended = true

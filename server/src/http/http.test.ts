@@ -62,7 +62,7 @@ describe('errors', () => {
     async ({ app }) => {
       for (const path of ['/nothing/here', '/teams/a/b/c', '/%zz', '/..%2f..%2fetc/passwd']) {
         const { status, headers, body } = await app.anonymous.get(path)
-        // The framework answers by itself what it cannot decode, unless it never gets to see it.
+        // Undecodable paths too: the framework itself would answer them without our headers.
         expect(headers.get('x-content-type-options')).toBe('nosniff')
         expect({ status, body }).toEqual({
           status: 404,

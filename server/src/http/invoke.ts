@@ -26,7 +26,7 @@ const Nothing = Type.Object({}, { additionalProperties: false })
 
 /**
  * The one door. Every call, over HTTP or from inside, goes through `invoke`: it checks caller and input against what the
- * operation declares before it runs the handler, so that no way in is weaker than another.
+ * operation declares before it runs the handler, so that every entry point makes the same checks.
  */
 export class Door {
   readonly #ctx: Context

@@ -6,7 +6,7 @@ import { type TestApp, test, verifies, within } from '../../test/harness.ts'
 import { asApp, consent, exchange, oauthScene, programOf } from '../../test/oauth.ts'
 import { sql } from '../db/sql.ts'
 
-/** What a caller meets before anything is done: nothing, or the refusal of the door. */
+/** Whether the door lets a caller in, or the code with which it refuses. */
 type Answer =
   | 'let in'
   | 'UNAUTHORIZED'
@@ -63,7 +63,7 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
     appScopes.map(async (scope) => ({ scope, client: await app.installed(owner, { scopes: [scope] }) })),
   )
   return [
-    { name: 'nobody', client: app.anonymous, expects: always('UNAUTHORIZED') },
+    { name: 'anonymous', client: app.anonymous, expects: always('UNAUTHORIZED') },
     { name: 'owner', client: owner, expects: person('owner') },
     { name: 'admin', client: admin, expects: person('admin') },
     { name: 'member', client: member, expects: person('member') },
@@ -99,7 +99,7 @@ const doorCodes = new Set<string>([
   'WORKSPACE_ACCESS_DENIED',
   'WORKSPACE_REQUIRED',
 ])
-/** Verbs that look after an app refuse members who do not; that is not the door's doing. */
+/** FORBIDDEN on other routes comes from a verb: it refuses members who may not manage the app. */
 const isDoors = (operation: Operation, code: string | undefined) =>
   code !== undefined &&
   (doorCodes.has(code) || (code === 'FORBIDDEN' && ['manager', 'app'].includes(operation.route.caller)))
@@ -123,7 +123,7 @@ test('every route answers every kind of caller as it declares', {
     for (const { name: who, client, expects } of kinds) {
       const expected = expects(operation)
       const path = pathOf(operation, scene.ids)
-      // A body that no operation takes: who is let in is told so, and nothing happens.
+      // No operation accepts this body, so callers that are let in get a validation error and nothing changes.
       const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
       const response =
         operation.route.at !== 'root'
@@ -138,7 +138,7 @@ test('every route answers every kind of caller as it declares', {
       }
     }
   }
-  // Authorizing leaves a request for consent behind; nothing else may.
+  // Only `authorize` stores something: a consent request.
   const after = await app.everything()
   const stored = (dump: string) =>
     JSON.parse(dump).filter(({ name }: { name: string }) => !/^(oauth_requests|audit_entries)$/.test(name))
@@ -148,8 +148,8 @@ test('every route answers every kind of caller as it declares', {
 type SharedName = { [Name in RouteName]: (typeof routes)[Name] extends { scope: unknown } ? Name : never }[RouteName]
 
 /**
- * What an app meets that has every scope but is installed for another team than that of the scene. Everything that an
- * app can call has its line; a new route does not compile without one.
+ * The response to an app with every scope that is installed for another team than that of the scene. A new route that
+ * apps can call does not compile without an entry.
  */
 const outside: Record<
   SharedName,

@@ -12,14 +12,15 @@ import { resolveToken } from '../login/tokens.ts'
 import type { Caller } from './caller.ts'
 import { rateLimitOf, takeCall, takeFromWindow } from './rate-window.ts'
 
-/** What an answer says of the limit. */
-const said = ({ headers }: Response) => ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
+/** The rate limit headers of a response. */
+const limitHeaders = ({ headers }: Response) =>
+  ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`))
 
-/** Who a token stands for, without counting. */
+/** The caller of a token, without counting the call. */
 const callerOf = async (app: TestApp, accessToken: string): Promise<Caller> =>
   (await resolveToken(app.ctx, accessToken, undefined, null)).caller
 
-/** Calls that nobody has to wait for. */
+/** Counts many calls with one statement. */
 const takeMany = ({ ctx, clock }: TestApp, accessToken: string, count: number) => {
   const holder = sql`${sha256(accessToken).toString('hex')}::text`
   const call = takeFromWindow(rateLimitOf(ctx.config, routes.listIssues), holder, clock.now())
@@ -38,7 +39,7 @@ describe('the limit of the API', () => {
       const robot = await app.installed(owner)
       await takeMany(app, robot.token, 1199)
       const last = await robot.get('/issues')
-      expect([last.status, ...said(last)]).toEqual([200, '1200', '0', '60'])
+      expect([last.status, ...limitHeaders(last)]).toEqual([200, '1200', '0', '60'])
       const over = await app.unchanged(() => robot.get('/issues'))
       expect(over).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED', details: {} } })
     },
@@ -53,30 +54,30 @@ describe('the limit of the API', () => {
       const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
       const robot = await app.installed(owner)
       const create = () => robot.post('/issues', { team_id: team.id, title: 'One more' })
-      expect(said(await create())).toEqual(['3', '2', '60'])
+      expect(limitHeaders(await create())).toEqual(['3', '2', '60'])
       app.clock.advance({ seconds: 40 })
-      expect(said(await create())).toEqual(['3', '1', '20'])
-      expect(said(await create())).toEqual(['3', '0', '20'])
+      expect(limitHeaders(await create())).toEqual(['3', '1', '20'])
+      expect(limitHeaders(await create())).toEqual(['3', '0', '20'])
       app.clock.advance({ milliseconds: 400 })
       const refuse = async (retryAfter: string) => {
         const refused = await app.unchanged(create)
         expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
-        expect(said(refused)).toEqual(['3', '0', retryAfter])
+        expect(limitHeaders(refused)).toEqual(['3', '0', retryAfter])
         expect(refused.headers.get('retry-after')).toBe(retryAfter)
       }
       await refuse('20')
       app.clock.advance({ seconds: 19, milliseconds: 599 })
-      // A refusal does not count, so asking all the time does no harm; and a moment is a second.
+      // Refused calls do not count. Retry-After is rounded up to a second.
       for (let call = 0; call < 5; call++) await refuse('1')
       app.clock.advance({ seconds: 1 })
       const accepted = await create()
-      expect([accepted.status, ...said(accepted)]).toEqual([201, '3', '0', '40'])
-      // After a burst nothing comes back bit by bit: the next leaves with the second of the calls.
+      expect([accepted.status, ...limitHeaders(accepted)]).toEqual([201, '3', '0', '40'])
+      // The limit is not restored gradually: the next call is allowed when the second call leaves the window.
       await refuse('40')
       app.clock.advance({ seconds: 39 })
       await refuse('1')
       app.clock.advance({ seconds: 1 })
-      expect(said(await create())).toEqual(['3', '1', '20'])
+      expect(limitHeaders(await create())).toEqual(['3', '1', '20'])
     },
   )
 
@@ -91,10 +92,11 @@ describe('the limit of the API', () => {
     for (const accessToken of [first.access_token, second.access_token, program]) {
       const client = asApp(app, scene.id, accessToken)
       expect((await client.get('/teams')).status).toBe(200)
-      expect(said(await client.get('/issues'))).toEqual(['2', '0', '60'])
+      expect(limitHeaders(await client.get('/issues'))).toEqual(['2', '0', '60'])
       for (const path of ['/teams', '/nowhere']) expect((await client.get(path)).status).toBe(429)
     }
-    for (let call = 0; call < 4; call++) expect(said(await scene.member.get('/teams'))).toEqual([null, null, null])
+    for (let call = 0; call < 4; call++)
+      expect(limitHeaders(await scene.member.get('/teams'))).toEqual([null, null, null])
   })
 
   test('counts a call once, however long its body takes', async ({ app }) => {
@@ -115,7 +117,7 @@ describe('the limit of the API', () => {
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     response.resume()
     expect([response.statusCode, response.headers['ratelimit-remaining']]).toEqual([201, '1199'])
-    expect(said(await robot.get('/auth/me'))).toEqual(['1200', '1198', '60'])
+    expect(limitHeaders(await robot.get('/auth/me'))).toEqual(['1200', '1198', '60'])
   })
 })
 
@@ -127,35 +129,35 @@ describe('the headers', () => {
       const { owner } = await app.workspace()
       const [reader, elsewhere] = [await app.installed(owner, { scopes: ['read'] }), await app.workspace()]
       let left = { sessions: 600, api: 1200 }
-      const told = (response: Response, status: number, route: Route = routes.listTeams) => {
+      const expectHeaders = (response: Response, status: number, route: Route = routes.listTeams) => {
         const { name, max } = rateLimitOf(app.ctx.config, route)
-        expect([response.status, ...said(response)]).toEqual([status, String(max), String(--left[name]), '60'])
+        expect([response.status, ...limitHeaders(response)]).toEqual([status, String(max), String(--left[name]), '60'])
       }
-      told(await reader.get('/teams'), 200)
-      told(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
-      told(await reader.post('/issues', undefined, { raw: '{' }), 403)
-      told(await reader.get('/teams', { headers: { 'x-workspace-id': elsewhere.id } }), 403)
-      told(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
-      told(await reader.get('/teams/team_missing'), 404)
-      told(await reader.get('/teams?surprise=1'), 422)
-      told(await reader.get('/nowhere'), 404)
-      told(await reader.request('PUT', '/teams'), 405)
-      told(await reader.request('DELETE', '/agent-sessions'), 405, routes.listAgentSessions)
+      expectHeaders(await reader.get('/teams'), 200)
+      expectHeaders(await reader.get('/teams', { headers: { 'x-workspace-id': '' } }), 400)
+      expectHeaders(await reader.post('/issues', undefined, { raw: '{' }), 403)
+      expectHeaders(await reader.get('/teams', { headers: { 'x-workspace-id': elsewhere.id } }), 403)
+      expectHeaders(await reader.post('/teams', { name: 'A', key: 'A' }), 403)
+      expectHeaders(await reader.get('/teams/team_missing'), 404)
+      expectHeaders(await reader.get('/teams?surprise=1'), 422)
+      expectHeaders(await reader.get('/nowhere'), 404)
+      expectHeaders(await reader.request('PUT', '/teams'), 405)
+      expectHeaders(await reader.request('DELETE', '/agent-sessions'), 405, routes.listAgentSessions)
       for (const operation of Object.values(api) as Operation[]) {
         const { caller, method, path, at } = operation.route
         if (at || caller === 'anyone' || caller === 'anyone or person') continue
         const answer = await reader.request(method, path.replace(/:\w+/g, 'missing'), method === 'GET' ? undefined : {})
-        told(answer, answer.status, operation.route)
+        expectHeaders(answer, answer.status, operation.route)
       }
 
       const writer = await app.installed(owner)
       left = { sessions: 600, api: 1200 }
       const post = (raw: string, type = 'application/json') =>
         writer.post('/issues', undefined, { raw, headers: { 'content-type': type } })
-      told(await post('{'), 400)
-      told(await post(`"${'x'.repeat(1_048_577)}"`), 413)
-      told(await post('<issue/>', 'text/xml'), 415)
-      told(await post('{}'), 422)
+      expectHeaders(await post('{'), 400)
+      expectHeaders(await post(`"${'x'.repeat(1_048_577)}"`), 413)
+      expectHeaders(await post('<issue/>', 'text/xml'), 415)
+      expectHeaders(await post('{}'), 422)
     },
   )
 
@@ -179,13 +181,13 @@ describe('the headers', () => {
         ['/nowhere', 404],
       ] as const) {
         const answer = await client.get(path)
-        expect([answer.status, ...said(answer)]).toEqual([status, null, null, null])
+        expect([answer.status, ...limitHeaders(answer)]).toEqual([status, null, null, null])
       }
     }
     for (const path of ['/openapi.json', '/oauth/authorize']) {
-      expect(said(await robot.get(path))).toEqual([null, null, null])
+      expect(limitHeaders(await robot.get(path))).toEqual([null, null, null])
     }
-    expect(said(await owner.get('/teams'))).toEqual([null, null, null])
+    expect(limitHeaders(await owner.get('/teams'))).toEqual([null, null, null])
     expect(await windows()).toEqual(before)
   })
 })
@@ -206,7 +208,7 @@ describe('the limit of the Agent Session API', () => {
       )
       await ctx.db.run(sql`select count((${call}).allowed) from generate_series(1, 599)`)
       const last = await robot.get('/agent-sessions')
-      expect([last.status, ...said(last)]).toEqual([200, '600', '0', '60'])
+      expect([last.status, ...limitHeaders(last)]).toEqual([200, '600', '0', '60'])
       const over = await app.unchanged(() => robot.get('/agent-sessions'))
       expect(over).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED', details: {} } })
       expect(over.headers.get('retry-after')).toBe('60')
@@ -224,10 +226,10 @@ describe('the limit of the Agent Session API', () => {
       const { owner } = await app.workspace()
       const [robot, other] = [await app.installed(owner), await app.installed(owner)]
       for (const remaining of ['1', '0']) {
-        expect(said(await robot.get('/agent-sessions'))).toEqual(['2', remaining, '60'])
+        expect(limitHeaders(await robot.get('/agent-sessions'))).toEqual(['2', remaining, '60'])
       }
       expect((await app.unchanged(() => robot.get('/agent-sessions'))).status).toBe(429)
-      expect(said(await other.get('/agent-sessions'))).toEqual(['2', '1', '60'])
+      expect(limitHeaders(await other.get('/agent-sessions'))).toEqual(['2', '1', '60'])
       app.clock.advance({ minutes: 1 })
       expect((await robot.get('/agent-sessions')).status).toBe(200)
     },
@@ -250,7 +252,7 @@ describe('the limit of the Agent Session API', () => {
       await token(app, { grant_type: 'refresh_token', refresh_token: first.refresh_token, ...secretOf(scene) })
     ).body
     const [other, program] = [(await app.installed(scene.owner)).token, await programOf(app, scene.member, scene.id)]
-    /** By both ways in. */
+    /** The two functions that count a call. */
     const lookedUp = async (accessToken: string) =>
       (await resolveToken(app.ctx, accessToken, undefined, sessionRoute)).headers
     const taken = async (accessToken: string) => takeCall(app.ctx, await callerOf(app, accessToken), sessionRoute)
@@ -266,7 +268,7 @@ describe('the limit of the Agent Session API', () => {
       expect(await lookedUp(accessToken)).toMatchObject(left('2'))
       expect(await taken(accessToken)).toMatchObject(left('1'))
     }
-    expect(said(await asApp(app, scene.id, first.access_token).get('/teams'))).toEqual(['2', '1', '60'])
+    expect(limitHeaders(await asApp(app, scene.id, first.access_token).get('/teams'))).toEqual(['2', '1', '60'])
     app.clock.advance({ minutes: 1 })
     expect(await lookedUp(first.access_token)).toMatchObject(left('2'))
     expect(await takeCall(app.ctx, { kind: 'anonymous' }, sessionRoute)).toEqual({})

@@ -30,7 +30,7 @@ const history = limits.chain((sizes) =>
   fc.array(fc.record<Call>({ gapMs, max: fc.constantFrom(...sizes) }), { maxLength: 80 }),
 )
 
-/** The same with nothing but a list of times. */
+/** The same rules, implemented with a list of call times. */
 class Model {
   readonly max: number
   readonly times: number[] = []
@@ -76,7 +76,7 @@ test('a window gives the same results as a list of all call times, for any gaps,
 })
 
 test(
-  'a window lets no more through, however many ask at once on however many connections',
+  'a window keeps its limit for concurrent calls on several connections',
   verifiesOnPostgres('rate.api-1200-per-minute'),
   async ({ startApp }) => {
     const app = await startApp({ BATON_API_RATE: '30' })
@@ -102,7 +102,9 @@ test(
   },
 )
 
-test('a window goes when its last call has long left it, and not before', async ({ startApp }) => {
+test('a window is deleted two minutes after its last call has left it, or when it is in the future', async ({
+  startApp,
+}) => {
   const app = await startApp({ BATON_API_RATE: '2' })
   const { owner } = await app.workspace()
   const robot = await app.installed(owner)
@@ -121,7 +123,7 @@ test('a window goes when its last call has long left it, and not before', async 
   app.clock.advance({ milliseconds: 1 })
   await sweep(app.ctx)
   expect(await stored()).toEqual({ windows: 0, calls: 0 })
-  // Written by a clock that was far ahead and has been put right.
+  // Written by a clock that was far ahead and has since been corrected.
   await robot.get('/auth/me')
   await app.ctx.db.run(sql`update rate_windows set last_at = last_at + ${minuteMs}`)
   await sweep(app.ctx)

@@ -39,7 +39,7 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Counts a call that is not an HTTP request of its own, such as a tool call. Returns the headers. */
+/** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
 export async function takeCall({ config, db, clock }: Context, caller: Caller, route: Route) {
   if (caller.kind === 'anonymous' || !caller.scopes) return {}
   const limit = rateLimitOf(config, route)

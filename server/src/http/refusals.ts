@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ErrorCode } from '@baton/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Context } from '../context.ts'
-import { isConflict, isDatabaseAway, isTimedOut, isUnwritable } from '../db/database.ts'
+import { isConflict, isDatabaseUnavailable, isTimedOut, isUnwritable } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { ApiError, helpLink, OAuthError } from './errors.ts'
 
@@ -75,7 +75,7 @@ function fromFramework(error: FastifyError): ApiError | undefined {
   const code = frameworkCodes[error.code]
   if (code) return new ApiError(code)
   // The request is fine and can be repeated.
-  if (isDatabaseAway(error) || isConflict(error)) return new ApiError('NOT_READY')
+  if (isDatabaseUnavailable(error) || isConflict(error)) return new ApiError('NOT_READY')
   if (isTimedOut(error)) return new ApiError('NOT_READY', {}, { message: tookTooLong })
   if (isUnwritable(error)) return new ApiError('NOT_READY', {}, { message: unwritable })
   return error.statusCode && error.statusCode >= 400 && error.statusCode < 500

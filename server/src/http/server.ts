@@ -47,7 +47,6 @@ export type ResolveCaller = (
   counted: Counted | null,
 ) => Promise<{ caller: Caller; headers?: Record<string, string> }>
 
-/** What the server needs. */
 interface Parts {
   ctx: Context
   door: Door
@@ -93,7 +92,7 @@ function newServer(ctx: Context): FastifyInstance {
     rewriteUrl: ({ url = '' }) => (isDecodable(url) ? url : unknownPath),
     frameworkErrors: (error, request, reply) => sendError(ctx, request, reply, error),
     clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
-    // Node would answer a missing Host header by itself, in another format than ours.
+    // Node would refuse a missing Host header itself, in another format than ours.
     http: { requireHostHeader: false },
     return503OnClosing: false,
   })

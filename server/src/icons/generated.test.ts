@@ -5,8 +5,8 @@ import { generatedIcon } from './generated.ts'
 const shape =
   /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="128" height="128" viewBox="0 0 128 128"><rect width="128" height="128" fill="(#[0-9a-f]{6})"\/>(?:<circle cx="64" cy="64" r="24" fill="#ffffff"\/>|<text x="64" y="64" dy="\.36em" fill="#ffffff" font-family="system-ui, sans-serif" font-size="(?:52|68)" font-weight="600" text-anchor="middle">((?:&#\d{2,7};){1,2})<\/text>)<\/svg>$/
 
-/** What a reader would see of an icon, which is nothing but its colour and its letters. */
-function seen(seed: string, name: string) {
+/** The colour and the initials of the icon; throws if it contains anything else. */
+function contentOf(seed: string, name: string) {
   const [, colour, references] = shape.exec(generatedIcon(seed, name).toString('latin1')) ?? []
   if (!colour) throw new Error(`an icon of another shape for ${JSON.stringify(name)}`)
   const codes = [...(references ?? '').matchAll(/\d+/g)].map(([code]) => Number(code))
@@ -36,7 +36,7 @@ test.each([
   ['\u0301\u0301', ''],
   ['\u3164\u200b\ufeff', ''],
   ['\ud83d', ''],
-])('the initials of %j are %j', (name, initials) => expect(seen('app_1', name).initials).toBe(initials))
+])('the initials of %j are %j', (name, initials) => expect(contentOf('app_1', name).initials).toBe(initials))
 
 describe('a hostile name', () => {
   test.each([
@@ -47,16 +47,17 @@ describe('a hostile name', () => {
     ['<!ENTITY x SYSTEM "file:///etc/passwd">', 'EX'],
     [']]><style>*{background:url(//evil.example)}</style>', 'SB'],
     ['\0\u0007\u202ea', 'A'],
-  ])('%j leaves only its initials', (name, initials) => expect(seen('app_1', name).initials).toBe(initials))
+  ])('%j leaves only its initials', (name, initials) => expect(contentOf('app_1', name).initials).toBe(initials))
 
-  test('loses its combining marks', () => expect(seen('app_1', `Z${'\u0335'.repeat(10_000)} algo`).initials).toBe('ZA'))
+  test('loses its combining marks', () =>
+    expect(contentOf('app_1', `Z${'\u0335'.repeat(10_000)} algo`).initials).toBe('ZA'))
 
   test('any text gives at most two letters or digits', () => {
-    // Lone surrogates too, which no string of whole characters holds.
+    // Code units, to include lone surrogates.
     const text = fc.array(fc.oneof(fc.nat(0xffff), fc.nat(0x7f))).map((codes) => String.fromCharCode(...codes))
     fc.assert(
       fc.property(text, text, (seed, name) => {
-        expect(seen(seed, name).initials).toMatch(/^[\p{L}\p{Nd}]{0,2}$/u)
+        expect(contentOf(seed, name).initials).toMatch(/^[\p{L}\p{Nd}]{0,2}$/u)
       }),
       { numRuns: 500 },
     )
@@ -65,10 +66,10 @@ describe('a hostile name', () => {
 
 describe('the colour', () => {
   const seeds = Array.from({ length: 400 }, (_, i) => `app_${i}`)
-  const colours = [...new Set(seeds.map((seed) => seen(seed, 'x').colour))]
+  const colours = [...new Set(seeds.map((seed) => contentOf(seed, 'x').colour))]
 
   test('depends on the seed, not on the name', () => {
-    for (const seed of seeds.slice(0, 20)) expect(seen(seed, 'One').colour).toBe(seen(seed, 'Another').colour)
+    for (const seed of seeds.slice(0, 20)) expect(contentOf(seed, 'One').colour).toBe(contentOf(seed, 'Another').colour)
     expect(generatedIcon('app_1', 'Baton')).toEqual(generatedIcon('app_1', 'Baton'))
   })
 

@@ -35,7 +35,7 @@ const send =
   (response) =>
     response.writeHead(status, { 'content-type': type }).end(bytes)
 
-/** Somebody's site with an icon, on a real port. */
+/** A site with an icon, on a real port. */
 async function site(answer: Answer) {
   const requests: IncomingMessage[] = []
   const seen = { requests, connections: 0 }
@@ -106,7 +106,7 @@ describe('an icon', () => {
     ['SVG', '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>'],
     ['nothing', ''],
     ['half a header', png.subarray(0, 20)],
-  ])('is not %s, though it is called image/png', async (_, body) => expect(await fetchFrom(send(body))).toBeNull())
+  ])('is not %s with the content type image/png', async (_, body) => expect(await fetchFrom(send(body))).toBeNull())
 
   test('has at most 512 KB', async () => {
     const largest = await fetchFrom(send(pngOfBytes(maxBytes)))
@@ -175,7 +175,7 @@ describe('an address that is not public', () => {
     expect({ sockets: sockets(), connections: seen.connections }).toEqual({ sockets: 0, connections: 0 })
   })
 
-  test('is noticed by both counters when it is allowed', async () => {
+  test('increases both counters when it is allowed', async () => {
     const { seen, port } = await site(send(png))
     const sockets = countSockets()
     const client = newClient({ allow: [{ range: '127.0.0.0/8' }] })
@@ -190,7 +190,7 @@ describe('an address that is not public', () => {
     'file:///icon.png',
     'https://u:p@e.com/',
     ' https://e.com/',
-  ])('and text that is no address is refused: %j', async (url) =>
+  ])('or text that is not a URL is refused: %j', async (url) =>
     expect(await fetchIcon(newClient({ allow: [] }), url)).toBeNull(),
   )
 })

@@ -64,7 +64,7 @@ describe.each(formats)('%s', (_, type, build) => {
 
   test('an incomplete header is refused, wherever it ends', () => {
     const whole = build(64, 64)
-    // The marker of the scan that follows is no part of what is read of a JPEG.
+    // The last two bytes of the JPEG are the marker of the scan, which is not read.
     const needed = type === 'image/jpeg' ? whole.length - 2 : whole.length
     for (let length = 0; length < needed; length++) expect(imageOf(whole.subarray(0, length))).toBeNull()
   })
@@ -114,7 +114,7 @@ describe('the segments of a JPEG', () => {
     expect(imageOf(jpeg(marker)(48, 32))).toEqual({ type: 'image/jpeg', width: 48, height: 32 })
   })
 
-  test.each(noFrames)('%s does not', (marker) => {
+  test.each(noFrames)('%s begins no frame', (marker) => {
     expect(imageOf(jpeg(marker)(48, 32))).toBeNull()
     expect(imageOf(jpeg('c0', `ff${marker} 000b 08 0001 0001 01 011100`)(48, 32))).toMatchObject({ width: 48 })
   })
@@ -134,11 +134,11 @@ describe('the segments of a JPEG', () => {
   const broken: [string, string][] = [
     ['a segment shorter than its own length', 'ffe0 0001'],
     ['a segment of no length', 'ffe0 0000'],
-    ['a segment that goes on past the end', 'ffe0 ffff'],
+    ['a segment that extends past the end', 'ffe0 ffff'],
     ['a segment that ends between markers', 'ffe0 0003 00 00'],
     ['a scan before the frame', 'ffda 0002'],
-    ['a second beginning', 'ffd8'],
-    ['an end', 'ffd9'],
+    ['a second start of image', 'ffd8'],
+    ['an end of image', 'ffd9'],
     ['a stuffed byte in place of a marker', 'ff00'],
     ['a frame that is too short', 'ffc0 0008 08 0001 0001 01'],
   ]
@@ -213,11 +213,11 @@ describe('arbitrary bytes', () => {
     ['fill bytes', 'ff'],
     ['empty segments', 'ffe00002'],
     ['markers that stand alone', 'ffd0'],
-  ])('512 KB of %s take a moment', (_, unit) => {
+  ])('512 KB of %s are read in linear time', (_, unit) => {
     const bytes = Buffer.concat([hex('ffd8'), Buffer.alloc(512 * 1024, hex(unit))])
     const started = performance.now()
     expect(imageOf(bytes)).toBeNull()
-    // A walk that began anew at each of them would take minutes.
+    // With quadratic time it would take minutes.
     expect(performance.now() - started).toBeLessThan(5000)
   })
 })

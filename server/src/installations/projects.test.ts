@@ -68,9 +68,9 @@ describe('projects', () => {
     const put = (client: Client, project: string, change: object) => () => client.put(`/projects/${project}`, change)
     await refused(app, {
       'adds an uncovered team': [put(robot, projects.covered, { team_ids: [team, otherTeam] }), denied],
-      'leaves for another team': [put(robot, projects.covered, { team_ids: [otherTeam] }), denied],
+      'moves to an uncovered team': [put(robot, projects.covered, { team_ids: [otherTeam] }), denied],
       'leaves every team': [put(robot, projects.covered, { team_ids: [] }), denied],
-      'keeps the uncovered team alone': [put(robot, projects.both, { team_ids: [otherTeam] }), denied],
+      'keeps only the uncovered team': [put(robot, projects.both, { team_ids: [otherTeam] }), denied],
       'unknown team': [put(robot, projects.covered, { team_ids: [team, noSuch('team')] }), bad('team_ids')],
       personal: [put(robot, projects.covered, { personal: true }), bad('personal')],
       'personal, everywhere': [put(everywhere, projects.teamless, { personal: true }), bad('personal')],
@@ -78,7 +78,7 @@ describe('projects', () => {
     expect((await put(robot, projects.both, { team_ids: [team, otherTeam], title: 'Ours' })()).status).toBe(200)
     await refused(app, {
       'drops an uncovered team': [put(robot, projects.both, { team_ids: [team] }), denied],
-      'deletes what is others’ too': [() => robot.delete(`/projects/${projects.both}`), denied],
+      'deletes a project with an uncovered team': [() => robot.delete(`/projects/${projects.both}`), denied],
     })
     expect((await put(everywhere, projects.covered, { team_ids: [] })()).body.team_ids).toEqual([])
     const { body: own } = await everywhere.post('/projects', { title: 'Mine' })

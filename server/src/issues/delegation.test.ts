@@ -151,9 +151,9 @@ describe('removing a delegation', () => {
     ),
     async ({ app, receiver }) => {
       const scene = await teamwork(app, receiver)
-      const { id, owner, member, robot, delegated, rereadSession, heard } = scene
+      const { id, owner, member, robot, delegated, rereadSession, receivedDuring } = scene
       const { issue, session } = await delegated()
-      const arrived = await heard(async () => {
+      const arrived = await receivedDuring(async () => {
         const events = await eventsOf(app, id, async () => {
           const answer = await done(owner.put(`/issues/${issue.id}`, { delegate_id: null }))
           expect(answer).toMatchObject({ delegate_id: null, assignee_id: member.user.id })

@@ -131,7 +131,7 @@ async function recordUpdate(unit: UnitOfWork<Actor>, actor: EventActor, before: 
   if (after.personal) sendIssueHints(unit, 'update', after, !before.personal)
   // Receivers have not seen its comments either.
   if (before.personal && !after.personal) await recordThread(unit, { issueId: after.id })
-  // No event tells receivers (issue.made-personal-emits-nothing), so references are removed as on deletion.
+  // Receivers get no event (issue.made-personal-emits-nothing), so references are removed as on deletion.
   const madePersonal = after.personal && !before.personal
   if (madePersonal) await removeReferencesTo(unit.tx, before)
   await updateBlocks(unit, madePersonal ? { ...before, blocks_ids: [], blocked_by_ids: [] } : before, after)

@@ -43,7 +43,7 @@ export function hintsOf(item: Hint, { personal, personalOf }: Privacy, wasShared
   return wasShared ? [{ ...item, action: 'remove', except: owner }, seen] : [seen]
 }
 
-/** An inbox has the id of its owner, whose browser reads all of it again. */
+/** Its id is that of the owner, whose browser reloads the whole inbox. */
 export const hintOfInbox = (workspaceId: string, userId: string): Hint => ({
   workspace_id: workspaceId,
   type: 'Inbox',
@@ -52,7 +52,7 @@ export const hintOfInbox = (workspaceId: string, userId: string): Hint => ({
   only: userId,
 })
 
-/** For the small lists that browsers reload as a whole: those of the workspace, or those of its agents. */
+/** For small lists that browsers reload as a whole: the lists of the workspace, or the lists of its agents. */
 export const hintOfLists = (workspaceId: string, type: 'Workspace' | 'Agents', only: string | null = null): Hint => ({
   workspace_id: workspaceId,
   type,

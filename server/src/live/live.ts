@@ -8,10 +8,10 @@ import type { Hint } from './hint.ts'
 import { limitHints, lostHints, packMessages, type Resync } from './messages.ts'
 
 const channel = 'baton_live'
-/** Most hints waiting to be sent to other processes. With more they are dropped, and the others resync. */
+/** Maximum number of hints waiting to be sent. Beyond it they are dropped, and the other processes resync. */
 const maxWaiting = 5000
 const retryMs = 1000
-/** Hints of this period are sent to other processes together: an active agent causes many. */
+/** Hints are collected for this long before they are sent together: an active agent causes many. */
 const gatherMs = 10
 
 /** Watches one workspace. Neither function may throw. */
@@ -107,7 +107,7 @@ export class Live {
     this.#waiting.add(lostHints)
   }
 
-  /** Hints gather for a moment, and while a message is being sent. */
+  /** Collects hints for `gatherMs`, and while a message is being sent. */
   async #sendAll() {
     try {
       while (this.#waiting.size > 0) {

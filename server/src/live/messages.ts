@@ -3,7 +3,7 @@ import type { Hint } from './hint.ts'
 /** Sent in place of too many hints: the audience reads everything again. */
 export type Resync = Pick<Hint, 'workspace_id' | 'only' | 'except'> & { resync: true }
 
-/** Most hints of one commit for one audience. */
+/** Maximum number of hints of one commit for one audience. */
 const maxHints = 100
 /** PostgreSQL accepts less than 8,000 bytes. */
 const messageBytes = 7900
@@ -29,7 +29,7 @@ export function limitHints(hints: Hint[]): (Hint | Resync)[] {
 
 /** Packs hints, which are JSON, into as few messages as possible. If one does not fit into a message, returns `lostHints`. */
 export function packMessages(node: string, hints: string[]): string[] {
-  // The version before reads the same keys.
+  // The previous version, which may still be running, reads the same keys.
   const [head, tail] = [`{"node":${JSON.stringify(node)},"news":[`, ']}']
   const room = messageBytes - head.length - tail.length
   const sizes = hints.map((hint) => Buffer.byteLength(hint) + 1)

@@ -218,7 +218,7 @@ describe('a stream ends', () => {
     await eventually(async () => (await watchers(app)) === 1)
     expect(sent).toBeLessThan(1000)
     expect(await reading.take(sent)).not.toContain(undefined)
-    slow.goOn()
+    slow.resumeReading()
     while (await slow.next()) {
       // Events sent before.
     }

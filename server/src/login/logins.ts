@@ -6,7 +6,7 @@ import { loginLifetimeMs } from './caller.ts'
 
 /**
  * Stores only the token's hash; the token is shown once. Undefined if the password changed since it was checked: the
- * change ended the logins made with the old one, so this one must not begin.
+ * change ended the logins made with the old one, so this one must not start.
  */
 export async function startLogin(db: Queryable, userId: string, passwordHash: string, now: Date) {
   const token = newSecret('psn_')

@@ -47,7 +47,7 @@ describe('sign in', () => {
       }
       const known: number[] = []
       const unknown: number[] = []
-      // In turns, so that noise meets both. Without the hash an answer comes twenty times as fast.
+      // Alternating, so that noise affects both. Without hashing, a response would be twenty times as fast.
       for (let i = 0; i < 7; i++) {
         known.push(await time((await app.person()).user.email))
         unknown.push(await time(`nobody-${i}@example.com`))

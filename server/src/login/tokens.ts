@@ -33,7 +33,7 @@ export const lastUseGrainMs = 60_000
 
 /**
  * Finds the caller of an access token. Scopes, coverage and role are current, not those of when it was issued, so that
- * what a manager removes is gone at once (scope.removed-from-manifest). The same statement counts the call.
+ * a removed scope or team is lost at once (scope.removed-from-manifest). The same statement counts the call.
  */
 export async function resolveToken(
   { config, db, clock }: Context,

@@ -89,7 +89,7 @@ describe.each(Object.entries(groups))('%s', (_, urls) => {
   })
 })
 
-test('both counters notice an allowed request', async () => {
+test('an allowed request increases both counters', async () => {
   const arrivals = await listenOnLoopback([8089])
   const sockets = countSockets()
   const client = new GuardedClient({ allow: [{ range: '127.0.0.0/8' }], clock: new TestClock() })
@@ -107,7 +107,7 @@ function countSockets() {
   return () => count
 }
 
-/** On as many of the ports as this machine lets us have. */
+/** Counts connections. Ports that cannot be opened on this machine are skipped. */
 async function listenOnLoopback(ports: number[]) {
   let arrivals = 0
   for (const port of ports) {

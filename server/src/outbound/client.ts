@@ -13,7 +13,7 @@ export interface OutboundRequest {
   body?: Buffer
 }
 
-/** `status` is null without a response; `body` is what was read of it, undecoded, and `whole` whether that is all. */
+/** `status` is null without a response; `body` has the bytes read, not decoded; `whole` is false if there were more. */
 export type Outcome = { durationMs: number; body: Buffer; whole: boolean } & Verdict
 
 type Verdict =

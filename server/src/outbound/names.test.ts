@@ -15,7 +15,7 @@ const url = 'https://hooks.test:8443/hook'
 const request = { method: 'POST' as const, url, headers: {}, body: Buffer.from('{}') }
 const publicFour = '93.184.215.14'
 const publicSix = '2606:4700:4700::1111'
-/** Stands for the public address of a receiver, as tests reach nothing outside this machine. */
+/** In place of the public address of a receiver: tests connect only to this machine. */
 const loopback: AllowedTarget = { range: '127.0.0.1/32' }
 
 let authority: TestAuthority
@@ -32,7 +32,7 @@ afterAll(() => {
   dns.stop()
 })
 
-/** A receiver on 8443 that may leave each step to the test: to shake hands, and to answer. */
+/** A receiver on port 8443. The test can delay each step: the TLS handshake and the answer. */
 class Receiver {
   connections = 0
   requests = 0
@@ -150,7 +150,7 @@ test.each<[string, DnsAnswer]>([
 
 test('a name that changes to loopback between two attempts is blocked at the second', {
   ...verifies('delivery.blocked-destination'),
-  // Other systems have no second loopback address to stand for the public one.
+  // Other systems have no second loopback address to use as the public one.
   skip: process.platform !== 'linux',
 }, async () => {
   const [home, outside] = [await Receiver.start('127.0.0.1'), await Receiver.start('127.0.0.2')]

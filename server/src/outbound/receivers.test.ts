@@ -13,7 +13,7 @@ const body = Buffer.from('{"a":1}')
 const answer = (status: number, text = '', headers = '') =>
   `HTTP/1.1 ${status} x\r\n${headers}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
 
-/** Hands each request to the test as the socket it came on, with what was received. */
+/** Passes each request to `onRequest`, with its socket. */
 async function receive(onRequest: (socket: Socket, request: string) => void) {
   const seen = { connections: 0, requests: 0, closed: 0 }
   const server = createServer((socket) => {
@@ -159,8 +159,8 @@ describe('broken connections', () => {
     ['reset', (socket) => socket.resetAndDestroy()],
     ['closed', (socket) => socket.end()],
     ['closed within the headers', (socket) => socket.end('HTTP/1.1 200 x\r\nconte')],
-    ['closed after early news', (socket) => socket.end('HTTP/1.1 103 x\r\n\r\n')],
-    ['early news without end', (socket) => socket.write('HTTP/1.1 102 x\r\n\r\n'.repeat(100))],
+    ['closed after an informational response', (socket) => socket.end('HTTP/1.1 103 x\r\n\r\n')],
+    ['endless informational responses', (socket) => socket.write('HTTP/1.1 102 x\r\n\r\n'.repeat(100))],
     ['not HTTP', (socket) => socket.end('220 mail.example ESMTP\r\n')],
     ['HTTP/2', (socket) => socket.end(Buffer.from('000000040000000000', 'hex'))],
     ['a switch of protocols', (socket) => socket.write('HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')],
@@ -261,7 +261,7 @@ describe('the deadline', () => {
     [200, { ok: true, status: 200 }],
     [500, { ok: false, reason: 'http_error', status: 500 }],
     [302, { ok: false, reason: 'redirect', status: 302 }],
-  ])('%i with a body that stalls stands', verifies('delivery.headers-decide'), async (status, outcome) => {
+  ])('%i with a body that stalls keeps its result', verifies('delivery.headers-decide'), async (status, outcome) => {
     const { clock, sent, receiver, seen } = await held()
     let read = 0
     const onHeaders = () => void read++

@@ -135,7 +135,7 @@ const notations = [
   (n: number) => `0${n.toString(8)}`,
   (n: number) => `0x000${n.toString(16)}`,
 ]
-/** In one to four parts, of which the last holds all bytes that are left, each part in a notation of its own. */
+/** An IPv4 address in one to four parts, each in its own notation; the last part has all remaining bytes. */
 function written(bytes: number[], parts: number, chosen: number[]) {
   const last = bytes.slice(parts - 1).reduce((sum, byte) => sum * 256 + byte, 0)
   return [...bytes.slice(0, parts - 1), last]

@@ -58,7 +58,7 @@ test.each(bad)(
   '%s is a TLS error, and nothing is sent',
   verifies('delivery.tls-error'),
   async (_, certificate, trust) => {
-    // Node heeds this variable for connections that do not say otherwise.
+    // With this variable, Node accepts any certificate unless a connection requires verification.
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     const warnings = vi.spyOn(process, 'emitWarning').mockReturnValue()
     onTestFinished(() => {

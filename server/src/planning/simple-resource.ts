@@ -20,7 +20,7 @@ interface Definition {
   changeable: Sql
   /** Condition on the row `t`, if not all members may see all rows. */
   visibleTo?: (caller: Actor) => Sql
-  /** Id of the only user who may see the row `t`, if private. */
+  /** Id of the only user who may see the row `t`, if it is personal. */
   personalOf?: Sql
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { limits, listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifiesOnPostgres } from '../../test/harness.ts'
-import { asReceived, heartbeat, Listener, listenable, unheard } from '../../test/listener.ts'
+import { asReceived, heartbeat, Listener, listenable, waitForNoListener } from '../../test/listener.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 import { claim } from '../delivery/claim.ts'
@@ -96,7 +96,7 @@ describe('a relayed attempt', () => {
     const delivering = app.deliver()
     const attempt = await listener.attempt()
     listener.close()
-    await unheard(owner, id)
+    await waitForNoListener(owner, id)
     app.clock.advance({ seconds: 5 })
     await delivering
     expect(await deliveries()).toMatchObject([{ status: 'pending', attempts: [{ reason: 'timeout' }] }])
@@ -117,7 +117,7 @@ describe('a relayed attempt', () => {
     const [one] = await claimed(app)
     expect(one?.hasListener).toBe(true)
     listener.close()
-    await unheard(owner, id)
+    await waitForNoListener(owner, id)
     expect(await send(app.ctx, one as Claimed, prepared(app, one as Claimed))).toMatchObject({
       outcome: { ok: true },
       relayed: false,
@@ -227,7 +227,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     dying.catch(() => {})
     const attempt = await listener.attempt()
     await stop()
-    // The worker that waited for it is gone.
+    // The worker that waited for it has died.
     expect((await listener.answer(attempt, { status: 200 })).status).toBe(204)
     for (let beats = 0; beats < 2; beats++) await heartbeat(app, id)
     const delivering = app.deliver()
@@ -243,7 +243,7 @@ describe.skipIf(!process.env.DATABASE_URL)('over several processes on one databa
     const { rootUrl } = await startApp({}, app)
     const listener = await Listener.of(owner, id, { rootUrl })
     await recordEvent(app, owner.workspaceId)
-    // Wait for the connection, then until it is gone.
+    // Waits for the connection, then ends it.
     const lost = sql`select pg_terminate_backend(pid, 10000) from pg_stat_activity where ${relaying}`
     while (!(await app.ctx.db.row(lost))) await setImmediate()
     const delivering = app.deliver()

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts'
 
 /**
  * Wakes the handler registered for an id: in this process, or by NOTIFY in another. Only the id is sent; the handler
- * reads the state from the database. A lost wake-up costs time and nothing else.
+ * reads the state from the database. A lost wake-up only causes a delay.
  */
 export class Wakeups {
   readonly #db: Db
@@ -23,7 +23,7 @@ export class Wakeups {
 
   /** Returns a function that removes the handler. The handler may be called when nothing changed. */
   on(id: string, handler: () => void): () => void {
-    // Most processes never register a handler. On connecting, `listen` makes up for earlier notifications.
+    // Listens from the first handler on, because most processes have none. `listen` reports notifications missed before.
     this.#listening ??= this.#db.listen(this.#channel, (notified) => this.#received(notified))
     this.#handlers.set(id, handler)
     return () => void this.#handlers.delete(id)

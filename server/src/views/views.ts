@@ -29,12 +29,12 @@ export const listViews = (ctx: Context, caller: Member, query: PageQuery) =>
 export function createView(ctx: Context, caller: Member, { name, query, shared = false }: NewView): Promise<View> {
   mustBeQuery(query)
   return transact(ctx, caller, async ({ tx, now }) => {
-    await mustHaveRoom(tx, caller)
+    await mustBeBelowLimit(tx, caller)
     const view = await tx.row<View>(sql`
       insert into views (id, workspace_id, owner_id, name, shared, query, created_at, updated_at)
       values (${newId('view')}, ${caller.workspaceId}, ${caller.id}, ${name}, ${shared}, ${query}, ${now}, ${now})
       returning ${columns}`)
-    tellOf(tx, caller, shared)
+    sendViewHint(tx, caller, shared)
     return found(view)
   })
 }
@@ -45,7 +45,7 @@ export function updateView(ctx: Context, caller: Member, id: string, change: Vie
     const view = await lockView(tx, caller, id)
     const { name, query, shared } = { ...view, ...change }
     if (view.owner_id === null && !shared) throw invalid({ shared: 'must stay true: the view has no owner' })
-    tellOf(tx, caller, shared || view.shared, view.owner_id)
+    sendViewHint(tx, caller, shared || view.shared, view.owner_id)
     return found(
       await tx.row<View>(sql`
         update views set name = ${name}, query = ${query}, shared = ${shared}, updated_at = ${now}
@@ -58,7 +58,7 @@ export const deleteView = (ctx: Context, caller: Member, id: string): Promise<vo
   transact(ctx, caller, async ({ tx }) => {
     const { shared, owner_id } = await lockView(tx, caller, id)
     await tx.run(sql`delete from views where id = ${id}`)
-    tellOf(tx, caller, shared, owner_id)
+    sendViewHint(tx, caller, shared, owner_id)
   })
 
 /** For a member who left: keeps their shared views without an owner and deletes the others. Call after the removal. */
@@ -68,8 +68,8 @@ export async function releaseViews(tx: Tx, workspaceId: string, userId: string) 
   await tx.run(sql`update views set owner_id = null where ${theirs}`)
 }
 
-/** Notify only the owner of a private view. */
-const tellOf = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
+/** For all members, or only for the owner of a private view. */
+const sendViewHint = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
   sendHints(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])
 
 /** Locks a view that the caller may change. */
@@ -82,7 +82,7 @@ async function lockView(tx: Tx, caller: Member, id: string): Promise<View> {
 }
 
 /** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
-async function mustHaveRoom(tx: Tx, { workspaceId, id }: Member) {
+async function mustBeBelowLimit(tx: Tx, { workspaceId, id }: Member) {
   const member = await tx.row(sql`
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${id} for no key update`)
   if (!member) throw new ApiError('WORKSPACE_ACCESS_DENIED')

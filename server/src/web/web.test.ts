@@ -46,7 +46,7 @@ const test = base.extend<{ web: TestApp }>({
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-/** As it is written: fetch would tidy the path before sending it. */
+/** Sends the path unchanged; fetch would normalize it. */
 async function ask(app: TestApp, path: string, headers: Record<string, string> = {}, method = 'GET') {
   const { hostname, port } = new URL(app.rootUrl)
   const request = httpRequest({ hostname, port, path, method, headers })

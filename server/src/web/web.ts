@@ -40,7 +40,7 @@ const reserved = /^\/(api|docs|mcp|metrics|healthz|readyz|\.well-known|llms\.txt
 
 export const appPage = ({ page }: WebFiles): Page => ({ body: page, headers: pageHeaders })
 
-/** The response where no operation matches: a file by its exact path, or the page, which routes by itself. */
+/** The response where no operation matches: a file by its exact path, or the page, which does its own routing. */
 export function webPage(web: WebFiles, { method, path, accept, acceptEncoding }: PageRequest): Page | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined
   const file = web.files.get(path)

@@ -125,7 +125,7 @@ describe('creating a webhook', () => {
     'webhook.update',
   )
 
-  test.for(bad)('refuses %s, and so does changing one', rules, async ([, change, field], { app }) => {
+  test.for(bad)('refuses %s, and so does updating', rules, async ([, change, field], { app }) => {
     const { owner } = await scene(app)
     const { body: webhook } = await owner.post('/webhooks', good)
     const refused = await app.unchanged(() => owner.post('/webhooks', { ...good, ...change }))
@@ -202,7 +202,7 @@ describe('creating a webhook', () => {
 })
 
 test(
-  'updating a webhook changes what it receives, under the same rules',
+  'updating a webhook changes which events it receives, with the same validation',
   verifies('webhook.update'),
   async ({ app, receiver }) => {
     const { owner, team } = await scene(app)

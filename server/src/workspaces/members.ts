@@ -73,7 +73,7 @@ export const changeRole = (ctx: Context, admitted: Member, userId: string, role:
     return { ...member, role }
   })
 
-/** `removeAlso` removes what the member has in features that import this one. */
+/** `removeAlso` removes the member's items in features that depend on this one. */
 export const removeMember = (
   ctx: Context,
   admitted: Member,

@@ -6,12 +6,14 @@ import { test } from '../../../test/harness.ts'
 import { readPromptContext } from '../../../test/prompt-context.ts'
 
 test('a preview is identical to the context of the next delegation', async ({ app, receiver }) => {
-  const { owner, member, team, issueIn, delegated, heard } = await teamwork(app, receiver)
+  const { owner, member, team, issueIn, delegated, receivedDuring } = await teamwork(app, receiver)
   await done(owner.patch('/workspaces/me', { guidance: 'Be <kind>.' }))
   const repositories = [{ repository: 'acme/web', url: 'https://git.example.com/web' }]
   await done(owner.patch(`/teams/${team.id}`, { guidance: 'Test first.', repositories }))
   await issueIn(team.id)
-  const arrived = await heard(() => delegated(member, { title: 'Newest & best', description: 'Since <Monday>' }))
+  const arrived = await receivedDuring(() =>
+    delegated(member, { title: 'Newest & best', description: 'Since <Monday>' }),
+  )
   const delivered = arrived[0]?.body.data
   const { id, identifier } = delivered.agent_session.issue
   const preview = (draft = {}) =>
@@ -50,7 +52,7 @@ test('a preview is identical to the context of the next delegation', async ({ ap
   expect(promised.prompt_context).not.toContain('Between us')
   expect(promised.prompt_context).toContain('>B<')
   await done(owner.put(`/issues/${id}`, { delegate_id: null }))
-  const again = await heard(() =>
+  const again = await receivedDuring(() =>
     done(owner.put(`/issues/${id}`, { delegate_id: delivered.agent_session.app_user_id })),
   )
   const created = again.find(({ body }) => body.action === 'created')?.body.data

@@ -19,8 +19,10 @@ describe('the context of a new session', () => {
       'context.delegation-has-no-primary-thread',
     ),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, delegated, heard } = await teamwork(app, receiver)
-      const bare = await heard(() => delegated(member, { title: 'Bare <&>', description: '**Since** <b>Monday</b>' }))
+      const { owner, member, robot, team, delegated, receivedDuring } = await teamwork(app, receiver)
+      const bare = await receivedDuring(() =>
+        delegated(member, { title: 'Bare <&>', description: '**Since** <b>Monday</b>' }),
+      )
       const [plain] = bare.map(({ body }) => body.data)
       const tags = parseXml(plain.prompt_context)
       expect(tags.map(({ name }) => name)).toEqual(['issue'])
@@ -41,7 +43,7 @@ describe('the context of a new session', () => {
       const parent = await done(owner.post('/issues', { title: 'Slow pages', team_id: team.id }))
       const repositories = [{ repository: 'acme/web' }, { repository: 'acme/api', url: 'https://git.example.com/api' }]
       await done(owner.patch(`/teams/${team.id}`, { repositories }))
-      const full = await heard(() =>
+      const full = await receivedDuring(() =>
         delegated(member, { label_ids: labels, project_id: project.id, parent_id: parent.id }),
       )
       const rich = full[0]?.body.data.prompt_context
@@ -68,7 +70,7 @@ describe('the context of a new session', () => {
       'context.internal-comments-left-out',
     ),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
+      const { owner, member, robot, team, issueIn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
       const visible: { id: string; text: string; created_at: string }[] = []
       const talk = async (by: typeof owner, text: string, more = {}) => {
@@ -83,7 +85,7 @@ describe('the context of a new session', () => {
       const second = await talk(owner, 'Which page?')
       await talk(owner, 'Since when?', { under: first })
       await talk(robot as never, 'I may help', { under: second })
-      const arrived = await heard(() => talk(member, `${at(robot)} look`, { under: first }))
+      const arrived = await receivedDuring(() => talk(member, `${at(robot)} look`, { under: first }))
       const { previous_comments, prompt_context } = arrived[0]?.body.data ?? {}
       const authors = [member, owner, owner].map(({ user }) => ({ id: user.id, name: user.display_name }))
       authors.push({ id: robot.userId, name: robot.app.name })
@@ -113,7 +115,7 @@ describe('the context of a new session', () => {
       expect(arrived[0]?.raw.toString()).not.toContain('soon')
 
       // For a delegation, all threads are other threads.
-      const delegation = await heard(() => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
+      const delegation = await receivedDuring(() => member.put(`/issues/${issue.id}`, { delegate_id: robot.userId }))
       const context = delegation[0]?.body.data
       expect(context.previous_comments.map(({ id }: { id: string }) => id)).toEqual(visible.map(({ id }) => id))
       const threads = parseXml(context.prompt_context)
@@ -128,12 +130,12 @@ describe('the context of a new session', () => {
     'has the comments before a mention that an edit added',
     verifies('context.previous-comments-cap'),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
+      const { owner, member, robot, team, issueIn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
       const before = await say(owner, issue, 'Before')
       const root = await say(member, issue, 'Somebody?')
       await say(owner, issue, 'After')
-      const arrived = await heard(() => member.put(`/comments/${root.id}`, { text: `${at(robot)}?` }))
+      const arrived = await receivedDuring(() => member.put(`/comments/${root.id}`, { text: `${at(robot)}?` }))
       const { previous_comments, prompt_context } = arrived[0]?.body.data ?? {}
       expect(previous_comments).toMatchObject([{ id: before.id }])
       expect(readPromptContext(prompt_context).primary).toEqual([`${at(robot)}?`])
@@ -144,12 +146,12 @@ describe('the context of a new session', () => {
     'has the latest hundred comments before the triggering one',
     verifies('context.previous-comments-cap', 'context.previous-comments-oldest-first'),
     async ({ app, receiver }) => {
-      const { id, owner, member, robot, team, issueIn, heard } = await teamwork(app, receiver)
+      const { id, owner, member, robot, team, issueIn, receivedDuring } = await teamwork(app, receiver)
       const issue = await issueIn(team.id)
       const comments = []
       for (let number = 1; number <= 99; number++) comments.push(await say(owner, issue, `Number ${number}`))
       const bodies = async (work: () => Promise<unknown>) => {
-        const [arrived] = await heard(work)
+        const [arrived] = await receivedDuring(work)
         return arrived?.body.data.previous_comments.map(({ body }: { body: string }) => body)
       }
       const mention = () => say(member, issue, `${at(robot)} one`)
@@ -162,7 +164,7 @@ describe('the context of a new session', () => {
       expect(await bodies(delegate)).toEqual(expected.slice(1))
       // Comments of deleted accounts stay.
       await app.ctx.db.run(sql`update comments set author_id = null where workspace_id = ${id}`)
-      const [arrived] = await heard(() => say(member, issue, `${at(robot)} three`))
+      const [arrived] = await receivedDuring(() => say(member, issue, `${at(robot)} three`))
       expect(arrived?.body.data.previous_comments[0].author).toEqual({ id: '', name: expect.any(String) })
     },
   )
@@ -173,10 +175,10 @@ describe('guidance', () => {
     'is the workspace’s, then the team’s, and no other',
     verifies('context.guidance-shape-and-order', 'context.guidance-tags', 'context.guidance-sources-only'),
     async ({ app, receiver }) => {
-      const { owner, team, outside, delegated, heard } = await teamwork(app, receiver)
+      const { owner, team, outside, delegated, receivedDuring } = await teamwork(app, receiver)
       await done(owner.patch(`/teams/${outside.id}`, { guidance: 'Not for you.' }))
       const readGuidance = async () => {
-        const [arrived] = await heard(() => delegated())
+        const [arrived] = await receivedDuring(() => delegated())
         const { guidance, prompt_context } = arrived?.body.data ?? {}
         const rules = inside(parseXml(prompt_context), 'guidance', 'guidance-rule')
         return { guidance, rules: rules.map(({ attributes, text }) => ({ ...attributes, text })), prompt_context }
@@ -206,7 +208,7 @@ describe('guidance', () => {
     'on a project is that of each covered team, by key; the context has the project in place of the issue',
     verifies('context.project-comment', 'context.project-guidance-per-team', 'context.repository-hint-absent'),
     async ({ app, receiver }) => {
-      const { owner, member, robot, team, outside, heard } = await teamwork(app, receiver)
+      const { owner, member, robot, team, outside, receivedDuring } = await teamwork(app, receiver)
       const third = await done(owner.post('/teams', { name: 'Accounts', key: 'ACC' }))
       await done(owner.patch(`/installations/${robot.installationId}`, { team_ids: [team.id, third.id] }))
       for (const [one, guidance] of [
@@ -226,7 +228,7 @@ describe('guidance', () => {
         }),
       )
       const earlier = await say(owner, project, 'When?')
-      const arrived = await heard(() => say(member, project, `${at(robot)} when?`))
+      const arrived = await receivedDuring(() => say(member, project, `${at(robot)} when?`))
       const { guidance, previous_comments, prompt_context, agent_session } = arrived[0]?.body.data ?? {}
       expect(agent_session.issue).toBeNull()
       expect(guidance).toEqual([

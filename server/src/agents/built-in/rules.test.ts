@@ -19,8 +19,8 @@ const issue = (fields: Partial<Issue>) => ({
 })
 
 /** The names of the missing facts. */
-const lacks = (fields: Partial<Issue>, said: string[] = []) =>
-  missingFacts(issue(fields), said).map((fact) => /\*\*(.+?)\*\*/.exec(fact)?.[1])
+const lacks = (fields: Partial<Issue>, comments: string[] = []) =>
+  missingFacts(issue(fields), comments).map((fact) => /\*\*(.+?)\*\*/.exec(fact)?.[1])
 
 test('a bug needs steps, expected and actual result, and environment', () => {
   expect(lacks({})).toEqual(['Description', 'Steps', 'Expected and actual result', 'Version or environment'])

@@ -43,7 +43,7 @@ test(
     expect(system).toMatch(/^You are Baton, the built-in agent/)
     expect(user).toContain('<description>Since Tuesday.</description>')
     const offered = first?.body.tools.map((tool) => tool.function.name) ?? []
-    // Useless to an agent that is no app and has its session.
+    // Useless to an agent that is not an app and already has a session.
     const asApp = ['get_me', 'open_agent_session', 'post_activity']
     const ofMcp = toolsFor('app').flatMap(({ name }) => (asApp.includes(name) ? [] : [name]))
     expect(offered.toSorted()).toEqual([...ofMcp, 'ask_person'].sort())
@@ -191,7 +191,7 @@ test('reads only the latest part of a long conversation', async ({ app, model })
   const session = await sessionOn(issue)
   const { last_seq: last } = await done(member.get(`/agent-sessions/${session.id}/activities`))
   const bodyOf = (seq: number) => `${String(seq).padStart(4, '0')} ${'x'.repeat(395)}`
-  // Each message with its answer, and ten thoughts for each.
+  // A message, its answer and ten thoughts, repeated.
   const types = (seq: number) => ['prompt', 'response'][seq % 12] ?? 'thought'
   const spoken = Array.from({ length: 2000 }, (_, index) => last + 1 + index)
   await app.ctx.db.run(sql`

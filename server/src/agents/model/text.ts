@@ -4,7 +4,7 @@ export function cleanText(text: string, maxCharacters: number): string {
     .replace(/\p{Surrogate}/gu, '\ufffd')
     .replaceAll('\0', '')
     .trim()
-  // `length` counts UTF-16 units, never fewer than characters, so long texts alone are split.
+  // `length` counts UTF-16 units, never fewer than characters, so only longer texts have to be split.
   if (storable.length <= maxCharacters) return storable
   const characters = [...storable]
   return characters.length <= maxCharacters ? storable : `${characters.slice(0, maxCharacters - 1).join('')}…`

@@ -12,7 +12,7 @@ import { filledDataDir } from './empty-databases.ts'
 import { type TestApp, test } from './harness.ts'
 import { Receiver } from './receiver.ts'
 
-// What `npm run faults` shows on whole processes, in a moment.
+// A fast subset of `npm run faults`, without separate processes.
 const onPostgres = Boolean(process.env.DATABASE_URL)
 
 async function webhooksOf(app: TestApp, receivers: Receiver[]) {
@@ -56,7 +56,7 @@ describe('a clock that is set back by an hour', () => {
 
   test('refuses no caller for longer than the limit', async ({ app }) => {
     const allowance = { limit: 2, periodMs: 60_000 }
-    const take = () => takeOne(app.ctx.db, 'hard-times', allowance, app.clock.now())
+    const take = () => takeOne(app.ctx.db, 'faults', allowance, app.clock.now())
     await take()
     await take()
     await expect(take()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
@@ -70,11 +70,11 @@ describe('a clock that is set back by an hour', () => {
   })
 })
 
-describe.skipIf(onPostgres)('a disk without room', () => {
+describe.skipIf(onPostgres)('a full disk', () => {
   test('stops writes while the database still has space to finish', async () => {
     const dir = await filledDataDir()
-    const said: string[] = []
-    const disk = new Disk(dir, (line) => said.push(line))
+    const printed: string[] = []
+    const disk = new Disk(dir, (line) => printed.push(line))
     const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, disk))
     const write = (name: string) => db.run(sql`insert into migrations (name) values (${name})`)
     expect(await write('before')).toBe(1)
@@ -89,7 +89,7 @@ describe.skipIf(onPostgres)('a disk without room', () => {
     expect(await db.rows(sql`select name from migrations where name in ('before', 'never')`)).toHaveLength(1)
     await full(false)
     expect(await write('after')).toBe(1)
-    expect(said.map((line) => line.replace(dir, 'D').replace(/\d+/g, 'N'))).toEqual([
+    expect(printed.map((line) => line.replace(dir, 'D').replace(/\d+/g, 'N'))).toEqual([
       'The disk of D has only N MB left: nothing is written until N MB are free',
       'The disk of D has enough space again',
     ])
@@ -112,13 +112,13 @@ describe.skipIf(onPostgres)('a disk without room', () => {
   })
 })
 
-describe.skipIf(!onPostgres)('somebody who holds an endpoint', () => {
-  test('delays its own deliveries and no others', async ({ startApp, receiver }) => {
+describe.skipIf(!onPostgres)('a transaction that locks an endpoint', () => {
+  test('delays only the deliveries of that endpoint', async ({ startApp, receiver }) => {
     const app = await startApp()
     const anotherReceiver = await Receiver.start()
     const { create, ids } = await webhooksOf(app, [receiver, anotherReceiver])
-    const somebody = await openSameDatabase(app.ctx.db)
-    await somebody.tx(async (tx) => {
+    const other = await openSameDatabase(app.ctx.db)
+    await other.tx(async (tx) => {
       await tx.row(sql`select 1 from endpoints where id = ${ids[0]} for no key update`)
       expect(await create('While held')).toMatchObject({ status: 201 })
       await app.deliver()
@@ -126,7 +126,7 @@ describe.skipIf(!onPostgres)('somebody who holds an endpoint', () => {
     expect([receiver.take().length, anotherReceiver.take().length]).toEqual([0, 1])
     await app.deliver()
     expect([receiver.take().length, anotherReceiver.take().length]).toEqual([1, 0])
-    await somebody.close()
+    await other.close()
     await anotherReceiver.stop()
   })
 })
