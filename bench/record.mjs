@@ -45,7 +45,7 @@ function speedTable(rows, about) {
   return [
     `Node ${about.node.slice(1)}, ${about.machine.cores} cores (${about.machine.processor}), ${about.machine.memoryGb} GB; PostgreSQL on the same machine, with fsync:`,
     '',
-    '| what | PostgreSQL | beside it, in the same run | ratio | to reach | embedded database |',
+    '| row | PostgreSQL | floor in the same run | ratio | target | embedded database |',
     '|---|---|---|---|---|---|',
     ...byName(rows).map(([name, row, embedded]) => {
       const { unit, better, target, floorIs } = row
