@@ -23,7 +23,7 @@ export function chartOf(measured) {
   text { fill: #24292f } .name { text-anchor: end } .small { font-size: 8px } .bar { fill: #5b6bd6 } .embedded { fill: #b9c0ee } .missed { fill: #c2410c } .mark { stroke: #24292f; stroke-width: 2 }
   @media (prefers-color-scheme: dark) { text { fill: #e6e6e6 } .bar { fill: #8b98f0 } .embedded { fill: #4c5590 } .mark { stroke: #e6e6e6 } }
 </style>
-<text x="10" y="16">Ratio to the floor in the same run: ↑ more is better, ↓ less is better. Upper bar: PostgreSQL, lower bar: embedded database, line: target.</text>
+<text x="10" y="16">Ratio to the floor of the same run: ↑ more is better, ↓ less is better. Upper bar: PostgreSQL; lower bar: embedded database; line: required.</text>
 ${rows.join('\n')}
 </svg>
 `

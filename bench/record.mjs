@@ -45,13 +45,13 @@ function speedTable(rows, about) {
   return [
     `Node ${about.node.slice(1)}, ${about.machine.cores} cores (${about.machine.processor}), ${about.machine.memoryGb} GB; PostgreSQL on the same machine, with fsync:`,
     '',
-    '| row | PostgreSQL | floor in the same run | ratio | target | embedded database |',
+    '| measurement | PostgreSQL | compared with, in the same run | ratio | required | embedded database (ratio) |',
     '|---|---|---|---|---|---|',
     ...byName(rows).map(([name, row, embedded]) => {
       const { unit, better, target, floorIs } = row
-      const reach = target === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
-      const beside = embedded ? `${amount(embedded.ours)} ${unit} (${embedded.ratio})` : ''
-      return `| ${name} | ${amount(row.ours)} ${unit} | ${amount(row.floor)} ${unit}: ${floorIs} | ${row.ratio} | ${reach} | ${beside} |`
+      const required = target === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
+      const onEmbedded = embedded ? `${amount(embedded.ours)} ${unit} (${embedded.ratio})` : ''
+      return `| ${name} | ${amount(row.ours)} ${unit} | ${amount(row.floor)} ${unit}: ${floorIs} | ${row.ratio} | ${required} | ${onEmbedded} |`
     }),
   ].join('\n')
 }

@@ -13,11 +13,11 @@ const due = 10_000
 
 export const rows = [
   {
-    name: "healthy endpoints' p99 beside a black hole with 10,000 due",
+    name: 'p99 of healthy endpoints while another never answers',
     unit: 'ms',
     better: 'less',
     target: 2,
-    floorIs: 'the same without the black hole',
+    floorIs: 'the same without that endpoint, which has 10,000 due',
   },
 ]
 

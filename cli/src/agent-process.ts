@@ -9,7 +9,7 @@ interface AgentOptions {
   env(): Record<string, string | undefined>
   on: {
     line(line: string, stream: 'stdout' | 'stderr'): void
-    /** The process ended by itself and restarts after `pauseMs`. */
+    /** The process ended although it was not stopped, and restarts after `pauseMs`. */
     ended(how: string, pauseMs: number): void
   }
 }

@@ -42,7 +42,7 @@ export async function findApp(call: Call, account: Account, named = text(call, '
   if (app && matching.length === 1) return app
   const list = (app ? matching : apps).map(({ id, name }) => `${name} (${id})`).join(', ') || 'none'
   const problem =
-    named === undefined ? 'Which app?' : app ? `Several apps are named ${named}.` : `There is no app ${named}.`
+    named === undefined ? 'No app was given.' : app ? `Several apps are named ${named}.` : `There is no app ${named}.`
   throw new Failure(`${problem} In ${account.workspace.name}: ${list}.`, {
     code: 'NO_SUCH_APP',
     advice: 'Give a name or an id, or register an app with `baton apps register`.',

@@ -6,7 +6,7 @@ export const isInteractive = () => Boolean(process.stdin.isTTY && process.stderr
 
 /** Asks at the terminal. Without one, throws and names the option to give. */
 export async function ask(question: string, option: string, signal: AbortSignal, defaultAnswer = ''): Promise<string> {
-  if (!isInteractive()) throw new UsageError(`${option} is missing. Without a terminal it cannot be asked for.`)
+  if (!isInteractive()) throw new UsageError(`${option} is required when there is no terminal.`)
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const hint = defaultAnswer ? ` (${defaultAnswer})` : ''
@@ -18,7 +18,7 @@ export async function ask(question: string, option: string, signal: AbortSignal,
 
 /** Asks without echo. */
 export async function askPassword(question: string, option: string, signal: AbortSignal): Promise<string> {
-  if (!isInteractive()) throw new UsageError(`${option} is missing. Without a terminal it cannot be asked for.`)
+  if (!isInteractive()) throw new UsageError(`${option} is required when there is no terminal.`)
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
   // In terminal mode readline turns the terminal's own echo off and writes what is typed to `output`.
   const lines = createInterface({ input: process.stdin, output: discard, terminal: true })

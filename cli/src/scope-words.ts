@@ -1,2 +1,2 @@
-// The protocol's own words in the repository; the packed CLI contains a copy (see build.mjs).
+// In the repository this is the protocol's file, in the package a copy of it (see build.mjs).
 export { scopeWords } from '@baton/protocol/scope-words'

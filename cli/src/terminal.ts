@@ -10,30 +10,30 @@ export class Terminal {
   }
 
   /** The result of the command, as a value and as text. */
-  result(value: unknown, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : stripControlCharacters(words)}\n`)
+  result(value: unknown, text: string) {
+    process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : stripControlCharacters(text)}\n`)
   }
 
   /** One of several results. With --json one line each, so that they can be read one by one. */
-  event(value: object, words: string) {
-    process.stdout.write(`${this.json ? JSON.stringify(value) : stripControlCharacters(words)}\n`)
+  event(value: object, text: string) {
+    process.stdout.write(`${this.json ? JSON.stringify(value) : stripControlCharacters(text)}\n`)
   }
 
   /** Progress and errors, for people. */
-  note(words: string) {
-    process.stderr.write(`${stripControlCharacters(words)}\n`)
+  note(text: string) {
+    process.stderr.write(`${stripControlCharacters(text)}\n`)
   }
 
   /** Adds colour if stdout is a terminal that supports it (no-color.org). */
-  paint(colour: Colour, words: string): string {
+  paint(colour: Colour, text: string): string {
     const stream = process.stdout
     const isWanted = stream.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb' && !this.json
-    return isWanted ? styleText(colour, words, { validateStream: false } as object) : words
+    return isWanted ? styleText(colour, text, { validateStream: false } as object) : text
   }
 }
 
 /** Texts come from other people: removes control characters except colours, line feeds and tabs. */
-export const stripControlCharacters = (words: string) => words.replace(controlCharacters, '')
+export const stripControlCharacters = (text: string) => text.replace(controlCharacters, '')
 const esc = String.fromCharCode(27)
 const controlCharacters = new RegExp(`(?!${esc}\\[\\d*m|[\\n\\t])\\p{Cc}`, 'gu')
 

@@ -62,7 +62,7 @@ test('refuses an invalid trigger and changes nothing', async ({ app, receiver })
     [['trigger'], 2, /missing/],
     [['trigger', 'paint'], 2, /created, mention, prompt, stop, ping/],
     [['trigger', 'created'], 2, /--issue/],
-    [['trigger', 'created', '--issue', issue.code], 1, /Which app\? In Acme: /],
+    [['trigger', 'created', '--issue', issue.code], 1, /No app was given\. In Acme: /],
     [['trigger', 'created', '--issue', issue.code, '--app', 'Idle'], 1, /not installed/],
     [['trigger', 'stop', '--issue', issue.code], 1, /has no agent session/],
     [

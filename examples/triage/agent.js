@@ -11,7 +11,7 @@ const kinds = {
   feature: { label: 'Something is missing', change: { type: 'feature', priority: 'medium' } },
   chore: { label: 'Routine work', change: { type: 'task', priority: 'low' } },
 }
-const steps = ['Ask for the kind', 'Classify the issue', 'Write a comment']
+const steps = ['Ask what kind it is', 'Classify the issue', 'Write a comment']
 
 /** The plan with this many completed steps. */
 const planAt = (done) =>

@@ -196,7 +196,7 @@ export const agentApps = {
     errors: ['FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
   }),
   enableAppWebhook: operation(routes.enableAppWebhook, {
-    summary: 'Enable the webhook of an agent app and deliver what was held',
+    summary: 'Enable the webhook of an agent app and send its held deliveries',
     returns: { 200: AgentApp },
     errors: ['FORBIDDEN'],
   }),

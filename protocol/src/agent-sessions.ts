@@ -283,7 +283,7 @@ export const agentSessions = {
     errors: ['SESSION_ENDED'],
   }),
   stopAgentSession: operation(routes.stopAgentSession, {
-    summary: 'Ask the agent to stop; it can post a last answer for 60 seconds',
+    summary: 'Stop a session; the agent can post a final message for 60 seconds',
     returns: { 200: AgentSession },
     errors: ['SESSION_ENDED'],
   }),

@@ -68,7 +68,7 @@ export type NewPersonalAgent = Static<typeof NewPersonalAgent>
 export const PersonalAgentChange = Type.Partial(NewPersonalAgent, closed)
 export type PersonalAgentChange = Static<typeof PersonalAgentChange>
 
-/** The configured model of deployment and personal agents, and its latest results. */
+/** The configured model of the built-in and personal agents, and its latest results. */
 export const ModelStatus = Type.Object(
   {
     configured: Type.Boolean(),
@@ -85,7 +85,7 @@ export type ModelStatus = Static<typeof ModelStatus>
 
 export const agents = {
   getModelStatus: operation(routes.getModelStatus, {
-    summary: 'Get the model that deployment and personal agents use, and its last success and failure',
+    summary: 'Get the model that the built-in and personal agents use, and its last success and failure',
     returns: { 200: ModelStatus },
   }),
   listPersonalAgents: operation(routes.listPersonalAgents, {
@@ -109,7 +109,8 @@ export const agents = {
     returns: { 204: null },
   }),
   listAgents: operation(routes.listAgents, {
-    summary: 'List agents and whether they are available; apps and the deployment agent are included on request',
+    summary:
+      'List agents and whether they are available; include_apps adds installed apps, include_deployment the built-in agent',
     query: AgentQuery,
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],

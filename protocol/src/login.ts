@@ -46,7 +46,7 @@ export const login = {
   }),
   signIn: operation(routes.signIn, {
     summary: 'Sign in with e-mail and password',
-    // Looser than the rules for passwords, so that an impossible one is answered like any other wrong one.
+    // The rules for new passwords do not apply: a password that breaks them is answered like any wrong one.
     body: Type.Object({ email: text(1, limits.email), password: text(0, 5 * limits.passwordMax) }, closed),
     returns: { 200: Login },
     errors: ['INVALID_CREDENTIALS', 'RATE_LIMIT_EXCEEDED'],

@@ -1,6 +1,6 @@
 /**
  * All routes of the API and who may call them. This file imports nothing, so that browsers can use it without the
- * schemas; input and output are defined in the file of each noun.
+ * schemas; input and output are defined in the file of each resource.
  */
 export type Scope = 'read' | 'write' | 'issues:create' | 'comments:create'
 
@@ -229,7 +229,7 @@ export const routes = {
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
 
-  // The model of deployment and personal agents
+  // The model of the built-in and personal agents
   getModelStatus: { method: 'GET', path: '/agents/model', caller: 'manager' },
 
   // Personal agents

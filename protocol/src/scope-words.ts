@@ -16,7 +16,7 @@ export const scopeWords: Record<AppScope, ScopeWords> = {
   read: {
     short: 'Read issues, projects, comments and members',
     can: 'Read issues, projects, comments and members of its teams',
-    cannot: 'Read anything except the work it is given',
+    cannot: 'Read anything outside its own agent sessions',
   },
   write: {
     short: 'Create, change and delete issues, projects and comments',

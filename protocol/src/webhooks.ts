@@ -92,7 +92,7 @@ export const webhooks = {
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
   enableWebhook: operation(routes.enableWebhook, {
-    summary: 'Enable a webhook and deliver what was held',
+    summary: 'Enable a webhook and send its held deliveries',
     returns: { 200: Webhook },
   }),
   disableWebhook: operation(routes.disableWebhook, {

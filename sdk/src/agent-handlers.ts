@@ -20,7 +20,7 @@ export interface AgentHandlers {
   onCreated(session: Session, event: SessionCreated): Response
   /** A person wrote in a session or answered a question. Runs one at a time in each session, in the order written. */
   onPrompted?(session: Session, event: SessionPrompted): Response
-  /** A person pressed Stop. The running handler was aborted; a last answer is accepted for a minute. Default: "Stopped." */
+  /** A person pressed Stop. The running handler was aborted; a final message is accepted for a minute. Default: "Stopped." */
   onStop?(session: Session, event: SessionPrompted): Response
   onPermissionChange?(event: PermissionChange): Ignored
   /** The app was uninstalled; its tokens have been discarded. */

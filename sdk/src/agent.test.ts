@@ -62,7 +62,7 @@ test('an agent posts a thought, a plan and a question, receives the answer and r
   expect(scene.errors).toEqual([])
 })
 
-test('Stop aborts the running handler, and the last answer ends the session', async ({ app }) => {
+test('Stop aborts the running handler, and the final message ends the session', async ({ app }) => {
   const { opened, open } = gate()
   let working: Session | undefined
   const after: unknown[] = []

@@ -41,7 +41,7 @@ export interface AgentOptions extends AgentHandlers {
 }
 
 export interface Agent extends Handlers {
-  /** What all server handlers do: verify, claim, answer. Your handler runs after this has resolved. */
+  /** Verifies and claims a delivery; the server handlers call this. Your handler runs after it has resolved. */
   receive(delivered: { rawBody: Uint8Array; headers: HeadersLike }): Promise<Receipt>
   /** Runs the handler for an event that was claimed but not finished, for example after a crash. Does not claim it. */
   redo(event: WebhookEvent): Promise<void>

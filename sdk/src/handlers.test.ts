@@ -189,7 +189,7 @@ describe('the server of the README', () => {
     ['an address in place of a path', 405, ['GET http://[/ HTTP/1.1', 'Host: x']],
     ['a star', 405, ['OPTIONS * HTTP/1.1', 'Host: x']],
     ['what its handler cannot answer', 500, ['GET /broken HTTP/1.1', 'Host: x']],
-  ])('answers %s with %i and lives', async (_, status, lines) => {
+  ])('answers %s with %i and keeps running', async (_, status, lines) => {
     const { url, send } = await start()
     expect(await send(...lines)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     const started = await fetch(`${url}/install?secret=let+me+in`, { redirect: 'manual' })

@@ -181,7 +181,7 @@ export class Session {
         throw error
       }
     })
-    // A caller that does not await the result learns of the error from `failed`: an unhandled rejection would end the process.
+    // A caller that does not await the result gets the error from `failed`: an unhandled rejection would end the process.
     this.#last = result.catch(() => {})
     return result
   }
