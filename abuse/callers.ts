@@ -15,14 +15,14 @@ export interface Caller {
 const without = (...hidden: Group[]) =>
   new Set(groups.filter((group) => !['secret', 'there', ...hidden].includes(group)))
 
-/** What each kind of caller may read. */
+/** The groups that each kind of caller may read. */
 export const mayRead = {
   nothing: new Set<Group>(),
   owner: without('scribe'),
   admin: without('scribe', 'owner'),
   member: without('scribe', 'owner', 'managers'),
   scribe: without('owner', 'managers'),
-  /** OAuth tokens give no access to what is for managers. */
+  /** OAuth tokens give no access to data for managers. */
   programOfOwner: without('scribe', 'managers'),
   app: without('scribe', 'owner', 'managers', 'people'),
   appOfOneTeam: without('scribe', 'owner', 'managers', 'people', 'ops'),

@@ -20,7 +20,7 @@ export class Ref {
 export class KnownIds {
   /** Items that permitted callers may change. */
   readonly #free = new Map<string, string[]>()
-  /** Items with canaries, and the callers' own: permitted callers do not change them, so that they stay as secret as they are. */
+  /** Items with canaries, and the callers' own: permitted callers do not change them, so that their visibility stays the same. */
   readonly #guarded = new Map<string, { id: string; group: Group }[]>()
   readonly #guardedIds = new Set<string>()
   /** Ids found in responses about another id, such as the deliveries of a webhook. */

@@ -139,7 +139,7 @@ export class Requests {
     )
   }
 
-  /** Bodies for operations whose schema does not say what is accepted. */
+  /** Bodies for operations whose schema does not describe the accepted values. */
   #bodyOf(name: RouteName): Arbitrary<Body> | undefined {
     const json = (arbitrary: Arbitrary<unknown>) => arbitrary.map((value): Body => ({ json: value }))
     switch (name) {
@@ -288,7 +288,7 @@ export function addressed(draft: Draft, caller: Caller, world: World): { sent: S
     about ??= id
     return encodeURIComponent(id)
   })
-  // Naming a user does not change them.
+  // A reference to a user does not change that user.
   const named = (value: Ref) => (value.kind === 'usr' ? world.knownIds.find(value, caller.mayRead, false) : find(value))
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(draft.query)) {

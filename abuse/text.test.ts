@@ -4,7 +4,7 @@ import { test } from '../server/test/harness.ts'
 import { asked, oauthScene } from '../server/test/oauth.ts'
 import { hostileTexts } from './hostile.ts'
 
-/** What unescaped hostile texts would produce. */
+/** Markup that unescaped hostile texts would produce. */
 const marks = /<script>window|<img src=x|<svg onload|<html>|<b>/i
 const cut = (text: string, length: number) => [...text].slice(0, length).join('')
 const named = hostileTexts.map((text) => cut(`x${text}`, limits.name))

@@ -1,4 +1,4 @@
 import base from '../vitest.config.ts'
 
-/** Everything in here, what takes minutes too. */
+/** All tests in this folder, including those that take minutes. */
 export default { ...base, test: { ...base.test, include: ['abuse/**/*.test.ts'] } }

@@ -1,4 +1,4 @@
-// The floor: Fastify on the database of the environment, and streams that repeat what is posted.
+// The floor: Fastify on the database of the environment, and streams that repeat each posted body.
 import { join } from 'node:path'
 import fastify from 'fastify'
 

@@ -12,7 +12,7 @@ import { freePort } from '../scripts/setup.mjs'
 
 const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
 
-/** Runs `work` with the address of a PostgreSQL with fsync on, or with a directory for the embedded database. */
+/** Runs `work` with the URL of a PostgreSQL server with fsync on, or with a directory for the embedded database. */
 export async function withStorage(kind, work) {
   if (kind === 'postgres') return withPostgres(work, { fsync: true })
   const dir = mkdtempSync(join(tmpdir(), 'baton-bench-'))

@@ -72,7 +72,7 @@ function every(socket, ms, work) {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** As fast as it is taken. */
+/** Writes as fast as the client reads. */
 function writeEndlessly(socket, bytes) {
   const more = () => {
     while (!socket.destroyed && socket.write(bytes));

@@ -20,8 +20,8 @@ export async function underLoad({ pace }, { start, inject }) {
   const ledger = await Ledger.start()
   const services = await start(journal)
   for (const service of services) await service.untilReady()
-  const fronts = services.filter(({ role }) => role !== 'worker')
-  const workload = new Workload(fronts, ledger, pace)
+  const apiServices = services.filter(({ role }) => role !== 'worker')
+  const workload = new Workload(apiServices, ledger, pace)
   await workload.setUp()
   try {
     workload.start()

@@ -12,9 +12,9 @@ const web = fileURLToPath(new URL('../web/', import.meta.url))
 const dist = join(web, 'dist')
 const manifest = JSON.parse(readFileSync(join(dist, '.vite', 'manifest.json'), 'utf8'))
 
-/** vite.config.ts puts both screens into the chunk `list`; a screen with a chunk of its own is named by its path. */
+/** vite.config.ts puts both screens into the chunk `list`; a screen with a separate chunk is named by its path. */
 function chunkOf(screen) {
-  if (!existsSync(join(web, screen))) throw new Error(`web/${screen} is gone; name its replacement here`)
+  if (!existsSync(join(web, screen))) throw new Error(`web/${screen} does not exist; update scripts/check-bundle.mjs`)
   if (manifest[screen]) return screen
   const list = Object.keys(manifest).find((name) => manifest[name].name === 'list')
   if (!list) throw new Error(`web/dist/.vite/manifest.json has no chunk for ${screen}; build the web app first`)

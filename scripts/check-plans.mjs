@@ -7,7 +7,7 @@ import { listsOf } from './plans/lists.mjs'
 import { withPostgres } from './postgres.mjs'
 import { build, install, main, StepFailed } from './setup.mjs'
 
-// For the caller, the parent, the list itself, and what belongs to its rows.
+// For the caller, the parent, the list itself, and the related rows.
 const maxStatements = 4
 
 await main(async () => {
@@ -128,7 +128,7 @@ async function createCompany(base) {
   }
 }
 
-/** Rows whose own lists are asked for; one issue has 300 others under it. */
+/** Rows whose sub-lists are checked; one issue has 300 sub-issues. */
 async function examples(admin, get, workspace) {
   const [issue, parent] = (await get('/issues?limit=2')).data
   await admin.query(

@@ -37,7 +37,7 @@ const written = [
   /\bmerge\s+into\s+(?:only\s+)?(\w+|\$\{)/gi,
   /\bdelete\s+from\s+(?:only\s+)?(\w+|\$\{)/gi,
   /\btruncate\s+(?:table\s+)?(\w+|\$\{)/gi,
-  // Not `for update`, nor `on conflict do update set`. An alias may stand before `set`.
+  // Not `for update`, nor `on conflict do update set`. An alias may precede `set`.
   /(?<!\b(?:for|key|do)\s+)\bupdate\s+(?:only\s+)?(\w+|\$\{\w+\})\s+(?:(?:as\s+)?\w+\s+)?set\b/gi,
   // insertRows(sql`issues`, …), and the table of one of planning's resources.
   /\binsertRows\(\s*sql`(\w+)`/g,

@@ -1,4 +1,4 @@
-// Checks that no source outside tests has words that we replaced by plainer ones.
+// Checks that no source outside tests uses the vague words below.
 import { join } from 'node:path'
 import { root } from './setup.mjs'
 import { runIfMain, sourceFiles } from './sources.mjs'

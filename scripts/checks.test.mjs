@@ -33,7 +33,7 @@ describe('imports', () => {
     expect(problems(files, { order })).toEqual([])
   })
 
-  test('refuses an import of a higher room, of types too', () => {
+  test('refuses an import of a higher room, also of types', () => {
     const files = { 'ids.ts': "import type { Route } from './http/route.ts'", 'http/route.ts': '' }
     expect(problems(files, { order })).toEqual(['src/ids.ts imports http, which is not below ids'])
   })
@@ -44,7 +44,7 @@ describe('imports', () => {
     ])
   })
 
-  test('prints a circle of files whole, of type imports too', () => {
+  test('prints every file of an import circle, also of type imports', () => {
     const files = {
       'a.ts': "export { b } from './sub/b.ts'",
       'sub/b.ts': "import type { C } from './c.ts'",
@@ -54,7 +54,7 @@ describe('imports', () => {
     expect(problems(files)).toEqual(['src has a circle of imports: a.ts → sub/b.ts → sub/c.ts → a.ts'])
   })
 
-  test('accepts a file that is imported on two ways', () => {
+  test('accepts a file that two others import', () => {
     const files = { 'a.ts': "import './b.ts'\nimport './c.ts'", 'b.ts': "import './c.ts'", 'c.ts': '' }
     expect(problems(files)).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('imports', () => {
     ])
   })
 
-  test('refuses importers that a room does not name, its own files among them', () => {
+  test('refuses importers that a room does not list, including its own files', () => {
     const files = {
       'main.ts': "import './commands/a.ts'",
       'commands/a.ts': "import './b.ts'",

@@ -11,7 +11,7 @@ const isRoot = process.getuid?.() === 0
 
 const signals = ['SIGTERM', 'SIGINT']
 
-/** `work` gets the server's address and functions to stop, start and restart it, to create databases and to cut connections. */
+/** `work` gets the server's URL and functions to stop, start and restart it, to create databases and to cut connections. */
 export async function withPostgres(work, { fsync = false } = {}) {
   const bin = await findPostgres()
   const dir = mkdtempSync(join(tmpdir(), 'baton-postgres-'))

@@ -1,4 +1,4 @@
-// What the checks of the source tree share.
+// Helpers for the checks of the source tree.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -113,7 +113,7 @@ async function suite(name, title, command, args, env) {
   console.log(
     `  ${name}: ${summary.passed} passed, ${summary.failed} failed${skipped} in ${seconds} s (budget ${budgetSeconds[name]} s)`,
   )
-  // All in one place: ✗ failed, ≈ passed only when retried.
+  // ✗ failed, ≈ passed only when retried.
   for (const remark of summary.remarks) console.log(remark)
   return summary
 }

@@ -93,7 +93,7 @@ async function seedPeople(where) {
     const id = `usr_${randomBytes(13).toString('hex')}`
     await db.run(sql`
       insert into users (id, user_kind, display_name, email, password_hash, created_at)
-      values (${id}, 'human', 'Somebody', ${`${id}@example.com`}, '', ${now})`)
+      values (${id}, 'human', 'Ann', ${`${id}@example.com`}, '', ${now})`)
     await db.run(sql`
       insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${id}, 'member', ${now})`)
     await db.run(sql`

@@ -4,7 +4,7 @@ import { Agent } from 'undici'
 import { startAgentService } from '../setting.mjs'
 
 const connections = 32
-/** Until the hot code is optimised. */
+/** Not measured: until the engine has optimised the hot code. */
 const warmUpMs = 6000
 const measuredMs = 6000
 

@@ -12,7 +12,7 @@ export const rows = [
 ]
 
 export const ownDatabase = true
-/** One round: it starts several times anyway. */
+/** One round is enough: it measures several starts. */
 export const once = true
 
 export async function run(where) {

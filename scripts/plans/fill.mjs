@@ -24,13 +24,13 @@ export async function fill(admin, { workspace, person, team, project, label, web
   await loadDeliveries(run, workspace.id, webhook.id)
   await loadSessions(run, workspace.id, person.id)
   await loadApp(run, workspace.id, app.id)
-  await loadStrangers(run)
+  await loadOtherWorkspaces(run)
   await run('vacuum analyze')
 }
 
 const id = (prefix, n) => `'${prefix}_0' || lpad((${n})::text, 25, '0')`
 
-/** Many workspaces' worth of people, of which ours has its share. */
+/** 5,000 people, half of them in our workspace, with logins and personal agents. */
 async function loadPeople(run, { workspaceId, userId, teamId }) {
   await run(
     `insert into workspaces (id, name, created_at, updated_at)
@@ -65,8 +65,8 @@ async function loadPeople(run, { workspaceId, userId, teamId }) {
   )
 }
 
-/** Who has nothing to do with us is not looked at when we choose among our own. */
-async function loadStrangers(run) {
+/** 60,000 people of other workspaces, which our lists must not read. */
+async function loadOtherWorkspaces(run) {
   await run(
     `insert into users (id, user_kind, display_name, email, created_at)
      select ${id('usr', 'n')}, 'human', 'Person ' || n, 'p' || n || '@example.com', now() from generate_series(20001, 80000) n`,
@@ -77,7 +77,7 @@ async function loadStrangers(run) {
   )
 }
 
-/** Half of them ours. */
+/** Half of the issues are in our workspace. */
 async function loadIssues(run, { workspaceId, userId, teamId, projectId, labelId }) {
   await run(
     `insert into issues (id, workspace_id, code, title, description, status, priority, type, team_id, project_id,
@@ -103,7 +103,7 @@ async function loadIssues(run, { workspaceId, userId, teamId, projectId, labelId
   )
 }
 
-/** All of them ours. */
+/** All projects are in our workspace. */
 async function loadProjects(run, { workspaceId, userId, teamId, labelId }) {
   await run(
     `insert into projects (id, workspace_id, title, description, status, priority, personal, created_at, updated_at)
@@ -118,7 +118,7 @@ async function loadProjects(run, { workspaceId, userId, teamId, labelId }) {
   await run(`insert into project_labels select workspace_id, id, $1 from projects`, [labelId])
 }
 
-/** What people wrote, changed, saved and were told. */
+/** Changes, comments, inbox entries, saved views and audit entries. */
 async function loadAroundIssues(run, { workspaceId, userId }) {
   await run(
     `insert into issue_changes select ${id('chg', 'row_number() over ()')}, workspace_id, id, $1, false, '{}', now() from issues`,
@@ -146,7 +146,7 @@ async function loadAroundIssues(run, { workspaceId, userId }) {
   )
 }
 
-/** What people have connected, and its tokens. */
+/** OAuth clients that members connected, with their grants and tokens. */
 async function loadPrograms(run, { workspaceId, userId }) {
   await run(
     `insert into oauth_clients (id, name, redirect_uris, created_at, used_at)
@@ -165,7 +165,7 @@ async function loadPrograms(run, { workspaceId, userId }) {
   await run(`insert into access_tokens select sha256(id::bytea), id, now() - interval '1 day' from grants`)
 }
 
-/** A webhook that has been at it for a month, among others. */
+/** Deliveries of our webhook and of others. */
 async function loadDeliveries(run, workspaceId, webhookId) {
   await run(
     `insert into endpoints select 'whk_' || n, 'wsp_0' || lpad((n % 20 + 1)::text, 25, '0'), label, url, secret, state, state_since, all_teams, team_ids,
@@ -186,7 +186,7 @@ async function loadDeliveries(run, workspaceId, webhookId) {
   await run(`insert into attempts select id, 1, workspace_id, now(), 5, 200, null, 'ok', 'x' from deliveries`)
 }
 
-/** What agents have been asked to do: mostly done, a little under way; one of them talks much. */
+/** Agent sessions, most of them complete. Each has three activities, and one has a thousand. */
 async function loadSessions(run, workspaceId, userId) {
   await run(
     `insert into users (id, user_kind, agent_kind, display_name, created_at)
@@ -213,7 +213,7 @@ async function loadSessions(run, workspaceId, userId) {
   )
 }
 
-/** The app that all those sessions are of, what it was told of them, and how its webhook did. */
+/** The installed app of the sessions, its events and deliveries, and the daily health of all endpoints. */
 async function loadApp(run, workspaceId, appId) {
   await run(
     `insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)

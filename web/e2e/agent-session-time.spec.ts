@@ -17,7 +17,7 @@ test('Stop counts down, ends with its reason, and the issue can be delegated aga
   await signedIn(page, company.member)
   await page.goto(`/agent-session/${session.id}`)
   await page.getByRole('button', { name: 'Stop' }).click()
-  await expect(page.getByText(/Stops by itself in \d+ s/)).toBeVisible()
+  await expect(page.getByText(/Stops automatically in \d+ s/)).toBeVisible()
   await expect(page.getByText('Mona Member pressed Stop')).toBeVisible()
   await expect(page.getByLabel('Message to Fixer')).toBeHidden()
   // Without a final message, the timeout ends it.
@@ -44,7 +44,7 @@ test('the shortcut stops too; a final message ends it at once; removing the dele
   await page.keyboard.press('Control+.')
   await (await robot.stop()).respond('Left as it was.')
   await expect(page.getByRole('region', { name: 'Answer' })).toContainText('Left as it was.')
-  await expect(page.getByText('It was stopped.')).toBeVisible()
+  await expect(page.getByText('Stopped. This session is closed.')).toBeVisible()
   await checkAxe(page)
   await page.goto('/issues')
   await expect(page.getByLabel('Fixer: Stopped')).toContainText('Stopped')
@@ -81,7 +81,7 @@ test('shows that an agent does not answer, with a link to the delivery for manag
 
   const member = await secondBrowser(company.member)
   await member.goto(page.url())
-  await expect(member.getByText('A manager of the workspace can look into it.')).toBeVisible()
+  await expect(member.getByText('An owner or admin can check its deliveries.')).toBeVisible()
   await expect(member.getByRole('link', { name: /^View deliver/ })).toHaveCount(0)
   await session.thought('Sorry, I was asleep.')
   await expect(member.getByText('No answer from Fixer')).toBeHidden()
@@ -112,7 +112,7 @@ test('a long session shows its end first, and earlier entries on request', async
   await expect(page.getByText('step · 209', { exact: true })).toBeInViewport()
   await expect(page.getByText('step · 60', { exact: true })).toBeAttached()
   await expect(page.getByText('step · 59', { exact: true })).toHaveCount(0)
-  // Entries above stay while the user reads.
+  // New activity does not remove the entries above.
   await session.action('step', 'last')
   await expect(page.getByText('step · last', { exact: true })).toBeInViewport()
   await page.getByRole('button', { name: 'Show earlier (60)' }).click()

@@ -97,7 +97,7 @@ test('questions are answered by number, by choices and with text, by keyboard', 
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
-  await expect(page.getByRole('button', { name: 'Send 2 chosen' })).toBeFocused()
+  await expect(page.getByRole('button', { name: 'Send 2 selected' })).toBeFocused()
   await page.keyboard.press('Enter')
   const several = await robot.prompt()
   expect(several.selected).toEqual(['plane', 'saw'])
@@ -132,7 +132,7 @@ test('with two open questions, a number answers the focused one, and none withou
   await expect(page.getByRole('button', { name: 'red' })).toBeVisible()
   await page.getByRole('heading', { name: 'Activity' }).click()
   await page.keyboard.press('2')
-  await expect(page.getByText('More than one agent asks here.')).toBeVisible()
+  await expect(page.getByText('Several agents are asking.')).toBeVisible()
   for (const { id } of sessions) expect((await api.listActivities({ session_id: id })).data).toHaveLength(1)
 
   await page.getByRole('button', { name: 'front' }).focus()
@@ -167,7 +167,7 @@ test('a request to connect shows its host and user, and does not take the focus 
   await page.keyboard.press('Escape')
   await expect(connect).toHaveAttribute('target', '_blank')
   await expect(connect).toHaveAttribute('rel', /noopener/)
-  await expect(page.getByText('Opens auth.example.com in a new tab. It is meant for Amir Admin.')).toBeVisible()
+  await expect(page.getByText('Opens auth.example.com in a new tab. For Amir Admin.')).toBeVisible()
   await expect(page.getByLabel('Your answer to Fixer')).toHaveValue('By the way')
   await checkAxe(page)
 })
@@ -270,7 +270,7 @@ test("in the issue's feed the card shows the latest activity and the open questi
   await page.goto(`/issue/${issue.code}`)
   await company.owner.api.updateIssue({ issue_id: issue.id, delegate_id: triage.userId })
   const card = page.getByRole('region', { name: /^Session of / })
-  // The agent is a process of its own.
+  // The agent runs in its own process.
   await expect(card.getByText('What kind of issue is ENG-1?')).toBeVisible({ timeout: 15_000 })
   await expect(card.getByText('0 of 3')).toBeVisible()
   await card.getByRole('button', { name: 'Something is broken' }).click()

@@ -23,7 +23,7 @@ test('sessions that need input come first, and the list updates live', async ({ 
   await working.elicit('Which door?')
   await expect(headings).toHaveText(['Needs input1', 'Silent or failed1', 'Done1', ...beside])
   const waiting = page.getByRole('region', { name: 'Needs input' })
-  await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds you')
+  await expect(waiting.getByRole('link')).toContainText('ENG-1The door sticksNeeds input')
   await checkAxe(page)
 
   await page.getByRole('button', { name: 'Requested by me' }).click()

@@ -59,7 +59,7 @@ class Queue<T> {
 
 /**
  * An agent on a loopback port of the test process that receives real signed deliveries. Without handlers it does nothing
- * by itself: the test takes its sessions and posts each activity.
+ * on its own: the test takes its sessions and posts each activity.
  */
 export class ScriptedAgent {
   readonly registered: Registered
@@ -173,7 +173,7 @@ export class ExampleAgent {
     const abandon = () => child.kill('SIGKILL')
     process.once('exit', abandon)
     child.once('close', () => process.off('exit', abandon))
-    // Its first output is that it listens.
+    // It is ready when it prints its first output.
     await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'close').then(() => Promise.reject(new Error(`${example} ended instead of listening`))),
@@ -219,7 +219,7 @@ async function installApp(manager: Person, registered: Registered, store: TokenS
 }
 
 /** The /oauth/authorize URL that a browser opens to install the app. */
-export async function installAddress(person: Person, registered: Registered): Promise<string> {
+export async function installUrl(person: Person, registered: Registered): Promise<string> {
   const { installer, secret } = installerOf(person, registered, memoryTokens())
   const started = await installer.start(new Request(`http://localhost/install?secret=${secret}`))
   return started.headers.get('location') ?? ''

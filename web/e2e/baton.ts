@@ -8,7 +8,7 @@ import { type Service, type Settings, withService } from './service.ts'
 
 export { expect } from '@playwright/test'
 export { checkAxe } from './accessibility.ts'
-export { installAddress, type ScriptedAgent } from './agents.ts'
+export { installUrl, type ScriptedAgent } from './agents.ts'
 export { type Company, type Person, signedIn, signUp } from './company.ts'
 export { keyboardOnly } from './keyboard.ts'
 export { shortTimeouts } from './service.ts'
@@ -109,7 +109,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   },
 })
 
-/** test('…', verifies('oauth.consent-page-content'), …): the test shows these requirements to hold. */
+/** test('…', verifies('oauth.consent-page-content'), …): the test verifies these requirements. */
 export const verifies = (...ids: RequirementId[]) => ({
   annotation: ids.map((id) => ({ type: 'verifies', description: id })),
 })

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, installAddress, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, installUrl, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
 
 /** Serves the app's redirect URI and returns the query of the request. */
 async function callback(page: Page) {
@@ -15,7 +15,7 @@ test(
     const robot = await registeredAgent({ scopes: ['read', 'write', 'app:assignable'], resourceTypes: ['Issue'] })
     const back = await callback(page)
     await signedIn(page, company.owner)
-    await page.goto(await installAddress(company.owner, robot.registered))
+    await page.goto(await installUrl(company.owner, robot.registered))
 
     await expect(page.getByRole('heading', { name: 'Install Robot in Acme' })).toBeVisible()
     await expect(page.getByText('Robots Inc')).toBeVisible()
@@ -45,7 +45,7 @@ test('installs an app with the keyboard', async ({ page, company, registeredAgen
   const robot = await registeredAgent()
   const back = await callback(page)
   await signedIn(page, company.admin)
-  await page.goto(await installAddress(company.admin, robot.registered))
+  await page.goto(await installUrl(company.admin, robot.registered))
   await expect(page.getByRole('heading', { name: 'Install Robot in Acme' })).toBeVisible()
   keyboardOnly(page)
   // The developer's page, the teams, Cancel, Install.
@@ -65,7 +65,7 @@ test.describe('on a phone', () => {
       const robot = await registeredAgent()
       const back = await callback(page)
       await signedIn(page, company.member)
-      await page.goto(await installAddress(company.member, robot.registered))
+      await page.goto(await installUrl(company.member, robot.registered))
       await expect(page.getByText('You cannot install Robot')).toBeVisible()
       await expect(
         page.getByText('Only owners and admins of Acme can install apps. Nothing was installed.'),
@@ -92,7 +92,7 @@ test('Cancel returns access_denied and installs nothing', async ({ page, company
   await company.owner.api.replaceAgentApp({ app_id: app.id, ...manifest, webhook })
   const back = await callback(page)
   await signedIn(page, company.owner)
-  await page.goto(await installAddress(company.owner, robot.registered))
+  await page.goto(await installUrl(company.owner, robot.registered))
   await expect(page.getByText('On the machine that runs npx baton listen, not at a URL')).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await back()).get('error')).toBe('access_denied')

@@ -1,6 +1,6 @@
 import { BatonClient, type Issue } from '@baton/sdk'
 import { Receiver } from '../../server/test/receiver.ts'
-import { installAddress, ScriptedAgent } from './agents.ts'
+import { installUrl, ScriptedAgent } from './agents.ts'
 import { type Person, signUp } from './company.ts'
 import type { Settings } from './service.ts'
 
@@ -30,7 +30,7 @@ export interface Demo {
   projectId: string
   appId: string
   /** The /oauth/authorize URL of another app, for each user. */
-  installAddress: { ada: string; mei: string }
+  installUrl: { ada: string; mei: string }
   webhookId: string
   deliveryId: string
 }
@@ -60,9 +60,9 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       teamId: issues.working.team_id ?? '',
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
-      installAddress: {
-        ada: await installAddress(ada, scribe.registered),
-        mei: await installAddress(mei, scribe.registered),
+      installUrl: {
+        ada: await installUrl(ada, scribe.registered),
+        mei: await installUrl(mei, scribe.registered),
       },
       ...(await deliveries(ada, receiver, issues.complete)),
     })

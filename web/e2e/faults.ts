@@ -45,6 +45,6 @@ export class Faults {
 
 const textOf = (message: ConsoleMessage) => `${message.text()} (${message.location().url})`
 
-/** The browser logs each 4xx answer as an error. This one tells a page that the user is signed out. */
+/** The browser logs each 4xx response as an error. This one only means that the user is signed out. */
 const isSignedOutCheck = (message: ConsoleMessage) =>
   message.location().url.endsWith('/api/v1/auth/me') && message.text().includes('status of 401')

@@ -97,7 +97,7 @@ test('a scripted agent receives deliveries and posts the activities of the test'
   })
 })
 
-test('an example agent answers by itself', async ({ company, example }) => {
+test('an example agent answers a delegated issue', async ({ company, example }) => {
   const echo = await example('echo')
   const { api } = company.owner
   const issue = await api.createIssue({ title: 'Hello', team_id: company.engineering.id, delegate_id: echo.userId })

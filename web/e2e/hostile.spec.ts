@@ -1,6 +1,6 @@
 import { BatonClient } from '@baton/sdk'
 import { hostileTexts } from '../../abuse/hostile.ts'
-import { type Company, expect, installAddress, type ScriptedAgent, signedIn, test } from './baton.ts'
+import { type Company, expect, installUrl, type ScriptedAgent, signedIn, test } from './baton.ts'
 import { expectHarmless, recordSideEffects } from './harmless.ts'
 
 /** Short enough for every field. */
@@ -8,7 +8,7 @@ const name = '"><img src=x onerror=window.ran=1>\u202E'
 const markup = `x</title></script><script>window.ran='text'</script>${name}`
 const markdown = hostileTexts.map((text) => `x${text}`).join('\n\n')
 
-/** Hostile text in every field that a workspace has; returns the addresses of all screens that show some of it. */
+/** Hostile text in every field that a workspace has; returns the paths or URLs of the screens that show it. */
 async function fill({ owner, engineering }: Company, robot: ScriptedAgent, hookUrl: string): Promise<string[]> {
   const { api } = owner
   await api.updateWorkspace({ name, guidance: markdown.slice(0, 5000) })
@@ -87,7 +87,7 @@ async function fill({ owner, engineering }: Company, robot: ScriptedAgent, hookU
     '/agents',
     `/agent-session/${session.id}`,
     '/inbox',
-    await installAddress(owner, robot.registered),
+    await installUrl(owner, robot.registered),
     `/invitations/accept?token=${encodeURIComponent(name)}`,
     ...[...settings, ...apps, ...hooks].map((screen) => `/settings/${screen}`),
   ]

@@ -35,7 +35,7 @@ test(
     await robot.session()
     await expect(feed(page)).toContainText('delegated it to Robot')
 
-    await pick(page, 'Delegate', 'No delegate')
+    await pick(page, 'Delegate', 'No agent')
     await expect(property(page, 'Delegate')).toHaveText('No agent')
     await robot.stop()
 

@@ -1,7 +1,7 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
 import { composer, feed, menu, pick, property, toast } from './parts.ts'
 
-test('everything about an issue is changed in place, and a change can be undone', async ({ page, company }) => {
+test('all fields of an issue are edited in place, and a change can be undone', async ({ page, company }) => {
   const { api } = company.owner
   const [door] = company.issues
   await signedIn(page, company.owner)
@@ -9,7 +9,7 @@ test('everything about an issue is changed in place, and a change can be undone'
 
   const title = page.getByRole('textbox', { name: 'Title' })
   await title.fill('The door sticks badly')
-  // This Enter takes what an input method proposes.
+  // During composition, Enter accepts the suggestion of the input method and must not save.
   await title.dispatchEvent('keydown', { key: 'Enter', isComposing: true })
   await expect(title).toBeFocused()
   await page.keyboard.press('Enter')
@@ -90,7 +90,7 @@ test('an issue has a parent, sub-issues and blockers, and is deleted', async ({ 
   await expect(page.getByText(`${door.code} deleted`)).toBeVisible()
 })
 
-test('by keyboard alone: properties, text, a comment, and back', async ({ page, company }) => {
+test('properties, text and comments of an issue can be edited with the keyboard alone', async ({ page, company }) => {
   const { api } = company.owner
   const [, , frame] = company.issues
   await signedIn(page, company.owner)
@@ -102,7 +102,7 @@ test('by keyboard alone: properties, text, a comment, and back', async ({ page, 
   const choose = async (keys: string, words: string, title: string) => {
     await keyboard.press(keys)
     await expect(page.getByRole('combobox', { name: title })).toBeFocused()
-    // Enter waits for the answer to what was typed.
+    // Enter waits for the search results of the typed text.
     await keyboard.type(words)
     await keyboard.press('Enter')
     await expect(page.getByRole('dialog')).toHaveCount(0)
@@ -163,7 +163,7 @@ test('shows changes by others without losing or moving typed text', async ({ pag
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByText('Theirs', { exact: true })).toBeVisible()
 
-  // Enough to scroll, then somebody else writes while we do.
+  // A small window, so that the page scrolls; then another user comments while this one is typing.
   await page.setViewportSize({ width: 1440, height: 500 })
   await composer(page).pressSequentially('I am still')
   await composer(page).scrollIntoViewIfNeeded()

@@ -25,7 +25,7 @@ test('several issues are changed at once and undone', async ({ page, company }) 
   }
   const [first, ...others] = ['todo high', 'in_progress no_priority', 'backlog low', 'done no_priority']
   expect(await values()).toEqual([first, 'qa urgent', 'qa urgent', 'qa urgent'])
-  // What was created since has a message too, but nothing to undo. The key undoes one after the other.
+  // The toast of a new issue has no Undo. Each Control+Z undoes one earlier change.
   await page.keyboard.press('c')
   await page.keyboard.type('Later')
   await page.keyboard.press('Enter')
@@ -81,7 +81,7 @@ test('reverts what the server refuses', async ({ page, company, faults }) => {
   await expect(row.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
   faults.expect(/status of 422/)
   await page.route(`**/api/v1/issues/${issues[0].id}`, async (route) => {
-    // A real refusal: the same change, with a status that does not exist.
+    // The server refuses this: the status does not exist.
     const body = { ...route.request().postDataJSON(), status: 'nowhere' }
     await route.continue({ postData: JSON.stringify(body) })
   })
@@ -91,7 +91,7 @@ test('reverts what the server refuses', async ({ page, company, faults }) => {
   await expect(row.getByRole('button', { name: 'Status: Todo' })).toBeVisible()
   expect(await owner.api.getIssue({ issue_id: issues[0].id })).toMatchObject({ status: 'todo' })
 
-  // Of several, those that were taken can still be undone.
+  // If some of several changes are refused, the accepted ones can be undone.
   for (const title of ['The door sticks', 'Oil the hinges']) await rowOf(page, title).getByRole('checkbox').click()
   await page.getByRole('toolbar', { name: '2 selected' }).getByRole('button', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'QA' }).click()

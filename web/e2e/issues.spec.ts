@@ -150,7 +150,7 @@ test('a new issue starts with the filters, shows errors, and keeps its text when
   faults.expect(/status of 422/)
   await page.route('**/api/v1/issues', async (route) => {
     if (route.request().method() !== 'POST') return route.continue()
-    // A real refusal: a project that has gone since the dialog was opened.
+    // The server refuses this: the project does not exist.
     const body = { ...route.request().postDataJSON(), project_id: 'prj_gone' }
     await route.continue({ postData: JSON.stringify(body) })
   })
@@ -169,7 +169,7 @@ test('a new issue starts with the filters, shows errors, and keeps its text when
   expect(await owner.api.getIssue({ issue_id: 'DES-2' })).toMatchObject({ status: 'todo', assignee_id: owner.id })
 })
 
-test('filters are stored in the address, survive a reload, and are undone by Back', async ({ page, company }) => {
+test('filters are stored in the URL, survive a reload, and are undone by Back', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.goto('/issues?layout=board&q=nothing-like-that')
   await expect(page.getByRole('heading', { name: 'No matching issues' })).toBeVisible()
@@ -273,8 +273,8 @@ test('shows an edit from another browser at once and keeps the current row', asy
   const session = await robot.session()
   await expect(row.getByRole('link', { name: 'Robot: Waiting for the agent' })).toBeVisible()
   await session.select('Which oil?', ['olive', 'engine'])
-  await expect(row.getByRole('link', { name: 'Robot: Needs you' })).toBeVisible()
-  await expect(rowOf(other, 'Oil the hinges').getByText('Needs you')).toBeVisible()
+  await expect(row.getByRole('link', { name: 'Robot: Needs input' })).toBeVisible()
+  await expect(rowOf(other, 'Oil the hinges').getByText('Needs input')).toBeVisible()
 
   await other.goto('/issues?group=delegate')
   await other.getByRole('button', { name: 'New issue in Robot' }).click()

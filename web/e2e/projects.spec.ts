@@ -103,7 +103,7 @@ test('a project is planned by milestones, and deleted without its issues', async
   expect((await api.getIssue({ issue_id: door.id })).project_id).toBeNull()
 })
 
-test('projects by the keyboard alone', async ({ page, company }) => {
+test('projects can be used with the keyboard alone', async ({ page, company }) => {
   await company.owner.api.createProject({ title: 'Summer release', team_ids: [company.engineering.id] })
   await signedIn(page, company.member)
   await page.goto('/inbox')
@@ -122,7 +122,7 @@ test('projects by the keyboard alone', async ({ page, company }) => {
   await expect(toast(page, 'Health: At risk')).toBeVisible()
   await type.press('Control+z')
   await expect(page.getByRole('listitem').filter({ hasText: 'Spring release' })).toContainText('No health')
-  // It goes to another group, and the keyboard with it.
+  // The project moves to another group and keeps the focus.
   await type.press('s')
   await type.type('paused')
   await expect(menu(page).getByRole('option')).toHaveCount(1)
@@ -220,7 +220,7 @@ test('reverts a refused change and shows the reason', async ({ page, company, fa
   await expect(property(page, 'Lead')).toHaveText('No lead')
   await property(page, 'Lead').click()
   await expect(menu(page).getByRole('option', { name: 'Mona Member' })).toBeVisible()
-  // She leaves between the question and the answer.
+  // Mona is removed while the menu is open.
   await company.owner.api.removeMember({ user_id: company.member.id })
   faults.expect(/status of 422/)
   await menu(page).getByRole('option', { name: 'Mona Member' }).click()

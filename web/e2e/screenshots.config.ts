@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 import config from './playwright.config.ts'
 
-/** Takes screenshots instead of running tests: `npm run screenshots`. */
+/** Takes screenshots: `npm run screenshots`. */
 export default defineConfig(config, {
   testMatch: 'screenshots.ts',
   workers: 1,

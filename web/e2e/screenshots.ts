@@ -59,8 +59,8 @@ const screens: Screen[] = [
   { name: 'projects', path: '/projects' },
   { name: 'project', path: ({ projectId }) => `/project/${projectId}` },
   // These redirect to /oauth/consent?request=….
-  { name: 'consent', path: ({ installAddress }) => installAddress.ada },
-  { name: 'consent-refused', path: ({ installAddress }) => installAddress.mei, as: mei },
+  { name: 'consent', path: ({ installUrl }) => installUrl.ada },
+  { name: 'consent-refused', path: ({ installUrl }) => installUrl.mei, as: mei },
   { name: 'settings-agent-apps', path: '/settings/agent-apps' },
   { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
   { name: 'settings-webhooks', path: '/settings/webhooks' },

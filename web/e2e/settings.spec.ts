@@ -102,7 +102,7 @@ test(
     await page.getByLabel('Guidance for agents').fill('Branches are called fix/CODE.')
     await expect(page.getByRole('region', { name: 'agent context' })).toContainText('Branches are called fix/CODE.')
     await page.getByRole('button', { name: 'Save' }).click()
-    await expect(message(page, 'Saved.')).toBeVisible()
+    await expect(message(page, 'Saved')).toBeVisible()
 
     await page.goto(`/settings/teams/${company.engineering.id}`)
     await page.getByLabel('Guidance for agents').fill('Run `npm test` & ask Amir.')
@@ -113,7 +113,7 @@ test(
     await expect(page.getByText('Someone else changed the team')).toBeVisible()
     await page.getByLabel('Name').fill('Builders')
     await page.getByRole('button', { name: 'Save' }).click()
-    await expect(message(page, 'Saved.')).toBeVisible()
+    await expect(message(page, 'Saved')).toBeVisible()
     const preview = page.getByRole('region', { name: 'agent context' })
     await expect(preview).toContainText('acme/doors')
     const shown = (await preview.textContent()) ?? ''

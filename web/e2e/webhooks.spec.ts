@@ -14,7 +14,7 @@ import {
 
 const settings = '/settings/webhooks'
 
-// A delivery fails after five seconds; the last delay leaves three seconds to act before that.
+// Deliveries fail for good after five seconds; the test has the last delay, three seconds, to act before that.
 test.use({ settings: { BATON_RETRY_DELAYS: '1,1,3' } })
 
 const webhookFor = ({ owner }: Company, url: string, label = 'Warehouse') =>

@@ -181,7 +181,7 @@ function ManifestSection({ app }: { app: AgentApp }) {
           await api.replaceAgentApp({ app_id: app.id, ...(manifest as Parameters<typeof api.createAgentApp>[0]) })
           await refreshApps()
           setText(null)
-          showToast('Manifest saved.')
+          showToast('Manifest saved')
         }}
       >
         <Button onClick={() => setText(null)}>Cancel</Button>
@@ -211,7 +211,7 @@ function Danger({ app }: { app: AgentApp }) {
             await api.deleteAgentApp({ app_id: app.id })
             await refreshApps()
             queries.removeQueries({ queryKey: ['agent-apps', app.id] })
-            showToast(`${app.name} deleted.`)
+            showToast(`${app.name} deleted`)
           } catch (error) {
             showToast(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }

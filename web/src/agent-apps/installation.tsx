@@ -82,7 +82,7 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          showToast(`${app.name} uninstalled.`)
+          showToast(`${app.name} uninstalled`)
         }}
       >
         <UninstallEffects />
@@ -114,7 +114,7 @@ function CoverageForm({ installation, onDone }: { installation: Installation; on
       ...(all_teams ? { all_teams: true as const } : { team_ids }),
     })
     await refreshApps()
-    showToast('Teams updated.')
+    showToast('Teams updated')
     onDone()
   }, ['team_ids'])
   const { team_ids: teamsError } = form.errors

@@ -16,7 +16,7 @@ export type ParsedJson =
   | { ok: true; value: Json /** Offset of the value at each dotted path. */; offsets: Map<string, number> }
   | ({ ok: false } & Problem)
 
-const notEscaped = 'This string holds a character that must be escaped'
+const notEscaped = 'This string contains a character that must be escaped'
 const messages: Record<string, string> = {
   ValueExpected: 'A value is expected here',
   PropertyNameExpected: 'A name in double quotes is expected here',
@@ -67,7 +67,7 @@ function locate(node: Node, path: string, depth: number, offsets: Map<string, nu
   for (const [index, child] of (node.children ?? []).entries()) {
     const [name, value] = child.type === 'property' ? (child.children ?? []) : []
     const inner = [...(path ? [path] : []), name ? name.value : index].join('.')
-    if (name && offsets.has(inner)) return { message: `${name.value} is given twice`, offset: child.offset }
+    if (name && offsets.has(inner)) return { message: `${name.value} appears twice`, offset: child.offset }
     offsets.set(inner, child.offset)
     const problem = locate(value ?? child, inner, depth + 1, offsets)
     if (problem) return problem

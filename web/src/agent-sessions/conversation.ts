@@ -12,7 +12,7 @@ export const isReplaced = ({ superseded_by_seq }: AgentActivity) => superseded_b
 
 const isAnswer = ({ type, signal }: AgentActivity) => type === 'prompt' && signal !== 'stop'
 
-/** The prompt that names the question, or else the prompt right after it. */
+/** The prompt that refers to the question, or else the prompt right after it. */
 function answerTo(question: AgentActivity, next: AgentActivity | undefined, named: Map<string, AgentActivity>) {
   return named.get(question.id) ?? (next && isAnswer(next) && !next.signal_metadata ? next : null)
 }
@@ -25,13 +25,13 @@ export function conversationOf(session: AgentSession, activities: AgentActivity[
     if (typeof to === 'string' && !named.has(to)) named.set(to, activity)
   }
   const question = openQuestion(session, activities)
-  const taken = new Set<AgentActivity>()
+  const attached = new Set<AgentActivity>()
   const entries: Entry[] = []
   for (const [index, activity] of activities.entries()) {
-    if (taken.has(activity)) continue
+    if (attached.has(activity)) continue
     const answer = activity.type === 'elicitation' ? answerTo(activity, activities[index + 1], named) : null
-    // An answer that came later is also listed at its own place.
-    if (answer && answer === activities[index + 1]) taken.add(answer)
+    // A later answer also stays in the list at its own position.
+    if (answer && answer === activities[index + 1]) attached.add(answer)
     entries.push({ activity, answer, open: activity === question })
   }
   return entries
@@ -72,9 +72,9 @@ export function choicesOf({ signal, signal_metadata }: AgentActivity): { options
 
 /** The link of an `auth` signal; https only. */
 export function connectionOf({ signal, signal_metadata }: AgentActivity) {
-  const address = signal === 'auth' ? String(signal_metadata?.url ?? '') : ''
-  if (!URL.canParse(address)) return null
-  const url = new URL(address)
+  const link = signal === 'auth' ? String(signal_metadata?.url ?? '') : ''
+  if (!URL.canParse(link)) return null
+  const url = new URL(link)
   if (url.protocol !== 'https:') return null
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { url, provider: text(signal_metadata?.provider_name), userId: text(signal_metadata?.user_id) }

@@ -15,12 +15,12 @@ import { useShortcutTarget } from './focus.ts'
 import { stopSession } from './send.ts'
 import { agentName, isOthers, StatePill, stateOf } from './state.tsx'
 
-/** Name, picture and kind of the session's agent. An agent missing from the list is named by its activities. */
+/** Name, picture and kind of the session's agent. The name of an agent that is not listed comes from its activities. */
 export function useAgent(session: AgentSession) {
   const agents = useAgents()
-  const { data: said } = useQuery({ ...activitiesQuery(session.id), enabled: false })
+  const { data: activities } = useQuery({ ...activitiesQuery(session.id), enabled: false })
   const agent = agents.get(session.app_user_id)
-  const author = agent ? undefined : said?.find(({ author }) => author.kind === 'app')?.author.name
+  const author = agent ? undefined : activities?.find(({ author }) => author.kind === 'app')?.author.name
   return {
     name: author ?? agentName(agents, session),
     avatarUrl: agent?.avatar_url ?? null,

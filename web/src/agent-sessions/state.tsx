@@ -11,7 +11,7 @@ interface StateLabel {
 const states: Record<SessionState, StateLabel> = {
   pending: { label: 'Waiting for the agent', tone: 'info', busy: true },
   active: { label: 'Working', tone: 'agent', busy: true },
-  awaitingInput: { label: 'Needs you', tone: 'accent' },
+  awaitingInput: { label: 'Needs input', tone: 'accent' },
   error: { label: 'Failed', tone: 'bad' },
   complete: { label: 'Done', tone: 'ok' },
   stale: { label: 'Silent', tone: 'warn' },

@@ -61,7 +61,7 @@ function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
         No answer from {agent.name} for <Ticking still="some time">{formatDuration(waited)}</Ticking>.{' '}
         {runsInside
           ? 'It runs inside this instance, which may be busy. Ask the operator whether a worker is running.'
-          : `It may be offline or may not have received the request.${isManager ? '' : ' A workspace manager can check its deliveries.'}`}
+          : `It may be offline or may not have received the request.${isManager ? '' : ' An owner or admin can check its deliveries.'}`}
       </p>
       {isManager && !runsInside && <DeliveryLink session={session} />}
     </Hint>
@@ -93,14 +93,14 @@ function DeliveryLink({ session }: { session: AgentSession }) {
 
 function Silent({ session, activities, agent }: Props) {
   const now = useNow(30_000)
-  const heard = activities.findLast(({ author }) => author.kind === 'app')?.created_at ?? session.created_at
-  const minutes = Math.floor((now - Date.parse(heard)) / 60_000)
+  const lastActivityAt = activities.findLast(({ author }) => author.kind === 'app')?.created_at ?? session.created_at
+  const minutes = Math.floor((now - Date.parse(lastActivityAt)) / 60_000)
   const long = minutes < 1 ? 'a while' : minutes === 1 ? '1 minute' : minutes < 60 ? `${minutes} minutes` : null
   return (
     <Hint amber icon={<Moon size={14} aria-hidden />}>
       <p>
-        {agent.name} has been silent for {long ?? formatDuration(now - Date.parse(heard))} and may still return. Send a
-        message to restart it.
+        {agent.name} has been silent for {long ?? formatDuration(now - Date.parse(lastActivityAt))} and may still
+        return. Send a message to restart it.
       </p>
     </Hint>
   )
@@ -111,8 +111,8 @@ const stoppingTimeoutMs = 60_000
 
 function Stopping({ session, activities, agent }: Props) {
   const now = useNow(1000)
-  const asked = activities.findLast(({ signal }) => signal === 'stop')?.created_at ?? session.updated_at
-  const left = Math.max(0, Math.min(stoppingTimeoutMs, stoppingTimeoutMs - (now - Date.parse(asked))))
+  const requestedAt = activities.findLast(({ signal }) => signal === 'stop')?.created_at ?? session.updated_at
+  const left = Math.max(0, Math.min(stoppingTimeoutMs, stoppingTimeoutMs - (now - Date.parse(requestedAt))))
   return (
     <Hint icon={<Ring part={left / stoppingTimeoutMs} />}>
       <p>

@@ -49,7 +49,7 @@ export function PersonalAgents() {
           if (!deleting) return
           await api.deletePersonalAgent({ agent_id: deleting.id })
           await rereadKey('agents')
-          showToast(`Deleted ${deleting.name}.`)
+          showToast(`${deleting.name} deleted`)
         }}
       >
         <p>

@@ -13,7 +13,7 @@ import { Empty } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { type AgentSearch, type Status, statuses, statusLabels, statusOf } from './search.ts'
 
-/** Done sessions are many, so only the first are shown; all others are shown. */
+/** Only the first done sessions are shown, because there can be many; sessions in other states are all shown. */
 const doneAtFirst = 25
 
 interface Props {

@@ -85,7 +85,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
   )
 }
 
-const copyLink = async (url: string) => (await copy(url)) && showToast('Link copied.')
+const copyLink = async (url: string) => (await copy(url)) && showToast('Link copied')
 
 function CommentMenu({ comment, target, onEdit }: { comment: Comment; target: Target; onEdit: () => void }) {
   const { user, isManager } = useMe()

@@ -50,7 +50,7 @@ export function useInstalledElsewhere(appId: string, missingHere: boolean) {
 /** Reads all data about apps again. */
 export const refreshApps = () => Promise.all([rereadKey('agent-apps'), rereadKey('installations')])
 
-/** The user who registered an app manages its secrets, webhook and deliveries, like managers; the rest is for managers only. */
+/** The user who registered an app manages its secrets, webhook and deliveries, like managers; other changes are for managers only. */
 export function useCanManageApp({ owner_user_id }: Pick<AgentApp, 'owner_user_id'>) {
   const { isManager, user } = useMe()
   return isManager || owner_user_id === user.id

@@ -15,7 +15,7 @@ export const commentsQuery = ({ targetType, targetId }: Target) =>
     queryFn: () => readAll('listComments', { target_type: targetType, target_id: targetId }),
   })
 
-/** Stores one comment without reading all again; null removes it and its replies. */
+/** Stores one comment without reloading the others; null removes it and its replies. */
 export const putComment = (id: string, targetId: string, comment: Comment | null) =>
   queries.setQueryData<Comment[]>(['comments', targetId], (known = []) => {
     if (!comment) return known.filter((one) => one.id !== id && one.parent_comment_id !== id)

@@ -11,7 +11,7 @@ export const eventTypes = [
   'Ping',
 ] as const satisfies DeliveryQuery['type'][]
 
-/** Filters of a list of deliveries, kept in the URL. */
+/** Filters of a list of deliveries, stored in the URL. */
 export interface DeliverySearch {
   status?: DeliveryStatus
   type?: (typeof eventTypes)[number]

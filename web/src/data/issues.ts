@@ -15,7 +15,7 @@ const idsByCode = new Map<string, string>()
 const confirmed = new Map<string, Issue>()
 const pendingChanges = new Map<string, Partial<Issue>[]>()
 
-/** Orders requests, answers and removals; `performance.now()` is too coarse to tell two of them apart. */
+/** Orders requests, answers and removals; `performance.now()` is too coarse to order two of them. */
 let ticks = 0
 /** Tick of each issue's last answer: a list requested before it may lack the issue although it exists. */
 const receivedAt = new Map<string, number>()

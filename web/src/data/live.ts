@@ -17,7 +17,7 @@ const longestPauseMs = 15_000
 const watchers = new Set<(news: News) => void>()
 const connection = createStore<Connection>('connecting')
 
-/** Calls `watcher` for each piece of news from now on. Returns a function that ends this. */
+/** Calls `watcher` for each message from now on. Returns a function that stops it. */
 export function watch(watcher: (news: News) => void): () => void {
   watchers.add(watcher)
   return () => {
@@ -31,7 +31,7 @@ let resolveConnected = () => {}
 const connected = new Promise<void>((resolve) => {
   resolveConnected = resolve
 })
-/** Resolves when changes are received from now on, or after `atMostMs`. Long reads wait for it to miss none. */
+/** Resolves when the stream is open, or after `atMostMs`. Long reads wait for it, so that they miss no change. */
 export const whenConnected = (atMostMs: number) => Promise.race([connected, pause(atMostMs)])
 
 function setConnection(next: Connection) {

@@ -2,7 +2,7 @@ import { isBatonError } from './api.ts'
 
 const running = new Map<string, { again: boolean }>()
 
-/** Runs `work` once at a time per key. Calls during a run lead to one more run, which sees what they were made for. */
+/** Runs `work` once at a time per key. Calls during a run cause one more run afterwards. */
 export async function singleFlight(key: string, work: () => Promise<unknown>): Promise<void> {
   const current = running.get(key)
   if (current) {
@@ -21,7 +21,7 @@ export async function singleFlight(key: string, work: () => Promise<unknown>): P
   }
 }
 
-/** The next change, or the resync after a reconnect, leads to the same request again. */
+/** Safe to ignore: the next change, or the resync after a reconnect, repeats the request. */
 function ignoreFailedRequest(error: unknown) {
   if (!isBatonError(error)) throw error
 }

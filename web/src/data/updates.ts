@@ -16,7 +16,7 @@ async function refreshWorkspace() {
   if (me?.workspaces.some(({ id }) => id === currentWorkspaceId())) stale('workspace')
 }
 
-/** Except projects known to be gone: when one is deleted, its issues change too. */
+/** Skips projects known to be deleted: when one is deleted, its issues change too. */
 const refreshProjects = () =>
   void singleFlight('projects', () =>
     Promise.all([

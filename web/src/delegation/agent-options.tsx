@@ -33,7 +33,7 @@ const onePerPlace = (issues: readonly Issue[]) => [
   ...new Map(issues.map((issue) => [`${issue.team_id} ${issue.personal}`, issue])).values(),
 ]
 
-/** Every agent with the number of places where it is available. Available agents first, then by name. */
+/** Every agent, and for how many of the issues it is available. Available agents first, then by name. */
 async function agentsIn(issues: readonly Issue[]): Promise<{ agent: Choice; places: number }[]> {
   const lists = await Promise.all(issues.map(({ id }) => queries.fetchQuery(agentsForIssueQuery(id))))
   const agents = new Map<string, { agent: Choice; places: number }>()
@@ -47,14 +47,19 @@ async function agentsIn(issues: readonly Issue[]): Promise<{ agent: Choice; plac
   )
 }
 
-/** Agents to delegate these issues to; for delegated issues also a way to take them back. */
+/** Agents to delegate these issues to; for delegated issues also the option to remove the delegation. */
 export async function agentsForIssues(issues: readonly Issue[], query: string): Promise<Option[]> {
   const places = onePerPlace(issues)
   const agents = await agentsIn(places)
   const matches = includes(query)
-  const takeBack = { value: none, label: 'No delegate', icon: <CircleSlash size={14} aria-hidden />, hint: 'take back' }
+  const removeDelegation = {
+    value: none,
+    label: 'No agent',
+    icon: <CircleSlash size={14} aria-hidden />,
+    hint: 'remove delegation',
+  }
   return [
-    ...(issues.some(({ delegate_id }) => delegate_id) && !query.trim() ? [takeBack] : []),
+    ...(issues.some(({ delegate_id }) => delegate_id) && !query.trim() ? [removeDelegation] : []),
     ...agents
       .filter(({ agent }) => matches(agent.display_name))
       .map(({ agent, places: available }) => ({
@@ -97,7 +102,7 @@ interface FooterProps {
   onGo: (path: string) => void
 }
 
-/** States who is accountable. For managers, also links to what makes unavailable agents available. */
+/** States who is accountable. For managers, also links to the settings that make unavailable agents available. */
 export function DelegateFooter({ issue, isManager, onGo }: FooterProps) {
   const { data: agents = [] } = useQuery(agentsForIssueQuery(issue.id))
   const { data: installations = [] } = useQuery({ ...installationsQuery, enabled: isManager })

@@ -19,11 +19,11 @@ interface Delegation {
 
 /** One request per issue, so that a refusal does not affect the others. Messages appear after the last answer. */
 export async function delegateIssues({ issues, agent, assigneeId, me, askAssignee }: Delegation) {
-  const wanted = issues
+  const toChange = issues
     .map((issue) => knownIssue(issue.id) ?? issue)
     .filter(({ delegate_id }) => delegate_id !== (agent?.id ?? null))
   const outcomes = await Promise.allSettled(
-    wanted.map((issue) =>
+    toChange.map((issue) =>
       whilePending(issue.id, agent ? 'Delegating…' : 'Removing delegation…', async () => {
         const assignee_id = issue.assignee_id ?? assigneeId
         if (agent && !assignee_id && (await isOutside(issue, me))) throw new NeedsAssignee(issue)
@@ -42,11 +42,11 @@ export async function delegateIssues({ issues, agent, assigneeId, me, askAssigne
     ),
   )
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
-  const done = wanted.filter((_, index) => outcomes[index]?.status === 'fulfilled')
-  showDone(done, wanted.length, agent?.name)
+  const done = toChange.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+  showDone(done, toChange.length, agent?.name)
   const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
   const problem = refused.find((reason) => !(reason instanceof NeedsAssignee)) ?? (assigneeId ? unowned : undefined)
-  if (problem) showRefused(wanted.length, refused.length, problem)
+  if (problem) showRefused(toChange.length, refused.length, problem)
   else if (unowned) askAssignee(unowned.issue)
 }
 

@@ -8,7 +8,7 @@ import { none, type Option, usePicker } from '../ui/picker.tsx'
 const agentOptions = () => import('./agent-options.tsx')
 const DelegateFooter = lazy(() => agentOptions().then((module) => ({ default: module.DelegateFooter })))
 
-/** Opens the menu of agents beside `anchor` and delegates the issues, or takes them back. */
+/** Opens the menu of agents beside `anchor` and delegates the issues, or removes the delegation. */
 export function useDelegate(): (anchor: Element | null, issues: Issue[]) => void {
   const ask = usePicker()
   const navigate = useNavigate()

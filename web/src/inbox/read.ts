@@ -52,7 +52,7 @@ export async function markAllRead(entries: InboxEntry[]) {
   if (unread.length === 0) return
   const ids = unread.map(({ id }) => id)
   if (!(await change(ids, true, () => api.readInbox()))) return
-  showToast(ids.length === 1 ? 'Marked 1 as read.' : `Marked ${ids.length} as read.`, {
+  showToast(ids.length === 1 ? 'Marked 1 as read' : `Marked ${ids.length} as read`, {
     undo: () => void markEach(ids, false),
   })
 }

@@ -19,7 +19,7 @@ interface Props {
   actions?: ReactNode
 }
 
-/** The filters as chips. They are stored in the address. */
+/** The filters as chips. They are stored in the URL. */
 export function Filters({ search, directory, onSearch, onLeave, actions }: Props) {
   const ask = usePicker()
   const button = useRef<HTMLButtonElement>(null)

@@ -5,7 +5,7 @@ import { type Action, bulkFields } from './row-actions.ts'
 interface Props {
   current: CurrentRow
   selection: ReturnType<typeof useSelection>
-  /** The number of rows of a page. */
+  /** The number of rows that Page up and Page down move. */
   pageSize: () => number
   /** Focuses the list, so that screen readers announce the current row. */
   focus: () => void

@@ -6,7 +6,7 @@ import { projectQuery, projectsQuery, putProject } from '../data/projects.ts'
 import { createStore, useStore } from '../ui/store.ts'
 import { showError, showToast } from '../ui/toast.tsx'
 
-/** Changes without an answer from the server yet. They are shown over what the server sent last. */
+/** Changes without an answer from the server yet. They override the latest data from the server. */
 const pending = createStore<ReadonlyMap<string, readonly ProjectChange[]>>(new Map())
 
 function setPending(id: string, changes: readonly ProjectChange[]) {

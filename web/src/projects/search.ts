@@ -1,4 +1,4 @@
-/** The search of the address of the projects screen. Without a grouping, projects are grouped by status. */
+/** Query parameters of the projects screen. Without a grouping, projects are grouped by status. */
 export interface ProjectSearch {
   group?: 'initiative'
 }

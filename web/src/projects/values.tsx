@@ -24,7 +24,7 @@ interface StatusOption {
   color: string
 }
 
-/** In the order of a project's life. */
+/** In the order of a project's lifecycle. */
 export const projectStatuses: StatusOption[] = [
   { value: 'idea', label: 'Idea', icon: Lightbulb, color: 'text-ink-3' },
   { value: 'discovery', label: 'Discovery', icon: Telescope, color: 'text-ink-3' },

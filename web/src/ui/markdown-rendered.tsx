@@ -9,7 +9,7 @@ import { useMarkdownPeople } from './markdown-people.ts'
 
 const schema = {
   ...defaultSchema,
-  // Images are shown as links: loading one would tell its host who reads the text.
+  // Images are shown as links: loading one would reveal the reader to its host.
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['picture', 'source'].includes(name)),
   attributes: { ...defaultSchema.attributes, span: ['dataMention'] },
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
@@ -47,7 +47,7 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
     )
   }
   const host = url.protocol === 'mailto:' ? url.pathname : url.host
-  // The host is left out if the link text is the address itself.
+  // The host is omitted if the link text is the URL itself.
   const showsHost = children === href || children === host || `mailto:${children}` === href
   return (
     <a href={url.href} target="_blank" rel="noreferrer noopener nofollow">

@@ -21,7 +21,7 @@ interface Props {
   align?: 'start' | 'end'
 }
 
-/** A menu of actions that a button opens. */
+/** A button that opens a menu of actions. */
 export function Menu({ trigger, items, label = 'Actions', align = 'end' }: Props) {
   const [anchor, setAnchor] = useState<Element | null>(null)
   const close = () => setAnchor(null)

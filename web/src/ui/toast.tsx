@@ -26,7 +26,7 @@ export function showToast(text: string, { tone = 'plain', ...offers }: Partial<O
 /** Shows why a request failed. */
 export const showError = (error: unknown) => showToast(messageOf(error), { tone: 'bad' })
 
-/** Runs the newest Undo that is shown and dismisses it, so that the next call undoes the change before. */
+/** Runs the newest Undo that is shown and dismisses it, so that the next call undoes the previous change. */
 export function undoLatest() {
   const latest = toasts.get().findLast(({ undo }) => undo)
   if (!latest) return

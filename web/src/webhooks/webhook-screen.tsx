@@ -74,7 +74,7 @@ function Details({ webhook }: { webhook: Webhook }) {
               await api.updateWebhook({ webhook_id: webhook.id, ...fields })
               await refreshEndpoint(webhookEndpoint(webhook.id))
               setEditing(false)
-              showToast('Webhook saved.')
+              showToast('Webhook saved')
             }}
           >
             <Button onClick={() => setEditing(false)}>Cancel</Button>
@@ -125,7 +125,7 @@ function Danger({ webhook }: { webhook: Webhook }) {
             await api.deleteWebhook({ webhook_id: webhook.id })
             await queries.invalidateQueries({ queryKey: ['webhooks'], exact: true })
             queries.removeQueries({ queryKey: ['webhooks', webhook.id] })
-            showToast(`${webhook.label} deleted.`)
+            showToast(`${webhook.label} deleted`)
           } catch (error) {
             showToast(`${webhook.label} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }

@@ -78,7 +78,7 @@ function TeamForm({ team }: { team: Team }) {
   const form = useForm(async () => {
     await api.updateTeam({ team_id: team.id, name, guidance, repositories })
     await queries.invalidateQueries({ queryKey: ['workspace', 'teams'] })
-    showToast('Saved.')
+    showToast('Saved')
   }, ['name', 'guidance'])
   return (
     <>

@@ -36,7 +36,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
     const changed = await api.updateWorkspace({ name, guidance })
     queries.setQueryData(workspaceQuery.queryKey, changed)
     await queries.invalidateQueries({ queryKey: meQuery.queryKey })
-    showToast('Saved.')
+    showToast('Saved')
   }, ['name', 'guidance'])
   return (
     <>

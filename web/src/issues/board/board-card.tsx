@@ -16,7 +16,7 @@ import { useCardDrag } from './board-drag.ts'
 interface Props {
   row: Row
   next: string | null
-  /** The field of the columns, which cards do not repeat. */
+  /** The field of the columns, which is not shown on the cards. */
   field: FieldId
   directory: Directory
   session: AgentSession | undefined

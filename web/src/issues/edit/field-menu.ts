@@ -41,7 +41,7 @@ interface From {
 
 const moveFields: FieldId[] = ['status', 'project', 'team']
 
-/** Moves issues to another group, status, project or team: the same as dragging, for the keyboard. */
+/** Moves issues to another group, status, project or team: the keyboard equivalent of dragging. */
 export function useMoveMenu(directory: Directory) {
   const ask = usePicker()
   return (anchor: Element | null, issues: readonly Issue[], { grouping, group }: From) => {

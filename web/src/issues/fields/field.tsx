@@ -8,7 +8,7 @@ import type { Directory } from './directory.ts'
  * field is described in one place.
  */
 export interface Field<Subject, Change> {
-  /** In addresses (`?status=todo`) and command ids (`issues.status`). */
+  /** Used in URLs (`?status=todo`) and command ids (`issues.status`). */
   id: string
   /** Its key in the API: in changes, per-field errors and history. */
   key: keyof Change & string
@@ -56,7 +56,7 @@ export const matching = (options: readonly Option[], query: string) => {
   return options.filter(({ label }) => label.toLowerCase().includes(wanted))
 }
 
-/** A list grouped or filtered by a field looks up a label per row, so that options are computed once per directory. */
+/** A list grouped or filtered by a field looks up a label per row, so options are computed once per directory. */
 const cache = new WeakMap<object, Map<unknown, { options: Option[]; byValue: ReadonlyMap<string, Option> }>>()
 
 function allOptions<S, C>(field: Field<S, C>, directory: Directory) {
@@ -90,13 +90,13 @@ export const nameWithin = <S, C>(field: Field<S, C>, value: string, directory: D
   field.labelOf?.(value) ??
   (directory.complete ? (field.missing ?? 'an unknown value') : '…')
 
-/** The label of a value that is shown by itself. */
+/** The label of a value that is shown outside a sentence. */
 export function nameOf<S, C>(field: Field<S, C>, value: string, directory: Directory): string {
   const name = nameWithin(field, value, directory)
   return name === field.missing ? name.charAt(0).toUpperCase() + name.slice(1) : name
 }
 
-/** What a menu offers: at once if the lists have been read, otherwise as soon as they have. */
+/** The options of a menu: at once if the lists are loaded, otherwise when they are. */
 export function menuOptions<S, C>(
   field: Field<S, C>,
   directory: Directory,
@@ -112,6 +112,6 @@ export function menuOptions<S, C>(
   return directory.complete ? from(directory) : async (query) => matching(from(await directory.load()), query)
 }
 
-/** The message after a change: "ENG-4: Bug", or what the field says. */
+/** The message after a change: that of the field, or by default "ENG-4: Bug". */
 export const doneText = <S, C>(field: Field<S, C>, name: string, value: string, label: string) =>
   field.done?.(name, field.labelOf && value !== none ? field.labelOf(value) : label) ?? `${name}: ${label}`

@@ -117,7 +117,7 @@ const records = {
       search: async (query, _, subject) =>
         (await import('../../delegation/agent-options.tsx')).agentsForDraft(query, subject),
     },
-    history: ({ from, to }, name) => (to ? `delegated it to ${name(to)}` : `took it back from ${name(from)}`),
+    history: ({ from, to }, name) => (to ? `delegated it to ${name(to)}` : `removed the delegation to ${name(from)}`),
   },
   label: {
     key: 'label_ids',
@@ -152,7 +152,7 @@ const records = {
     read: ({ project_id }) => valuesIn(project_id),
     options: ({ projects }) =>
       [...projects.values()].map(({ id, title }) => ({ value: id, label: title, icon: mark(Box) })).sort(byLabel),
-    // The server clears the milestone of another project. Named in the change, it comes back on Undo.
+    // The server clears the milestone of another project. The change includes it, so that Undo restores it.
     change: ({ project_id }, value) =>
       orNull(value) === project_id ? { project_id } : { project_id: orNull(value), milestone_id: null },
     history: ({ from, to }, name) => (to ? `added it to ${name(to)}` : `removed it from ${name(from)}`),
@@ -241,11 +241,11 @@ const records = {
     options: teamList,
     toUrl: (id, { teams }) => teams.get(id)?.key ?? id,
     fromUrl: (key, { teams }) => [...teams.values()].find((team) => team.key === key)?.id ?? key,
-    // The server clears the cycle of another team. Named in the change, it comes back on Undo.
+    // The server clears the cycle of another team. The change includes it, so that Undo restores it.
     change: ({ team_id }, value) =>
       value === team_id ? { team_id } : { team_id: value, personal: false, cycle_id: null },
     footer: ({ code }) =>
-      `It gets a new code in that team; ${code} keeps working. Agents without access to the team stop.`,
+      `It gets a new ID in that team; ${code} keeps working. Agents without access to the team stop.`,
     form: {
       read: ({ personal, team_id }) => (personal ? ['private'] : valuesIn(team_id)),
       options: (directory) => [...teamList(directory), { value: 'private', label: 'Private', icon: mark(Lock) }],
@@ -301,6 +301,6 @@ export const groupFields = fieldsIn('group')
 /** The label of a field in filters and groupings. */
 export const filterLabel = ({ label, filterLabel = label }: IssueField) => filterLabel
 
-/** The id for a value in an address. */
+/** The id of a value from the URL. */
 export const idFromUrl = (field: IssueField, value: string, directory: Directory) =>
   value === 'me' ? directory.me : (field.fromUrl?.(value, directory) ?? value)

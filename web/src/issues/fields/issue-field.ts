@@ -2,7 +2,7 @@ import type { Issue, IssueChange } from '@baton/protocol'
 import type { Directory } from './directory.ts'
 import type { Field } from './field.tsx'
 
-/** What fields read: an issue, or the draft of one. */
+/** The object whose fields are read: an issue, or the draft of one. */
 export type IssueSubject = Pick<
   Issue,
   | 'status'
@@ -38,18 +38,18 @@ export interface IssueField extends Base {
   }
   /** Title of the command and menu that change selected issues. */
   action?: string
-  /** In "Label is bug", where the label of the field is a plural or names the person. */
+  /** Label in filters, such as "Label is bug", if it differs from the label of the field. */
   filterLabel?: string
-  /** A value as the address has it, and back. Teams are addressed by their keys. */
+  /** Converts a value to its form in the URL, and back. The URL names teams by their keys. */
   toUrl?: (value: string, directory: Directory) => string
   fromUrl?: (value: string, directory: Directory) => string
   /** Order of headings or columns, all of which a board shows. Without it they are ordered by name. */
   groupOrder?: (board: boolean) => readonly string[]
-  /** Changed by delegating the issue, which needs its own menu and waits for the server. */
+  /** Changed by delegating the issue, which has its own menu and waits for the server. */
   delegates?: true
   /** Input in the form for a new issue. By default a menu. */
   formInput?: 'date'
-  /** What differs in the form for a new issue. */
+  /** Differences in the form for a new issue. */
   form?: Partial<Base>
   /** Continues "Priya" in the history: "moved it to QA". */
   history: (change: HistoryChange, name: (value: unknown) => string) => string | string[]
@@ -62,7 +62,7 @@ export interface HistoryChange {
 
 const idsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 
-/** History of a list of ids: what was added and what was removed. */
+/** History of a list of ids: the added and the removed ones. */
 export function listHistory(added: string, removed: string) {
   return ({ from, to }: HistoryChange, name: (value: unknown) => string): string[] => {
     const [before, after] = [idsIn(from), idsIn(to)]

@@ -1,6 +1,6 @@
 import { type FieldId, filterFields } from './fields.tsx'
 
-/** The search of the address of the issues screen: a filter by each field, and the layout. */
+/** Query parameters of the issues screen: a filter for each field, and the layout. */
 export interface IssueSearch extends Partial<Record<FieldId, string>> {
   /** Words in the title or code. */
   q?: string
@@ -26,7 +26,7 @@ export function parseIssueSearch(search: Record<string, unknown>): IssueSearch {
   return parsed
 }
 
-/** The values of a filter, which an address separates by commas. */
+/** The values of a filter, separated by commas in the URL. */
 export const valuesOf = (search: IssueSearch, field: FieldId): string[] => search[field]?.split(',') ?? []
 
 /** Sets the values of a filter; no values remove it. */

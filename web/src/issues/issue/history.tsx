@@ -17,11 +17,11 @@ const historyQuery = (issueId: string) =>
 
 const codeOf = (id: unknown) => knownIssue(String(id))?.code ?? 'another issue'
 
-/** Keys that have no menu. Keys that follow from others are not shown. */
+/** Keys that have no menu. Keys that change only as a consequence of others are not shown. */
 const otherKeys: Record<string, IssueField['history']> = {
   title: ({ to }) => `renamed it to “${to}”`,
   description: () => 'changed the description',
-  code: ({ from, to }) => `changed its code from ${from} to ${to}`,
+  code: ({ from, to }) => `changed its ID from ${from} to ${to}`,
   parent_id: ({ to }) => (to ? `made it a sub-issue of ${codeOf(to)}` : 'removed its parent'),
   blocks_ids: (change) => listHistory('marked it as blocking', 'marked it as no longer blocking')(change, codeOf),
   blocked_by_ids: (change) =>

@@ -6,7 +6,7 @@ import { Comments } from '../../comments/comments.tsx'
 import { issueSessionsQuery } from '../../data/agent-sessions.ts'
 import { useHistory } from './history.tsx'
 
-/** Kept while the app is open, so that the next issue is shown the same way. */
+/** Kept while the app is open, so that other issues are shown the same way. */
 let withChanges = true
 
 /** Comments, agent sessions and changes by time. */

@@ -21,25 +21,25 @@ export function AgentChip({ issue, session, people, className }: Props) {
   const agent = people.get(issue.delegate_id ?? session?.app_user_id ?? '')
   const current = session && (!issue.delegate_id || session.app_user_id === issue.delegate_id) ? session : undefined
   const name = agent?.display_name ?? (current ? agentName(people, current) : 'An agent')
-  const words = current && stateOf(current)
-  // Without the reason why it ended.
-  const label = current?.ended_at ? words?.label.split(':')[0] : current && (short[current.state] ?? words?.label)
+  const state = current && stateOf(current)
+  // The chip does not show why the session ended.
+  const label = current?.ended_at ? state?.label.split(':')[0] : current && (short[current.state] ?? state?.label)
   return (
     <a
       href={`/issue/${issue.code}`}
       tabIndex={-1}
-      title={words ? `${name}: ${words.label}` : name}
-      aria-label={words ? `${name}: ${words.label}` : `Delegated to ${name}`}
+      title={state ? `${name}: ${state.label}` : name}
+      aria-label={state ? `${name}: ${state.label}` : `Delegated to ${name}`}
       className={cx(
         'inline-flex h-5 max-w-44 min-w-0 items-center gap-1.5 rounded-full border pr-2 pl-0.5 text-xs whitespace-nowrap hover:bg-hover',
-        words?.tone === 'accent' ? 'border-accent/40 bg-accent-wash text-accent-ink' : 'text-ink-2',
+        state?.tone === 'accent' ? 'border-accent/40 bg-accent-wash text-accent-ink' : 'text-ink-2',
         className,
       )}
     >
       <Avatar name={name} src={agent?.avatar_url} agent size={16} />
-      {words ? (
+      {state ? (
         <>
-          <Dot tone={words.tone} {...(words.busy && { pulsing: true })} />
+          <Dot tone={state.tone} {...(state.busy && { pulsing: true })} />
           <span className="truncate">{label}</span>
         </>
       ) : (

@@ -4,9 +4,9 @@ import type { Directory } from '../fields/directory.ts'
 import { filterOf, groupIssues, groupingOf, sortingOf } from '../fields/filter-and-group.ts'
 import type { IssueSearch } from '../fields/search.ts'
 
-/** The issues that match the address, in groups. */
-export function useGroupedIssues(address: IssueSearch, directory: Directory) {
-  const search = useFilters(address)
+/** The issues that match the filters in the URL, in groups. */
+export function useGroupedIssues(urlSearch: IssueSearch, directory: Directory) {
+  const search = useFilters(urlSearch)
   const { issues } = useIssues()
   const passes = useMemo(() => filterOf(search, directory), [search, directory])
   const shown = useMemo(() => issues.filter(passes), [issues, passes])
@@ -20,7 +20,7 @@ export function useGroupedIssues(address: IssueSearch, directory: Directory) {
   return { groups, count: shown.length, grouping, sorting, board }
 }
 
-/** The same object while the filters are the same, whatever the preview shows. */
+/** Returns the same object while the filters are equal, also when the preview changes. */
 function useFilters({ peek: _, ...filters }: IssueSearch): IssueSearch {
   const key = JSON.stringify(filters)
   // biome-ignore lint/correctness/useExhaustiveDependencies: equal keys mean equal filters

@@ -13,7 +13,7 @@ import { Due } from './due.tsx'
 import { AssigneeButton, FieldButton } from './field-button.tsx'
 import type { Row } from './rows.ts'
 
-/** How much a row shows, by the width of the list: everything, the important, or two lines. */
+/** How much a row shows, by the width of the list: all fields, the main fields, or two lines. */
 export type ListWidth = 'wide' | 'medium' | 'narrow'
 
 interface Props {

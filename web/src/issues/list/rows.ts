@@ -92,7 +92,7 @@ export function useSelection(rows: readonly Row[]) {
   const all = useCallback(() => setIds(new Set(latest.current.map(({ issue }) => issue.id))), [])
   const clear = useCallback(() => setIds((before) => (before.size > 0 ? new Set() : before)), [])
 
-  /** Selected issues that are in the list. Others must not be changed unseen. */
+  /** Selected issues that are in the list. Hidden issues must not be changed. */
   const issues = useMemo(() => {
     if (ids.size === 0) return []
     return [...new Map(rows.filter(({ issue }) => ids.has(issue.id)).map(({ issue }) => [issue.id, issue])).values()]

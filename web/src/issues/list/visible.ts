@@ -22,7 +22,7 @@ function itemAt(tops: Float64Array, height: number): number {
 }
 
 /**
- * The visible items of a long list. Heights are known beforehand, so nothing is measured and a jump to the end of ten
+ * The visible items of a long list. Heights are known in advance, so nothing is measured and a jump to the end of ten
  * thousand items costs the same as a step.
  */
 export function useVisible(scroller: RefObject<HTMLElement | null>, heights: readonly number[]) {
