@@ -275,7 +275,7 @@ const records = {
     ],
     change: (_, value) =>
       value === 'private' ? { personal: true, team_id: null, cycle_id: null } : { personal: false },
-    footer: () => 'Private issues have no team and no agents.',
+    footer: () => 'Private issues have no team. Only your personal agents can work on them.',
     history: ({ to }) => (to ? 'made it private' : 'shared it with the workspace'),
   },
 } satisfies Record<string, Omit<IssueField, 'id'>>
