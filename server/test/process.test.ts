@@ -66,7 +66,7 @@ async function refusedStart(env: Record<string, string>) {
   return service.output
 }
 
-describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () => {
+describe.skipIf(onPostgres)('on the embedded database', { timeout: 180_000 }, () => {
   test(
     'data and key survive a restart, and no secret is logged',
     verifies('config.embedded-database', 'config.secret-key-generated', 'config.listen-address-default'),
@@ -372,7 +372,7 @@ describe.skipIf(onPostgres)('on the embedded database', { timeout: 60_000 }, () 
   })
 })
 
-describe('on PostgreSQL', { timeout: 60_000 }, () => {
+describe('on PostgreSQL', { timeout: 180_000 }, () => {
   const key = randomBytes(32).toString('base64')
 
   test(
