@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 import {
   checkAxe,
   expect,
@@ -273,6 +273,8 @@ test("in the issue's feed the card shows the latest activity and the open questi
   // The agent runs in its own process.
   await expect(card.getByText('What kind of issue is ENG-1?')).toBeVisible({ timeout: 15_000 })
   await expect(card.getByText('0 of 3')).toBeVisible()
+  const top = async (part: Locator) => (await part.boundingBox())?.y ?? 0
+  expect(await top(page.getByText(/delegated it to/))).toBeLessThan(await top(card))
   await card.getByRole('button', { name: 'Something is broken' }).click()
   await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is now a bug with priority high.')
   await expect(card.getByText('3 of 3')).toBeVisible()

@@ -9,7 +9,7 @@ import { useHistory } from './history.tsx'
 /** Kept while the app is open, so that other issues are shown the same way. */
 let withChanges = true
 
-/** Comments, agent sessions and changes by time. */
+/** Comments, agent sessions and changes by time; of those at the same time, a change before the session it opened. */
 export function IssueFeed({ issue }: { issue: Issue }) {
   const [changes, setChanges] = useState(withChanges)
   const history = useHistory(issue.id)
@@ -35,7 +35,7 @@ export function IssueFeed({ issue }: { issue: Issue }) {
           {changes ? 'Hide changes' : `Show ${history.length === 1 ? '1 change' : `${history.length} changes`}`}
         </button>
       </div>
-      <Comments targetType="issue" targetId={issue.id} others={changes ? [...cards, ...history] : cards} />
+      <Comments targetType="issue" targetId={issue.id} others={changes ? [...history, ...cards] : cards} />
     </section>
   )
 }
