@@ -123,7 +123,7 @@ async function takePictures(page: Page, { name, path, as = ada, steps }: Screen,
 /** Waits until nothing is loading and the last change is painted. */
 async function settled(page: Page) {
   await expect(page.getByRole('main')).toBeVisible()
-  await expect(page.locator('[aria-busy="true"]')).toHaveCount(0)
+  await expect(page.locator('[aria-busy="true"], .skeleton')).toHaveCount(0)
   await page.evaluate(async () => {
     await document.fonts.ready
     await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))
