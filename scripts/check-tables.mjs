@@ -1,4 +1,4 @@
-// Checks "read across, write home": only the room that owns a table has statements that write it.
+// Checks that each table is written only by the folder of server/src (its "room") that owns it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './setup.mjs'
@@ -26,9 +26,6 @@ const ownedTables = {
   oauth: ['oauth_clients', 'oauth_requests', 'oauth_codes', 'refresh_tokens'],
 }
 
-/** Room → tables of other rooms that it still writes. The list only shrinks: an entry that no longer applies fails. */
-const knownViolations = {}
-
 /** Rooms with a helper whose table is a parameter; its callers name the table in a form that `writesOf` finds. */
 const roomsWithTableParameter = ['db', 'planning']
 
@@ -51,11 +48,10 @@ export const tableProblems = () =>
       .filter((name) => name.endsWith('.sql'))
       .map((name) => readFileSync(join(root, 'server/migrations', name), 'utf8')),
     ownedTables,
-    knownViolations,
     roomsWithTableParameter,
   })
 
-export function problemsOfTables({ sources, migrations, ownedTables, knownViolations, roomsWithTableParameter }) {
+export function problemsOfTables({ sources, migrations, ownedTables, roomsWithTableParameter }) {
   const owners = new Map(Object.entries(ownedTables).flatMap(([room, tables]) => tables.map((table) => [table, room])))
   const problems = []
   const tables = new Set([...migrations, ...sources.map(({ text }) => text)].flatMap(createdIn))
@@ -64,9 +60,6 @@ export function problemsOfTables({ sources, migrations, ownedTables, knownViolat
   for (const table of owners.keys())
     if (!tables.has(table)) problems.push(`table ${table} has an owner in scripts/check-tables.mjs but does not exist`)
 
-  const unused = new Set(
-    Object.entries(knownViolations).flatMap(([room, names]) => names.map((name) => `${room} ${name}`)),
-  )
   for (const { path, text } of sources) {
     const room = roomOf(path)
     for (const { table, line } of writesOf(text)) {
@@ -74,13 +67,10 @@ export function problemsOfTables({ sources, migrations, ownedTables, knownViolat
       if (table === null) {
         if (!roomsWithTableParameter.includes(room)) problems.push(`${place} writes a table whose name is a parameter`)
       } else if (owners.has(table) && owners.get(table) !== room) {
-        if (knownViolations[room]?.includes(table)) unused.delete(`${room} ${table}`)
-        else problems.push(`${place} writes ${table}, which ${owners.get(table)} owns`)
+        problems.push(`${place} writes ${table}, which ${owners.get(table)} owns`)
       }
     }
   }
-  for (const entry of unused)
-    problems.push(`knownViolations of scripts/check-tables.mjs has ${entry}, which no longer applies`)
   return problems
 }
 

@@ -124,7 +124,6 @@ describe('tables', () => {
       sources: [{ path, text }],
       migrations: ['create table issues (id text);\ncreate unlogged table if not exists windows (id text);'],
       ownedTables: { issues: ['issues'], http: ['windows'] },
-      knownViolations: {},
       roomsWithTableParameter: ['db'],
       ...changes,
     })
@@ -150,14 +149,6 @@ describe('tables', () => {
     expect(check('a.ts', '', { ownedTables: { issues: ['issues', 'gone'] } })).toEqual([
       'table windows has no owner in scripts/check-tables.mjs',
       'table gone has an owner in scripts/check-tables.mjs but does not exist',
-    ])
-  })
-
-  test('accepts a known violation, and refuses one that no longer applies', () => {
-    const knownViolations = { projects: ['issues'] }
-    expect(check('projects/delete.ts', 'delete from issues', { knownViolations })).toEqual([])
-    expect(check('projects/delete.ts', '', { knownViolations })).toEqual([
-      'knownViolations of scripts/check-tables.mjs has projects issues, which no longer applies',
     ])
   })
 })
