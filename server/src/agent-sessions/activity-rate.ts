@@ -1,8 +1,4 @@
-/**
- * How far the `now` of a unit of work can be behind the last change of a session: it was read before the session was
- * locked, and the lock can take several seconds. A time further ahead is from a clock that has been set back since.
- */
-const maxLagMs = 30_000
+import { maxLagMs } from './state.ts'
 
 /**
  * rate.session-activities-10-per-second: no interval of one second has more than `perSecond` activities of the agent in

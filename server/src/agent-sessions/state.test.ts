@@ -198,7 +198,7 @@ describe('after any steps', () => {
   })
 
   test('no time of a session decreases, also if `now` is earlier than the last change', () => {
-    const lagging = fc.array(fc.tuple(fc.nat(2_000_000), fc.nat(10_000), step), { maxLength: 12 })
+    const lagging = fc.array(fc.tuple(fc.nat(2_000_000), fc.nat(4_999), step), { maxLength: 12 })
     fc.assert(
       fc.property(lagging, (steps) => {
         let clock = begin
@@ -217,6 +217,15 @@ describe('after any steps', () => {
         }
       }),
     )
+  })
+
+  test('after the clock was set back, Stop and silence count from the new time', () => {
+    const updated = { ...newLifecycle(begin), updatedAt: later(3_600_000) }
+    expect(beginStopping(updated, 'stopped', later(100))).toMatchObject({
+      updatedAt: later(100),
+      stoppingSince: later(100),
+    })
+    expect(afterAppActivity(updated, 'thought', later(100)).quietSince).toEqual(later(100))
   })
 
   test('every change has the time of the last one if `now` is earlier', () => {

@@ -31,10 +31,19 @@ export const newLifecycle = (now: Date): Lifecycle => ({
 })
 
 /**
- * The time of a change to a session. `now` was read before the session was locked, so a change that waited for the lock
- * can have an earlier `now` than the change before it; the times of a session never decrease.
+ * How far `now` can be behind the last change of a session: it was read before the session was locked, and waiting for
+ * the lock takes at most the `lock_timeout` of db/postgres.ts. A time further ahead is from a clock that was set back.
  */
-const timeOfChange = ({ updatedAt }: Lifecycle, now: Date) => (now < updatedAt ? updatedAt : now)
+export const maxLagMs = 5_000
+
+/**
+ * The time of a change to a session. A change that waited for the lock can have an earlier `now` than the change before
+ * it; the times of a session do not decrease, unless the clock was set back.
+ */
+function timeOfChange({ updatedAt }: Lifecycle, now: Date) {
+  const aheadMs = updatedAt.getTime() - now.getTime()
+  return aheadMs > 0 && aheadMs < maxLagMs ? updatedAt : now
+}
 
 /**
  * Applies the transition that is due by `now`. Called at every read and write, so the result does not depend on timers
@@ -43,7 +52,7 @@ const timeOfChange = ({ updatedAt }: Lifecycle, now: Date) => (now < updatedAt ?
 export function advance(lifecycle: Lifecycle, now: Date, rules: TimeRules): Lifecycle {
   const at = nextTransitionAt(lifecycle, rules)
   if (!at || now < at) return lifecycle
-  const updatedAt = timeOfChange(lifecycle, at)
+  const updatedAt = at < lifecycle.updatedAt ? lifecycle.updatedAt : at
   return lifecycle.state === 'stopping'
     ? { ...lifecycle, state: 'complete', endedAt: at, updatedAt }
     : { ...lifecycle, state: 'stale', updatedAt }

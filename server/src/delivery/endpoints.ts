@@ -64,8 +64,10 @@ export const clearResourceTypes = (tx: Tx, id: string) =>
 
 /** Unless enabled, its deliveries are held, except redeliveries. Failures before `state_since` no longer count. */
 export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled', now: Date) {
+  // `now` can be earlier than a change that held the lock. Failures up to that change must not count from here on.
   await tx.run(sql`
-    update endpoints set state = ${state}, state_since = ${now}, updated_at = ${now}
+    update endpoints set state = ${state}, updated_at = ${now},
+      state_since = case when state_since > ${now} then state_since + interval '1 millisecond' else ${now} end
     where id = ${id}`)
   tx.afterCommit('due', [id])
 }

@@ -58,8 +58,9 @@ function publish(about: Partial<Omit<Snapshot, 'issues'>> = {}) {
   }
   scheduled = { ...about }
   queueMicrotask(() => {
-    store.set({ ...store.get(), ...scheduled, issues: [...issues.values()] })
+    const changes = scheduled
     scheduled = null
+    store.set({ ...store.get(), ...changes, issues: [...issues.values()] })
   })
 }
 
@@ -183,7 +184,6 @@ async function load() {
       publish({ error: null })
     } while (cursor && listed.size < maxIssues)
     if (!cursor) dropUnlisted(listed, began)
-    for (const [id, at] of removedAt) if (at < began) removedAt.delete(id)
     publish({ complete: true, error: null })
   } catch (error) {
     publish({ error })
