@@ -32,6 +32,6 @@ test('unique indexes across workspaces, besides ids, are those that the guide li
       and not exists (
         select from pg_attribute a
         where a.attrelid = i.indrelid and a.attname = 'workspace_id' and a.attnum = any(i.indkey))`)
-  const named = /need the column, or a table of their own: (.+?)\./.exec(guide)?.[1] ?? ''
+  const named = /need the column, or a separate lookup table: (.+?)\./.exec(guide)?.[1] ?? ''
   expect(unique).toEqual([...named.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort())
 })
