@@ -128,6 +128,7 @@ export const routes = {
 
   listComments: { method: 'GET', path: '/comments', caller: 'member or app', scope: 'read' },
   createComment: { method: 'POST', path: '/comments', caller: 'member or app', scope: 'comments:create' },
+  searchComments: { method: 'GET', path: '/comments/search', caller: 'member' },
   getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
   updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
   deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
