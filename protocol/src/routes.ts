@@ -68,6 +68,7 @@ export const routes = {
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
   getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
+  getPackage: { method: 'GET', path: '/packages/:file', at: 'root', caller: 'anyone' },
 
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
