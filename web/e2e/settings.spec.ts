@@ -36,11 +36,15 @@ test(
     await expect(message(page, 'Nora New is now an admin.')).toBeVisible()
     await expect(hers.getByRole('button', { name: 'Invite' })).toBeVisible()
 
+    const [door] = company.issues
+    await company.owner.api.updateIssue({ issue_id: door.id, assignee_id: nora.id })
     await row(page, 'Nora New').getByRole('button', { name: 'Remove' }).click()
+    await expect(page.getByRole('dialog')).toContainText('Their issues become unassigned')
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await expect(row(page, 'Nora New')).toHaveCount(0)
     const { data } = await company.owner.api.listMembers()
     expect(data.map(({ id }) => id)).not.toContain(nora.id)
+    expect((await company.owner.api.getIssue({ issue_id: door.id })).assignee_id).toBeNull()
     await expect(hers.getByRole('heading', { name: 'Create a workspace' })).toBeVisible()
     await expect(hers.getByText(`You are signed in as ${nora.email}.`)).toBeVisible()
     await hers.getByRole('button', { name: 'Sign out' }).click()

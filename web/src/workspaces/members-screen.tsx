@@ -117,7 +117,12 @@ function Members({ members }: { members: Member[] }) {
           await queries.invalidateQueries({ queryKey: ['workspace'] })
         }}
       >
-        <p>Issues and comments stay. Rejoining needs a new invitation.</p>
+        <p>
+          {removing?.id === user.id
+            ? 'Your issues become unassigned; delegated ones are assigned to the owner who joined first.'
+            : 'Their issues become unassigned; delegated ones are assigned to you.'}{' '}
+          Comments stay. Rejoining needs a new invitation.
+        </p>
       </Confirm>
     </>
   )
