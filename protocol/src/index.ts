@@ -61,6 +61,7 @@ export {
   type CommentData,
   type CommentTarget,
   commentFields,
+  type FoundComment,
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'

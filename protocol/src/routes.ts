@@ -68,6 +68,7 @@ export const routes = {
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
   getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
+  getPackage: { method: 'GET', path: '/packages/:file', at: 'root', caller: 'anyone' },
 
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
@@ -128,6 +129,7 @@ export const routes = {
 
   listComments: { method: 'GET', path: '/comments', caller: 'member or app', scope: 'read' },
   createComment: { method: 'POST', path: '/comments', caller: 'member or app', scope: 'comments:create' },
+  searchComments: { method: 'GET', path: '/comments/search', caller: 'member' },
   getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
   updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
   deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
