@@ -138,6 +138,7 @@ export const routes = {
   createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
   updateLabel: { method: 'PUT', alsoBy: 'PATCH', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
   deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  mergeLabel: { method: 'POST', path: '/labels/:label_id/merge', caller: 'member' },
 
   listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
   createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },

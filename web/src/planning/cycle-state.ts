@@ -3,7 +3,10 @@ import type { Cycle } from '@baton/protocol'
 export type CycleState = 'upcoming' | 'current' | 'closed'
 
 /** A cycle is closed from its end, which may be within the day. Without a start it has begun. */
-export function stateOfCycle({ starts_at, ends_at }: Pick<Cycle, 'starts_at' | 'ends_at'>, now = new Date()): CycleState {
+export function stateOfCycle(
+  { starts_at, ends_at }: Pick<Cycle, 'starts_at' | 'ends_at'>,
+  now = new Date(),
+): CycleState {
   if (ends_at && new Date(ends_at) <= now) return 'closed'
   if (starts_at && new Date(starts_at) > now) return 'upcoming'
   return 'current'

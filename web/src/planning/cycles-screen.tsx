@@ -93,11 +93,7 @@ const TeamCycles = ({ team, cycles, onDo }: TeamProps) => (
   <Section
     title={team.name}
     actions={
-      <Button
-        icon={Plus}
-        aria-label={`New cycle of ${team.name}`}
-        onClick={() => onDo({ what: 'create', team })}
-      >
+      <Button icon={Plus} aria-label={`New cycle of ${team.name}`} onClick={() => onDo({ what: 'create', team })}>
         New cycle
       </Button>
     }

@@ -17,7 +17,10 @@ import { showToast } from '../ui/toast.tsx'
 import { LabelDot } from './label-dot.tsx'
 import { LabelForm } from './label-form.tsx'
 
-type Doing = { what: 'create' } | { what: 'edit' | 'delete'; label: Label } | { what: 'merge'; label: Label; into: Label }
+type Doing =
+  | { what: 'create' }
+  | { what: 'edit' | 'delete'; label: Label }
+  | { what: 'merge'; label: Label; into: Label }
 
 export function LabelsScreen() {
   const labels = useQuery(labelsQuery)
