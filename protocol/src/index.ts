@@ -99,7 +99,7 @@ export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {

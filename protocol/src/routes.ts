@@ -221,6 +221,7 @@ export const routes = {
   },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
+  installApp: { method: 'POST', path: '/agent-apps/:app_id/install', caller: 'manager' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
   getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },

@@ -113,6 +113,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   disableAppWebhook: null,
   redeliverToApp: null,
   answerAttempt: { status: 200, body: 'ok' },
+  installApp: { all_teams: true, scopes: ['read'] },
   requestInstall: null,
   updateInstallation: { all_teams: true },
   deleteInstallation: null,
