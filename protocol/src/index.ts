@@ -100,7 +100,6 @@ export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
