@@ -139,6 +139,7 @@ export const routes = {
   getLabel: { method: 'GET', path: '/labels/:label_id', caller: 'member or app', scope: 'read' },
   updateLabel: { method: 'PUT', alsoBy: 'PATCH', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
   deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  mergeLabel: { method: 'POST', path: '/labels/:label_id/merge', caller: 'member' },
 
   listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
   createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },
@@ -224,6 +225,7 @@ export const routes = {
   },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
+  installApp: { method: 'POST', path: '/agent-apps/:app_id/install', caller: 'manager' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
   getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },
