@@ -77,6 +77,11 @@ export const limits = {
 
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,
+  teamsPerInvitation: 50,
+  invitationPreviewsPerAddress: 60,
+
+  auditExportDays: 366,
+  auditExportsPerHour: 6,
 
   heartbeatSeconds: 15,
   /** Open event streams of one user in one process. */

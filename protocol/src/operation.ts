@@ -20,7 +20,7 @@ export interface Shape {
   /** Fields that apps must not send, with the error code. */
   notFromApps?: { readonly [field: string]: ErrorCode }
   returns: { readonly [status: number]: TSchema | null }
-  /** Media type of the response, if not JSON. */
+  /** Media type of the response, if not JSON; several are separated by a comma. */
   produces?: string
   /** Its specific errors. `errorsOf` adds those that follow from caller, body and path. */
   errors?: readonly ErrorCode[]

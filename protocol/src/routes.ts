@@ -99,6 +99,7 @@ export const routes = {
   listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
   createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
   deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  previewInvitation: { method: 'POST', path: '/invitations/preview', caller: 'anyone' },
   acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
 
   // Teams
@@ -107,6 +108,7 @@ export const routes = {
   selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  deleteTeam: { method: 'DELETE', path: '/teams/:team_id', caller: 'manager' },
   previewGuidance: { method: 'POST', path: '/teams/:team_id/guidance-preview', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
@@ -316,6 +318,7 @@ export const routes = {
 
   // Audit log
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
+  exportAuditEntries: { method: 'GET', path: '/audit-log/export', caller: 'manager' },
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof routes

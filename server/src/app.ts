@@ -7,6 +7,7 @@ import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
+import { deleteTeamRoutes } from './delete-team.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
@@ -53,6 +54,7 @@ export async function createApp(
     ...commentRoutes,
     ...webhookRoutes,
     ...agentAppRoutes,
+    ...deleteTeamRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),

@@ -27,9 +27,11 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   removeMember: null,
   createInvitation: { email: 'new@example.com', role: 'member' },
   deleteInvitation: null,
+  previewInvitation: { token: 'x' },
   acceptInvitation: { token: 'a token' },
   createTeam: { name: 'Design', key: 'DES' },
   updateTeam: { name: 'Design', guidance: 'Draw.', repositories: [{ repository: 'acme/design' }] },
+  deleteTeam: null,
   previewGuidance: {
     workspace_guidance: 'Be kind.',
     team_guidance: 'Draw.',

@@ -37,6 +37,8 @@ export const remedies: Record<ErrorCode, string> = {
   ALREADY_INSTALLED:
     'Change its teams with `PATCH /installations/{id}`. For new scopes or new tokens, have the app start its OAuth installation again, or uninstall it first.',
   ALREADY_MEMBER: 'Nothing to do.',
+  TEAM_IN_USE:
+    '`details` lists the ids of the installations and webhooks. Change their teams (`PATCH /installations/{id}`, `PATCH /webhooks/{id}`) or delete them, then delete the team.',
   DELIVERY_CANCELED:
     'Its webhook was deleted, its app was uninstalled, or it was held for 30 days. Read the item through the API instead.',
   IDEMPOTENCY_KEY_REUSED:

@@ -106,7 +106,7 @@ const mediaTypeOf = ({ bodyFormat }: Operation) =>
 /** The formats in which icons are stored, and that of generated ones. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml']
 const content = (schema: unknown, type = 'application/json') =>
-  Object.fromEntries((type === 'image/*' ? imageTypes : [type]).map((one) => [one, { schema }]))
+  Object.fromEntries((type === 'image/*' ? imageTypes : type.split(', ')).map((one) => [one, { schema }]))
 
 /** rate.headers-on-every-app-call; a 401 has none, because the caller is unknown. */
 const headersOf = ({ route }: Operation, status: number) => ({

@@ -1,6 +1,6 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
-import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './invitations.ts'
+import { acceptInvitation, invite, listInvitations, previewInvitation, withdrawInvitation } from './invitations.ts'
 import { changeRole, listMembers } from './members.ts'
 import {
   addTeamMember,
@@ -24,6 +24,7 @@ export const workspaceRoutes = [
   route(api.listInvitations, ({ ctx, caller, query }) => listInvitations(ctx, caller, query)),
   route(api.createInvitation, ({ ctx, caller, body }) => invite(ctx, caller, body)),
   route(api.deleteInvitation, ({ ctx, caller, params }) => withdrawInvitation(ctx, caller, params.invitation_id)),
+  route(api.previewInvitation, ({ ctx, address, body }) => previewInvitation(ctx, address, body.token)),
   route(api.acceptInvitation, ({ ctx, caller, body }) => acceptInvitation(ctx, caller, body.token)),
 
   route(api.listTeams, ({ ctx, caller, query }) => listTeams(ctx, caller, query)),
