@@ -173,9 +173,9 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
 }
 
 /** Two hosts are refused, because a proxy in front may have checked the other one. */
-function hasOneHost({ rawHeaders }: IncomingMessage) {
+function hasOneHost({ headers, rawHeaders }: IncomingMessage) {
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
-  return hosts.length === 1 && rawHeaders[rawHeaders.indexOf(hosts[0] as string) + 1] !== ''
+  return hosts.length === 1 && Boolean(headers.host)
 }
 
 /** Bodies are read as they are sent, so an encoded one would not be understood. */
