@@ -335,6 +335,10 @@ export const callNames = (Object.keys(routes) as RouteName[]).filter(
 /** Whether the route runs in a workspace. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
 
+/** Routes that people and monitors open by address, outside the versioned API. They ignore unknown query parameters. */
+export const isPage = ({ method, at, caller }: Pick<Route, 'method' | 'at' | 'caller'>) =>
+  at === 'root' && method === 'GET' && caller === 'anyone'
+
 /** Routes that count towards the request limit per installation. */
 export const isAgentSessionApi = ({ path, at }: Pick<Route, 'path' | 'at'>) =>
   !at && /^\/agent-sessions(\/|$)/.test(path)

@@ -36,6 +36,7 @@ export async function createApp(
   lifecycle: Lifecycle,
   metrics = new Metrics(),
   web: WebFiles | null = null,
+  requestTimeoutMs?: number,
 ): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
@@ -70,6 +71,7 @@ export async function createApp(
     metrics,
     resolveCaller: (...args) => resolveCaller(ctx, ...args),
     findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
+    requestTimeoutMs,
   })
   http.addHook('onClose', () => live.stop())
   return { http, door }
