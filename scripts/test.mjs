@@ -10,7 +10,7 @@ import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
 import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
-import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { bin, build, buildPackages, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const budgetSeconds = { embedded: 1200, postgres: 540, browser: 720 }
 /** Code that relies on locks, notifications or several processes, where PostgreSQL can differ from the embedded database. */
@@ -21,6 +21,7 @@ const total = { passed: 0, failed: 0, skipped: 0 }
 await main(async () => {
   await install()
   await build('Building and checking types', '.')
+  await buildPackages()
   if (flags.has('--postgres')) {
     await withPostgres((url) =>
       vitest('postgres', flags.has('--differing') ? testsThatDiffer() : ['server/'], {

@@ -36,6 +36,7 @@ export const errors = {
   },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 
+  ALREADY_INSTALLED: { status: 409, message: 'The app is already installed.' },
   ALREADY_MEMBER: { status: 409, message: 'You are already a member of that workspace.' },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   IDEMPOTENCY_KEY_REUSED: {

@@ -61,6 +61,7 @@ export {
   type CommentData,
   type CommentTarget,
   commentFields,
+  type FoundComment,
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'
@@ -99,7 +100,7 @@ export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {

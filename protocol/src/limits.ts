@@ -83,9 +83,14 @@ export const limits = {
   /** Unsent data of one event stream; the stream is closed above this. */
   unreadStreamBytes: 1024 * 1024,
 
-  /** Burst of failed sign-ins; refills evenly over the period. */
+  /** Bursts of failed sign-ins; they refill evenly over the period. For one e-mail from one network: */
   signInFailuresPerEmail: 10,
+  /** From one network, for any e-mail. */
   signInFailuresPerAddress: 60,
   signInPeriodSeconds: 600,
+  /** For one e-mail, from all networks where its account has not signed in during these days. */
+  signInFailuresPerEmailElsewhere: 50,
+  signInElsewherePeriodSeconds: 3600,
+  knownNetworkDays: 30,
   signUpsPerAddress: 60,
 } as const

@@ -79,6 +79,11 @@ export const planning = {
     summary: 'Delete a label and remove it from issues and projects',
     returns: { 204: null },
   }),
+  mergeLabel: operation(routes.mergeLabel, {
+    summary: 'Replace a label by another on all issues and projects, and delete it',
+    body: Type.Object({ into_label_id: Ref }, closed),
+    returns: { 200: Label },
+  }),
 
   listMilestones: operation(routes.listMilestones, {
     summary: 'List milestones, newest first; filter with project_id',

@@ -68,6 +68,7 @@ export const routes = {
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
   getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
+  getPackage: { method: 'GET', path: '/packages/:file', at: 'root', caller: 'anyone' },
 
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
@@ -130,6 +131,7 @@ export const routes = {
 
   listComments: { method: 'GET', path: '/comments', caller: 'member or app', scope: 'read' },
   createComment: { method: 'POST', path: '/comments', caller: 'member or app', scope: 'comments:create' },
+  searchComments: { method: 'GET', path: '/comments/search', caller: 'member' },
   getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
   updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
   deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
@@ -138,6 +140,7 @@ export const routes = {
   createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
   updateLabel: { method: 'PUT', alsoBy: 'PATCH', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
   deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  mergeLabel: { method: 'POST', path: '/labels/:label_id/merge', caller: 'member' },
 
   listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
   createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },
@@ -220,6 +223,7 @@ export const routes = {
   },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
+  installApp: { method: 'POST', path: '/agent-apps/:app_id/install', caller: 'manager' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
   getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },

@@ -162,6 +162,16 @@ const team = createRoute({
   path: '/teams/$teamId',
   component: lazyRouteComponent(() => import('./workspaces/team-screen.tsx'), 'TeamScreen'),
 })
+const labels = createRoute({
+  getParentRoute: () => settings,
+  path: '/labels',
+  component: lazyRouteComponent(() => import('./planning/labels-screen.tsx'), 'LabelsScreen'),
+})
+const cycles = createRoute({
+  getParentRoute: () => settings,
+  path: '/cycles',
+  component: lazyRouteComponent(() => import('./planning/cycles-screen.tsx'), 'CyclesScreen'),
+})
 const agentApps = createRoute({
   getParentRoute: () => settings,
   path: '/agent-apps',
@@ -243,6 +253,8 @@ const routeTree = root.addChildren([
         members,
         teams,
         team,
+        labels,
+        cycles,
         agentApps,
         registerApp,
         agentApp,

@@ -1,5 +1,6 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
+import { unassignLeaver } from '../issues/leaving.ts'
 import { removeMember } from '../workspaces/members.ts'
 import { createWorkspace } from '../workspaces/workspaces.ts'
 import { createBuiltInAgent } from './inside-agents.ts'
@@ -23,9 +24,12 @@ export const agentRoutes = [
     updatePersonalAgent(ctx, caller, params.agent_id, body),
   ),
   route(api.deletePersonalAgent, ({ ctx, caller, params }) => deletePersonalAgent(ctx, caller, params.agent_id)),
-  // The next two are mounted here because they also create or delete agents.
+  // The next two are mounted here because they also create or delete agents, or change issues.
   route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name, createBuiltInAgent)),
   route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
-    removeMember(ctx, caller, user_id, (unit) => retireAgentsOf(unit, user_id)),
+    removeMember(ctx, caller, user_id, async (unit) => {
+      await retireAgentsOf(unit, user_id)
+      await unassignLeaver(unit, user_id)
+    }),
   ),
 ]

@@ -195,6 +195,31 @@ describe('while a webhook is disabled', () => {
   )
 
   test(
+    'as failing, new events create none either, also not after it is enabled again',
+    verifies('delivery.none-created-while-disabled'),
+    async ({ startApp, receiver }) => {
+      const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
+      const { owner, path, issue, deliveries, state } = await scene(app, receiver)
+      receiver.answer = 500
+      for (let made = 0; made < 3; made++) await issue('Before')
+      await app.deliver()
+      expect(await state()).toBe('failing')
+      receiver.take()
+      receiver.answer = 200
+      await issue('Meanwhile')
+      await app.deliver()
+      expect(await deliveries()).toHaveLength(3)
+      expect((await owner.post(`${path}/enable`)).body.state).toBe('enabled')
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+      await issue('After')
+      await app.deliver()
+      expect(only(receiver.take()).body.data.title).toBe('After')
+      expect(await deliveries()).toHaveLength(4)
+    },
+  )
+
+  test(
     'for 30 days its held deliveries are canceled',
     verifies('delivery.held-expire'),
     async ({ startApp, receiver }) => {

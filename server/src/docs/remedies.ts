@@ -33,6 +33,8 @@ export const remedies: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'Use one of the methods in the `Allow` header.',
   REQUEST_TIMEOUT: 'Send the whole request without pauses. Retry if your connection was interrupted.',
 
+  ALREADY_INSTALLED:
+    'Change its teams with `PATCH /installations/{id}`. For new scopes or new tokens, have the app start its OAuth installation again, or uninstall it first.',
   ALREADY_MEMBER: 'Nothing to do.',
   DELIVERY_CANCELED:
     'Its webhook was deleted, its app was uninstalled, or it was held for 30 days. Read the item through the API instead.',

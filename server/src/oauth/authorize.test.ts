@@ -189,9 +189,14 @@ describe('consent', () => {
         const others = [owner, admin, member, elsewhere.owner].filter((other) => other !== person)
         for (const other of others) {
           expect((await other.get(`/oauth/requests/${id}`)).status).toBe(404)
-          const refused = await app.unchanged(() => other.post(`/oauth/requests/${id}/approve`, { all_teams: true }))
-          expect(refused.status).toBe(404)
+          for (const decide of [
+            () => other.post(`/oauth/requests/${id}/approve`, { all_teams: true }),
+            () => other.post(`/oauth/requests/${id}/deny`),
+          ]) {
+            expect((await app.unchanged(decide)).status).toBe(404)
+          }
         }
+        expect((await person.post(`/oauth/requests/${id}/deny`)).status).toBe(200)
       }
       const id = await askConsent(elsewhere.owner, client.client_id)
       expect((await elsewhere.owner.get(`/oauth/requests/${id}`)).body).toMatchObject({ teams: [], can_approve: false })

@@ -73,12 +73,14 @@ export class SimpleResource<Item extends { id: string }> {
   }
 
   /** The database clears references to the row, without events (issue.reference-deletion-emits-nothing). */
-  async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
+  delete(ctx: Context, caller: Actor, id: string): Promise<void> {
+    return this.remove(withoutTransaction(ctx, caller), id)
+  }
+
+  /** Like `delete`, in an existing transaction. */
+  async remove(unit: WriteUnit, id: string): Promise<void> {
     const { table } = this.#definition
-    await this.#write(
-      withoutTransaction(ctx, caller),
-      sql`delete from ${table} t where ${this.#accessibleTo(caller)} and t.id = ${id}`,
-    )
+    await this.#write(unit, sql`delete from ${table} t where ${this.#accessibleTo(unit.caller)} and t.id = ${id}`)
   }
 
   /** Runs a statement that writes one row `t`, and sends a hint. */

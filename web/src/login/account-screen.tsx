@@ -15,6 +15,7 @@ import { Notice } from '../ui/states.tsx'
 import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { Profile } from './profile.tsx'
 
 export function AccountScreen() {
   const { user } = useMe()
@@ -30,6 +31,7 @@ export function AccountScreen() {
           <p className="truncate text-ink-2">{user.email}</p>
         </div>
       </div>
+      <Profile />
       <Choices<Theme>
         label="Theme"
         name="theme"

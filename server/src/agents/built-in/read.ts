@@ -57,12 +57,29 @@ export async function readRelations({ db, config }: Context, caller: App, issue:
     join issues i on i.id = n.id and i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
     left join users u on u.id = i.assignee_id
     order by i.id`)
+  const assignee = await db.row<{ timeZone: string | null }>(sql`
+    select time_zone as "timeZone" from users where id = ${issue.assignee_id}`)
   const related = (as: string) => rows.filter((row) => row.as === as)
   return {
     issue,
+    timeZone: assignee?.timeZone ?? null,
     blockers: related('blocker'),
     blocked: related('blocked'),
     parent: related('parent')[0] ?? null,
     children: related('child'),
   }
 }
+
+/** The issues that this agent linked with the issue as duplicates. Deleting its comment undoes the link. */
+export const readLinkedDuplicates = ({ db, config }: Context, caller: App, issue: Issue) =>
+  db.rows<Pick<RelatedIssue, 'id' | 'code' | 'title' | 'url'>>(sql`
+    select distinct i.id, i.code, i.title, ${issueUrlSql(config)} as url
+    from comments c
+    join issue_codes k on k.workspace_id = c.workspace_id and k.code = substring(c.text from ${linkedCode})
+    join issues i on i.id = k.issue_id and i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
+    where c.issue_id = ${issue.id} and c.author_id = ${caller.id}
+      and (c.text like 'Duplicate of [%' or c.text like '% is a duplicate of this issue.')
+    order by i.id`)
+
+/** The code in the link of a comment about a duplicate. */
+const linkedCode = '\\]\\([^)]*/issue/([A-Z0-9]+-[0-9]+)\\)'
