@@ -31,7 +31,7 @@ test(
     await page.keyboard.press('Enter')
     await expect(page.getByText('Profile saved')).toBeVisible()
     await expect(other.getByText('Mona Lisa')).toBeVisible()
-    await expect(page.getByRole('navigation').getByText('Mona Lisa').first()).toBeVisible()
+    await expect(page.getByRole('link', { name: 'Mona Lisa' })).toBeVisible()
     expect(await company.member.api.getAccount()).toMatchObject({
       display_name: 'Mona Lisa',
       time_zone: 'America/New_York',
