@@ -121,4 +121,5 @@ export const agents = {
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
+  getUser: operation(routes.getUser, { summary: 'Get a person or agent', returns: { 200: Choice } }),
 }

@@ -16,6 +16,8 @@ export const limits = {
   query: 200,
   importedIssues: 500,
   viewsPerPerson: 100,
+  /** Workspaces that one person creates. */
+  workspacesPerPerson: 20,
   personalAgentsPerPerson: 20,
   instructions: 10_000,
   viewQuery: 2000,
@@ -50,8 +52,8 @@ export const limits = {
   relayedBytes: 8 * 1024 * 1024,
   /** Burst of test pings to one webhook; refills evenly. */
   testsPerMinute: 30,
-  /** Scheduled and requested attempts together. */
-  attemptsPerDelivery: 100,
+  /** Requests to send one delivery again. */
+  redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
   /** Days in a webhook's health, including today. */

@@ -95,6 +95,14 @@ const issue = createRoute({
   path: '/issue/$code',
   component: lazyRouteComponent(() => import('./issues/issue/issue-screen.tsx'), 'IssueScreen'),
 })
+/** For addresses typed by hand: the list's address with a code. */
+const issueInList = createRoute({
+  getParentRoute: () => inside,
+  path: '/issues/$code',
+  beforeLoad: ({ params: { code } }) => {
+    throw redirect({ to: '/issue/$code', params: { code } })
+  },
+})
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
@@ -241,6 +249,7 @@ const routeTree = root.addChildren([
       home,
       issues,
       issue,
+      issueInList,
       projects,
       project,
       agents,

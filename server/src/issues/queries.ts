@@ -14,11 +14,11 @@ export const issueColumns = sql`
   array(select blocker_id from issue_blocks where blocked_id = i.id order by blocker_id) as blocked_by_ids,
   i.time_estimate, i.due_date, i.completed_at, i.created_at, i.updated_at, i.personal, i.sort_order`
 
-/** Matches an issue by its id, or by a current or previous code. */
+/** Matches an issue by its id, or by a current or previous code in any letter case; codes are stored in upper case. */
 export const withKey = (workspaceId: string, key: string) =>
   key.startsWith('iss_')
     ? sql`i.workspace_id = ${workspaceId} and i.id = ${key}`
-    : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key})`
+    : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key.toUpperCase()})`
 
 /**
  * Locks issues and reads them. They are locked in the order of their ids, before projects and counters, so that verbs do
