@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { BatonClient } from '@baton/sdk'
 import type { Page } from '@playwright/test'
 import { Db } from '../../server/src/db/database.ts'
 import { openEmbedded } from '../../server/src/db/embedded.ts'
@@ -45,7 +46,8 @@ test('a name stored before the rules for names does not turn the sentences aroun
     await db.close()
 
     service = await ServiceProcess.start(env)
-    await signedIn(page, { ...owner, api: { baseUrl: `${service.url}/api/v1` } as never })
+    const url = service.url.replace('127.0.0.1', 'localhost')
+    await signedIn(page, { ...owner, api: new BatonClient({ baseUrl: url }) })
     const query = new URLSearchParams({
       client_id,
       redirect_uri,
@@ -55,13 +57,13 @@ test('a name stored before the rules for names does not turn the sentences aroun
       code_challenge: createHash('sha256').update(randomBytes(32)).digest('base64url'),
       code_challenge_method: 'S256',
     })
-    await page.goto(`${service.url}/api/v1/oauth/authorize?${query}`)
+    await page.goto(`${url}/api/v1/oauth/authorize?${query}`)
     // Strings have no markup, so the character is left out there.
     await expect(page.getByRole('heading', { name: 'Install Robot in Acme', exact: true })).toBeVisible()
     await expect(page.getByText(', not as you.')).toHaveText(`It acts as Robot${override}, not as you.`)
     expect(await readsLeftToRight(page, ', not as you.')).toBe(true)
 
-    await page.goto(`${service.url}/settings/members`)
+    await page.goto(`${url}/settings/members`)
     await expect(page.locator('bdi', { hasText: 'Mona' }).first()).toBeVisible()
   } finally {
     await service.kill('SIGTERM')
