@@ -90,6 +90,7 @@ test('every response that is not a page has a content type', async ({ app }) => 
   // Before adding one, check what it escapes.
   expect([...new Set(pages)].sort()).toMatchInlineSnapshot(`
     [
+      "application/gzip",
       "image/*",
       "text/*",
       "text/css",
