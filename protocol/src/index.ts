@@ -98,7 +98,7 @@ export {
 export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
-export type { NewPerson, Person } from './login.ts'
+export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'

@@ -82,6 +82,8 @@ export const routes = {
   signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
+  getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
+  updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
 
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },

@@ -9,6 +9,7 @@ import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Card, Section } from '../ui/layout.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Time } from '../ui/time.tsx'
@@ -37,7 +38,9 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
             <Time at={installation.created_at} />
           </dd>
           <dt>Acts as</dt>
-          <dd>{installation.app_user.display_name}</dd>
+          <dd>
+            <bdi>{installation.app_user.display_name}</bdi>
+          </dd>
           <dt>Permissions</dt>
           <dd>
             <ul>
@@ -76,13 +79,13 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
       <Confirm
         open={uninstalling}
         onClose={() => setUninstalling(false)}
-        title={`Uninstall ${app.name}?`}
+        title={`Uninstall ${isolated(app.name)}?`}
         action="Uninstall"
         typed={app.name}
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          showToast(`${app.name} uninstalled`)
+          showToast(`${isolated(app.name)} uninstalled`)
         }}
       >
         <UninstallEffects />

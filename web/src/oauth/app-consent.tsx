@@ -7,6 +7,7 @@ import { eventTexts, missingScopes, neverAllowed, scopeNames } from '../agent-ap
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
@@ -21,10 +22,18 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
     <div className="space-y-5">
       <ConsentHeader
         request={request}
-        title={installed ? `Update ${name} in ${workspace}` : `Install ${name} in ${workspace}`}
+        title={
+          installed
+            ? `Update ${isolated(name)} in ${isolated(workspace)}`
+            : `Install ${isolated(name)} in ${isolated(workspace)}`
+        }
       />
       <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">
-        It acts as <strong className="font-semibold">{name}</strong>, not as you.
+        It acts as{' '}
+        <strong className="font-semibold">
+          <bdi>{name}</bdi>
+        </strong>
+        , not as you.
       </p>
       {!can_approve && <InstallRefused request={request} name={name} />}
       <Card className="divide-y">
@@ -116,7 +125,8 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
       <div className="flex flex-wrap justify-end gap-2">
         <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!all_teams && team_ids.length === 0}>
-          {installed ? `Update ${name}` : `Install ${name}`}
+          {installed ? 'Update ' : 'Install '}
+          <bdi>{name}</bdi>
         </Button>
       </div>
     </form>
@@ -135,7 +145,7 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
   return (
     <Notice
       tone="warn"
-      title={`You cannot install ${name}`}
+      title={`You cannot install ${isolated(name)}`}
       actions={
         workspace &&
         !requested && (
@@ -146,10 +156,13 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
       }
     >
       {requested ? (
-        <span role="status">Request sent to the owners and admins of {workspace?.name}. Nothing was installed.</span>
+        <span role="status">
+          Request sent to the owners and admins of <bdi>{workspace?.name}</bdi>. Nothing was installed.
+        </span>
       ) : (
         <>
-          Only owners and admins of {workspace?.name ?? 'its workspace'} can install apps. Nothing was installed.
+          Only owners and admins of <bdi>{workspace?.name ?? 'its workspace'}</bdi> can install apps. Nothing was
+          installed.
           {form.problem && <span role="alert"> {form.problem}</span>}
         </>
       )}
