@@ -70,7 +70,7 @@ test(
     await expect(tokens.getByText('svc_at_')).toBeVisible()
     await tokens.getByRole('button', { name: "I've saved them" }).click()
     await expect(page.getByText('svc_at_')).toHaveCount(0)
-    await expect(page.getByText('Design', { exact: true })).toBeVisible()
+    await expect(page.getByRole('main').getByText('Design', { exact: true })).toBeVisible()
     await expect(setup).toContainText('3 of 5')
   },
 )
