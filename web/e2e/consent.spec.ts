@@ -44,6 +44,7 @@ test(
     expect(data).toMatchObject([{ all_teams: false, team_ids: [company.design.id], installed_by: company.owner.id }])
 
     // When the app asks again, the current choice is shown.
+    await page.waitForURL('https://robots.example.com/**')
     await page.goto(await installUrl(company.owner, robot.registered))
     await expect(page.getByRole('heading', { name: 'Update Robot in Acme' })).toBeVisible()
     await expect(page.getByLabel('Selected teams')).toBeChecked()
