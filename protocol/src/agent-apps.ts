@@ -10,6 +10,7 @@ import {
   ResourceType,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
+import type { NameKind } from './names.ts'
 import { operation } from './operation.ts'
 import { type AppScope, appScopes, routes } from './routes.ts'
 
@@ -20,6 +21,7 @@ const shortName = (more: TStringOptions & { not?: object } = {}) =>
     minLength: limits.appNameMin,
     maxLength: limits.name,
     pattern: '\\S',
+    'x-name': 'plain' satisfies NameKind,
     'x-message': `must be a name of ${limits.appNameMin} to ${limits.name} characters`,
     ...more,
   })
@@ -34,6 +36,7 @@ export const Manifest = Type.Object(
     $schema: Type.Optional(Type.String({ description: 'The URL of this schema' })),
     schemaVersion: Type.Literal('1.0.0', { 'x-message': 'must be "1.0.0"' }),
     name: shortName({
+      'x-name': 'app' satisfies NameKind,
       not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service, Baton' },
     }),
     description: Type.Optional(Type.String({ maxLength: limits.appDescription })),

@@ -50,7 +50,7 @@ export const errors = {
   },
   REDELIVERY_LIMIT_REACHED: {
     status: 409,
-    message: `The delivery already has ${limits.attemptsPerDelivery} attempts, the maximum.`,
+    message: `The delivery was already redelivered ${limits.redeliveriesPerDelivery} times, the maximum.`,
   },
   SESSION_ENDED: {
     status: 409,
@@ -59,6 +59,10 @@ export const errors = {
   VIEW_LIMIT_REACHED: {
     status: 409,
     message: `You already have ${limits.viewsPerPerson} views, the maximum. Delete one first.`,
+  },
+  WORKSPACE_LIMIT_REACHED: {
+    status: 409,
+    message: `You already created ${limits.workspacesPerPerson} workspaces, the maximum. Use one of them, or join one by invitation.`,
   },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,

@@ -199,8 +199,7 @@ export const oauth = {
     anyQuery: true,
     body: Type.Object({}, open),
     errorFormat: 'oauth',
-    returns: { 201: RegisteredClient, 400: OAuthError },
-    errors: ['RATE_LIMIT_EXCEEDED'],
+    returns: { 201: RegisteredClient, 400: OAuthError, 429: OAuthError },
   }),
   getServerMetadata: operation(routes.getServerMetadata, {
     summary: 'Get the OAuth metadata of this service (RFC 8414)',

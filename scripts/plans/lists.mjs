@@ -16,6 +16,8 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   `/issues?team_id=${team.id}&status=done&query=needle`,
   `/issues/${issue.id}/history`,
   `/comments?target_type=issue&target_id=${issue.id}`,
+  '/comments/search?query=needle',
+  '/comments/search?query=plain%20words',
   '/projects',
   '/labels',
   `/milestones?project_id=${project.id}`,

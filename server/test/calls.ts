@@ -70,6 +70,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   createLabel: { name: 'Red' },
   updateLabel: { name: 'Red' },
   deleteLabel: null,
+  mergeLabel: { into_label_id: 'x' },
   createMilestone: { project_id: 'x', name: 'Beta' },
   updateMilestone: { name: 'Beta' },
   deleteMilestone: null,

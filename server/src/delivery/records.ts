@@ -116,14 +116,14 @@ export const redeliver = ({ db, clock }: Context, endpointId: string, id: string
   db.tx(async (tx) => {
     // Deleting takes the same lock, so a canceled delivery stays canceled.
     found(await tx.row(sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`))
-    const { attempts, ...row } = found(
-      await tx.row<Row & { attempts: number }>(sql`
-        select ${columns(endpointId, more)}, d.attempts from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
+    const { redeliveries, ...row } = found(
+      await tx.row<Row & { redeliveries: number }>(sql`
+        select ${columns(endpointId, more)}, d.redeliveries from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
     )
     if (row.status === 'canceled') throw new ApiError('DELIVERY_CANCELED')
-    if (attempts >= limits.attemptsPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
+    if (redeliveries >= limits.redeliveriesPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
     await tx.run(sql`
-      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()})
+      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()}), redeliveries = redeliveries + 1
       where endpoint_id = ${endpointId} and id = ${id}`)
     tx.afterCommit('due', [endpointId])
     const [delivery] = await withAttempts(tx, [row])
