@@ -23,6 +23,7 @@ import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { AccessHint } from './access-hint.tsx'
+import { InstallDialog } from './install-dialog.tsx'
 import { Installed, NotInstalled, UninstallEffects } from './installation.tsx'
 import { listenUrl, manifestOf, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
@@ -57,6 +58,7 @@ function AppPage({ app }: { app: AgentApp }) {
   const installation = useInstallation(app.id)
   useInstalledElsewhere(app.id, installation === null)
   const install = useRef<HTMLDivElement>(null)
+  const [installing, setInstalling] = useState(false)
   const { hash } = useLocation()
   const isLoaded = installation !== undefined
   // Installing is the next step after registering.
@@ -68,7 +70,7 @@ function AppPage({ app }: { app: AgentApp }) {
       <Overview app={app} />
       <SetupChecklist app={app} />
       <div ref={install} className="scroll-mt-4">
-        {installation === null && <NotInstalled app={app} />}
+        {installation === null && <NotInstalled app={app} onInstall={() => setInstalling(true)} />}
         {installation && <Installed app={app} installation={installation} />}
       </div>
       {canManage ? (
@@ -83,6 +85,8 @@ function AppPage({ app }: { app: AgentApp }) {
       )}
       <ManifestSection app={app} />
       {isManager && <Danger app={app} />}
+      {/* Not inside NotInstalled: it shows the tokens after the app is installed. */}
+      {installing && <InstallDialog app={app} onClose={() => setInstalling(false)} />}
     </div>
   )
 }

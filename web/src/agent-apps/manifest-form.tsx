@@ -65,6 +65,14 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         descriptions={scopeWords}
         {...{ manifest, onChange, errors }}
       />
+      <Field
+        label="Install page"
+        optional
+        hint="The app's own page where managers install it, on the host of the website or of a redirect URI."
+        error={errors.install_page_url}
+      >
+        <Input {...optional('install_page_url')} inputMode="url" placeholder="https://" />
+      </Field>
       <WebhookFields manifest={manifest} onChange={onChange} errors={errors} />
     </div>
   )

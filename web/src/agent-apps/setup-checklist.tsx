@@ -20,6 +20,11 @@ const steps: Step[] = [
     todo: () => 'An owner or admin approves it and selects its teams. See “Install” below.',
   },
   {
+    title: 'Fetched tokens',
+    done: 'tokens_fetched_at',
+    todo: () => 'The app exchanges the code of its installation for tokens. Without tokens it cannot answer.',
+  },
+  {
     title: 'First delivery answered with 2xx',
     done: 'first_delivered_at',
     todo: ({ webhook }) =>
