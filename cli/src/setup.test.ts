@@ -45,7 +45,7 @@ test('finds nothing wrong with an installed agent, and changes nothing but a pin
   expect({ code, names, wrong }).toEqual({ code: 0, names: all, wrong: [] })
   const words = await shell.run(['doctor'])
   expect(words).toMatchObject({ code: 0, stdout: `${all.length} of ${all.length}\n` })
-  expect(words.stderr).toMatch(/^ok {4} login: .* at http.*, in Acme\nok {4} clock: differs/)
+  expect(words.stderr).toMatch(/^ok {4}login: .* at http.*, in Acme\nok {4}clock: differs/)
   expect(await readFile(file('.env'), 'utf8')).toBe(env)
   for (const secret of env.match(/(svc_sk|pwhsec)_\w+/g) ?? [])
     expect(words.stdout + words.stderr).not.toContain(secret)

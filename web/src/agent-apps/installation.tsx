@@ -3,6 +3,7 @@ import { scopeWords } from '@baton/protocol/scope-words'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
+import { cliCommand } from '../data/cli.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { useAction } from '../ui/action.ts'
@@ -156,7 +157,7 @@ export function NotInstalled({ app }: { app: AgentApp }) {
                 Open the app's install page, or run this next to its <code className="font-mono text-xs">.env</code>:
               </p>
               <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
-                npx baton apps install {app.id}
+                {cliCommand(`apps install ${app.id}`)}
               </code>
               <p className="text-ink-2">
                 Both show the requested permissions before you confirm. On the page you select the teams; the command

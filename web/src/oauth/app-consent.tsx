@@ -49,7 +49,7 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
               <span>
                 {webhook.host === new URL(listenUrl).host ? (
                   <>
-                    On the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not at a URL:
+                    On the machine that runs <code className="font-mono text-xs">baton listen</code>, not at a URL:
                   </>
                 ) : (
                   <>
