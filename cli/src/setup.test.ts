@@ -51,7 +51,7 @@ test('finds nothing wrong with an installed agent, and changes nothing but a pin
     expect(words.stdout + words.stderr).not.toContain(secret)
 })
 
-test('names each wrong setting and its remedy', async ({ app }) => {
+test('names each wrong setting and its remedy', { timeout: 120_000 }, async ({ app }) => {
   const { owner, shell, file, env, setEnv } = await agentDirectory(app)
   const [, appId = ''] = /APP_ID=(\w+)/.exec(env) ?? []
   const remedy = (which: string) => `Run \`baton apps rotate ${which} ${appId} --env .env\` to get a new one.`
