@@ -138,8 +138,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
           'None: the app cannot be delegated to or mentioned.'
         ) : url === listenUrl ? (
           <>
-            Delivered to the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not to a
-            URL.
+            Delivered to the machine that runs <code className="font-mono text-xs">baton listen</code>, not to a URL.
           </>
         ) : (
           <span className="font-mono text-xs wrap-anywhere">{url}</span>

@@ -4,6 +4,7 @@ import { PackagePlus } from 'lucide-react'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
+import { cliCommand } from '../data/cli.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { useAction } from '../ui/action.ts'
@@ -182,7 +183,7 @@ const InstallCommand = ({ app }: { app: AgentApp }) => (
         app reads them:
       </p>
       <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
-        npx baton apps install {app.id}
+        {cliCommand(`apps install ${app.id}`)}
       </code>
       <p className="text-ink-2">
         It shows the requested permissions before you confirm, and installs for all teams without the option{' '}

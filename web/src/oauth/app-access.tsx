@@ -40,7 +40,7 @@ export const AppAccess = ({ scopes, webhook }: Pick<ConsentRequest, 'scopes' | '
           <span>
             {webhook.host === new URL(listenUrl).host ? (
               <>
-                On the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not at a URL:
+                On the machine that runs <code className="font-mono text-xs">baton listen</code>, not at a URL:
               </>
             ) : (
               <>
