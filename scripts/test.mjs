@@ -13,7 +13,7 @@ import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
 import { filesOnPostgres } from './postgres-tests.mjs'
 import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unverified } from './requirements.mjs'
-import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { bin, build, buildPackages, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const budgetSeconds = { embedded: 1200, postgres: 700, browser: 720 }
 const { values: flags } = parseArgs({
@@ -31,6 +31,7 @@ const notes = []
 await main(async () => {
   await install()
   await build('Building and checking types', '.')
+  await buildPackages()
   if (flags.postgres) {
     const files = flags.third ? filesOnPostgres(flags.third) : ['server/']
     const suite = await withPostgres((url) => vitest('postgres', files, { DATABASE_URL: url }))

@@ -21,6 +21,7 @@ import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { packageRoutes } from './packages.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
 import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
@@ -39,6 +40,7 @@ export async function createApp(
   const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx, metrics, lifecycle, web),
     ...docsRoutes,
+    ...packageRoutes,
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,
