@@ -26,7 +26,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
   const ref = useRef<HTMLDivElement>(null)
-  useMarkWatched(session.id, ref, true)
+  useMarkWatched(session.id, ref)
   // Plan and links are beside the activities on wide screens and above them on narrow ones.
   const hasAside = session.plan.length + session.external_urls.length > 0
   return (

@@ -51,11 +51,8 @@ const finishedIn = (sessionId: string) => (entries: InboxEntry[]) =>
   entries.find(({ kind, subject_id, read_at }) => kind === 'agent_finished' && subject_id === sessionId && !read_at)
     ?.id ?? null
 
-/**
- * Marks "finished" as read if the user watched it: it arrives while the session is on the screen of a visible tab. Entries
- * that were there before count only if `opened`, on the session's own page.
- */
-export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | null>, opened = false) {
+/** Marks "finished" as read if the user watched it: it arrives while the session is on the screen of a visible tab. */
+export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | null>) {
   const { data: entryId } = useQuery({ ...inboxQuery, select: finishedIn(sessionId) })
   const onScreen = useRef(false)
   const before = useRef<string | null | undefined>(undefined)
@@ -69,10 +66,11 @@ export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | n
   }, [ref])
   useEffect(() => {
     if (entryId === undefined) return
-    if (before.current === undefined && !opened) before.current = entryId
-    const isWatched = opened || (entryId !== before.current && onScreen.current)
-    if (entryId && isWatched && document.visibilityState === 'visible') void markEach([entryId], true)
-  }, [entryId, opened])
+    // An entry that was there before was not watched.
+    if (before.current === undefined) before.current = entryId
+    const isNew = entryId !== before.current
+    if (entryId && isNew && onScreen.current && document.visibilityState === 'visible') void markEach([entryId], true)
+  }, [entryId])
 }
 
 export async function markAllRead(entries: InboxEntry[]) {
