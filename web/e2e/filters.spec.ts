@@ -135,6 +135,7 @@ test('a new issue starts in the team that was used last; its fields fit in one r
   await owner.api.createCycle({ team_id: company.design.id, name: 'Cycle with a long name' })
   await signedIn(page, owner)
   await page.goto('/projects')
+  await page.getByRole('link', { name: 'Agents' }).waitFor()
   await page.keyboard.press('c')
   const dialog = page.getByRole('dialog', { name: 'New issue' })
   const team = dialog.getByRole('button', { name: /^Team:/ })

@@ -1,9 +1,6 @@
 import { expect, keyboardOnly, signedIn, test } from './baton.ts'
 import { composer, feed, menu, pick, property, rowOf, toast } from './parts.ts'
 
-const unread = async ({ api }: { api: import('@baton/sdk').BatonClient }) =>
-  (await api.listInbox({ unread: true })).data.map(({ kind }) => kind)
-
 test('delegating scrolls to the session, and the message links to it', async ({ page, company, agent }) => {
   const robot = await agent({ name: 'Fixer' })
   const [door, hinges] = company.issues
@@ -114,16 +111,17 @@ test('“finished” is read if the user watched it, and unread otherwise', asyn
   await expect(page.getByRole('region', { name: 'Session of Fixer' })).toBeInViewport()
   await watched.respond('Done.')
   await expect(page.getByRole('region', { name: 'Answer' })).toBeVisible()
-  await expect
-    .poll(async () => (await member.api.listInbox({})).data.map(({ kind }) => kind))
-    .toEqual(['agent_finished'])
-  await expect.poll(() => unread(member)).toEqual([])
+  const finished = async () =>
+    (await member.api.listInbox({})).data
+      .filter(({ kind }) => kind === 'agent_finished')
+      .map(({ subject_id, read_at }) => ({ subject_id, isRead: read_at !== null }))
+  await expect.poll(finished).toEqual([{ subject_id: watched.id, isRead: true }])
 
   await member.api.updateIssue({ issue_id: hinges.id, delegate_id: robot.userId })
   const unseen = await robot.session()
   await unseen.respond('Done too.')
-  await expect(page.getByRole('link', { name: 'Inbox 1 unread' })).toBeVisible()
-  expect(await unread(member)).toEqual(['agent_finished'])
+  await expect(page.getByRole('link', { name: /^Inbox \d unread$/ })).toBeVisible()
+  await expect.poll(finished).toContainEqual({ subject_id: unseen.id, isRead: false })
   await expect(property(page, 'Delegate')).toHaveText('Fixer')
 })
 

@@ -69,7 +69,7 @@ test('the palette opens with the commands of the screen, each once and with an i
   await page.goto(`/issue/${issues[0].code}`)
   await expect(property(page, 'Status')).toBeVisible()
   const onIssue = await titles()
-  expect(onIssue.slice(0, 20)).toEqual(expect.arrayContaining(['Status', 'Delegate', 'Comment', 'Copy link']))
+  expect(onIssue.slice(0, 30)).toEqual(expect.arrayContaining(['Status', 'Delegate', 'Comment', 'Copy link']))
   expect(onIssue).toContain('Ready')
   expect(onIssue.indexOf('Inbox')).toBeGreaterThan(onIssue.indexOf('Delete issue…'))
   await checkAxe(page)
