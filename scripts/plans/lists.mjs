@@ -43,7 +43,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/installations',
   '/webhooks',
   `/webhooks/${webhook.id}/deliveries`,
-  ...['pending', 'succeeded', 'failed', 'canceled'].map(
+  ...['pending', 'succeeded', 'failed', 'canceled', 'held'].map(
     (status) => `/webhooks/${webhook.id}/deliveries?status=${status}`,
   ),
   ...[
@@ -51,6 +51,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
     'type=Ping',
     'type=Issue&status=pending',
     'type=Issue&status=failed',
+    'type=Issue&status=held',
     'type=Ping&status=succeeded',
   ].map((filter) => `/webhooks/${webhook.id}/deliveries?${filter}`),
   `/webhooks/${webhook.id}/health`,

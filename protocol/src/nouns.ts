@@ -1,0 +1,222 @@
+import type { Route } from './routes.ts'
+
+/** A kind of item. Each has a page in the reference. */
+export interface Noun {
+  /** The name in addresses. */
+  name: string
+  title: string
+  /** What it is, in one sentence. */
+  line: string
+  /** The title of its schema. */
+  schema: string | null
+  /** Its routes are those below these paths, unless another noun has a longer path. */
+  paths: readonly string[]
+}
+
+export const nouns: readonly Noun[] = [
+  {
+    name: 'accounts',
+    title: 'Accounts',
+    line: 'Sign up, sign in and out, change the password, and find out who is calling.',
+    schema: 'Person',
+    paths: ['/auth'],
+  },
+  {
+    name: 'programs',
+    title: 'Connected programs',
+    line: 'Programs that act for a person in one workspace, such as MCP clients.',
+    schema: 'Program',
+    paths: ['/auth/programs'],
+  },
+  {
+    name: 'workspaces',
+    title: 'Workspaces',
+    line: 'A workspace contains teams, issues, projects and agents, and is separate from all others.',
+    schema: 'Workspace',
+    paths: ['/workspaces'],
+  },
+  {
+    name: 'members',
+    title: 'Members',
+    line: 'The people of a workspace and their roles.',
+    schema: 'Member',
+    paths: ['/workspaces/me/members'],
+  },
+  {
+    name: 'invitations',
+    title: 'Invitations',
+    line: 'An invitation lets a person join a workspace, once and within seven days.',
+    schema: 'Invitation',
+    paths: ['/workspaces/me/invitations', '/invitations'],
+  },
+  {
+    name: 'teams',
+    title: 'Teams',
+    line: 'A team has members, issues with its own key, and guidance for the agents that work for it.',
+    schema: 'Team',
+    paths: ['/teams'],
+  },
+  {
+    name: 'users',
+    title: 'Users',
+    line: 'People and agents that issues can be assigned or delegated to.',
+    schema: 'Choice',
+    paths: ['/users'],
+  },
+  {
+    name: 'issues',
+    title: 'Issues',
+    line: 'An issue is a piece of work with a status, an accountable person and possibly an agent.',
+    schema: 'Issue',
+    paths: ['/issues'],
+  },
+  {
+    name: 'projects',
+    title: 'Projects',
+    line: 'A project groups issues of several teams towards a goal.',
+    schema: 'Project',
+    paths: ['/projects'],
+  },
+  {
+    name: 'comments',
+    title: 'Comments',
+    line: 'Threads on issues and projects; a mention of an agent gives it work.',
+    schema: 'Comment',
+    paths: ['/comments'],
+  },
+  { name: 'labels', title: 'Labels', line: 'Labels sort issues and projects.', schema: 'Label', paths: ['/labels'] },
+  {
+    name: 'milestones',
+    title: 'Milestones',
+    line: 'A milestone is a step of a project.',
+    schema: 'Milestone',
+    paths: ['/milestones'],
+  },
+  { name: 'cycles', title: 'Cycles', line: 'A cycle is a period of a team.', schema: 'Cycle', paths: ['/cycles'] },
+  {
+    name: 'initiatives',
+    title: 'Initiatives',
+    line: 'An initiative groups projects.',
+    schema: 'Initiative',
+    paths: ['/initiatives'],
+  },
+  {
+    name: 'views',
+    title: 'Views',
+    line: 'A view is a saved setup of the issues screen, private or shared.',
+    schema: 'View',
+    paths: ['/views'],
+  },
+  {
+    name: 'inbox',
+    title: 'Inbox',
+    line: 'What a person should look at: mentions, assignments, and agents that need an answer or have finished.',
+    schema: 'InboxEntry',
+    paths: ['/inbox'],
+  },
+  {
+    name: 'agent-sessions',
+    title: 'Agent sessions',
+    line: 'An agent session is the work of one agent on one issue, project or thread, with all its activities.',
+    schema: 'AgentSession',
+    paths: ['/agent-sessions'],
+  },
+  {
+    name: 'agents',
+    title: 'Agents',
+    line: 'The agents of a workspace, and whether work can be delegated to them.',
+    schema: 'Choice',
+    paths: ['/agents'],
+  },
+  {
+    name: 'personal-agents',
+    title: 'Personal agents',
+    line: 'Agents that a member creates for personal use, with instructions for the configured model.',
+    schema: 'PersonalAgent',
+    paths: ['/agents/personal'],
+  },
+  {
+    name: 'agent-apps',
+    title: 'Agent apps',
+    line: 'An agent app is a program of another developer, registered with a manifest.',
+    schema: 'AgentApp',
+    paths: ['/agent-apps', '/.well-known/agent-app-manifest.schema.json'],
+  },
+  {
+    name: 'installations',
+    title: 'Installations',
+    line: 'An installation gives an agent app access to teams of a workspace.',
+    schema: 'Installation',
+    paths: ['/installations'],
+  },
+  {
+    name: 'listening',
+    title: 'Listening',
+    line: 'A developer receives the deliveries of an app on their own machine, in place of its URL.',
+    schema: 'RelayedAttempt',
+    paths: ['/agent-apps/:app_id/listen'],
+  },
+  {
+    name: 'oauth',
+    title: 'OAuth',
+    line: 'How agent apps and programs get access, by OAuth 2.1 with PKCE.',
+    schema: 'TokenResponse',
+    paths: ['/oauth', '/.well-known'],
+  },
+  {
+    name: 'consent',
+    title: 'Consent',
+    line: 'What a person sees and decides when an agent app or program asks for access.',
+    schema: 'ConsentRequest',
+    paths: ['/oauth/requests'],
+  },
+  {
+    name: 'webhooks',
+    title: 'Webhooks',
+    line: 'A webhook sends events of a workspace to your server.',
+    schema: 'Webhook',
+    paths: ['/webhooks'],
+  },
+  {
+    name: 'deliveries',
+    title: 'Deliveries',
+    line: 'A delivery is one event on its way to a webhook or an app, with all its attempts.',
+    schema: 'Delivery',
+    paths: ['/webhooks/:webhook_id/deliveries', '/agent-apps/:app_id/deliveries'],
+  },
+  {
+    name: 'live-updates',
+    title: 'Live updates',
+    line: 'A stream that names every item that changes, for clients that show a workspace.',
+    schema: 'LiveChange',
+    paths: ['/live'],
+  },
+  {
+    name: 'audit-log',
+    title: 'Audit log',
+    line: 'Who changed settings, access and secrets of a workspace, and when.',
+    schema: 'AuditEntry',
+    paths: ['/audit-log'],
+  },
+  {
+    name: 'mcp',
+    title: 'MCP',
+    line: 'The API as tools for models, over the Model Context Protocol.',
+    schema: 'JsonRpcResult',
+    paths: ['/mcp'],
+  },
+  {
+    name: 'instance',
+    title: 'Instance',
+    line: 'The service itself: its state, its version, its description and its documentation.',
+    schema: 'Instance',
+    paths: [''],
+  },
+]
+
+/** The noun with the longest path that the route is below. */
+export function nounOf({ path }: Pick<Route, 'path'>): Noun {
+  const length = ({ paths }: Noun) =>
+    Math.max(-1, ...paths.filter((one) => path === one || path.startsWith(`${one}/`)).map((one) => one.length))
+  return nouns.reduce((best, noun) => (length(noun) > length(best) ? noun : best))
+}

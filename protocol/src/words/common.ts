@@ -1,0 +1,47 @@
+import { exampleId, type SectionWords } from './examples.ts'
+
+/** Fields that mean the same everywhere, by name. The section of a schema or operation comes first. */
+export const common: SectionWords = {
+  id: 'Its id',
+  created_at: 'When it was created',
+  updated_at: 'When it last changed; increases with every change',
+  data: 'The entries of this page',
+  next_cursor: ['Send it as `cursor` to get the next page; null on the last page', null],
+  cursor: ['The `next_cursor` of the previous page; leave it out for the first page', 'kQ3n0fJbWyJpc3NfMDFrOWIzIl0'],
+  limit: ['How many entries to return at most', 20],
+  after_seq: ['Only activities after this `seq`', 12],
+  user_kind: 'Whether the user is a person or an agent',
+  agent_kind: 'The kind of agent: built-in (`deployment`), `personal` or `app`; null for a person',
+  display_name: ['The name that others see', 'Ada Lovelace'],
+  email: ['E-mail address', 'ada@example.com'],
+
+  agent_id: ['The user of the agent', exampleId('usr')],
+  app_id: ['The agent app', exampleId('app')],
+  attempt_id: ['The relayed attempt, from the event `attempt`', exampleId('att')],
+  comment_id: ['The comment', exampleId('cmt')],
+  cycle_id: ['The cycle', exampleId('cyc')],
+  delivery_id: ['The delivery', exampleId('dlv')],
+  entry_id: ['The inbox entry', exampleId('inb')],
+  initiative_id: ['The initiative', exampleId('ini')],
+  installation_id: ['The installation', exampleId('ins')],
+  invitation_id: ['The invitation', exampleId('inv')],
+  issue_id: ['The issue, by id or code', exampleId('iss')],
+  label_id: ['The label', exampleId('lbl')],
+  milestone_id: ['The milestone', exampleId('mil')],
+  page: ['The name of the page', 'api'],
+  program_id: ['The connected program', exampleId('grt')],
+  project_id: ['The project', exampleId('prj')],
+  request_id: ['The consent request, from the address of the consent page', exampleId('req')],
+  session_id: ['The agent session', exampleId('sess')],
+  team_id: ['The team', exampleId('team')],
+  user_id: ['The user', exampleId('usr')],
+  view_id: ['The view', exampleId('view')],
+  webhook_id: ['The webhook', exampleId('whk')],
+  workspace_id: ['The workspace, where the header X-Workspace-ID cannot be sent', exampleId('wsp')],
+
+  'X-Workspace-ID': ['The workspace of the call', exampleId('wsp')],
+  'Idempotency-Key': [
+    'A key of your choice for this activity: a repeated call with it returns the first response',
+    'plan-1',
+  ],
+}
