@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Square } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type LucideIcon, Square } from 'lucide-react'
+import { forwardRef, type ReactNode } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
 import { useAgents } from '../data/agents.ts'
 import { useAction } from '../ui/action.ts'
@@ -78,6 +78,8 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
   )
 }
 
+const StopIcon: LucideIcon = forwardRef((props, ref) => <Square ref={ref} {...props} fill="currentColor" />)
+
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
   const can = !session.ended_at && session.state !== 'stopping'
   const { hasFocus, isTarget } = useShortcutTarget('stop', session.id, can)
@@ -104,7 +106,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
     <Button
       size="sm"
       look={rests ? 'quiet' : 'plain'}
-      icon={Square}
+      icon={StopIcon}
       busy={busy}
       command={`session.stop.${session.id}`}
       onClick={() => void stop()}

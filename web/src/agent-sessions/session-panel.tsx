@@ -1,7 +1,9 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
+import { useMarkWatched } from '../inbox/read.ts'
 import { cx } from '../ui/class-names.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
@@ -23,10 +25,12 @@ const isWide = () => matchMedia('(min-width: 860px)').matches
 export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
+  const ref = useRef<HTMLDivElement>(null)
+  useMarkWatched(session.id, ref)
   // Plan and links are beside the activities on wide screens and above them on narrow ones.
   const hasAside = session.plan.length + session.external_urls.length > 0
   return (
-    <div data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
+    <div ref={ref} data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
       <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
         <SessionHeader session={session} activities={activities} />
       </div>

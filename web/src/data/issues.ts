@@ -204,11 +204,15 @@ function dropUnlisted(listed: ReadonlySet<string>, began: number) {
 /** Whether a visible issue that is not known here must be new (or beyond `maxIssues`). */
 export const areIssuesComplete = () => store.get().complete
 
-/** All issues; the first use starts loading them. */
-export function useIssues() {
+/** Starts loading the issues unless they are loaded. */
+export const useLoadIssues = () =>
   useEffect(() => {
     if (!store.get().complete && !loading) void loadIssues()
   }, [])
+
+/** All issues; the first use starts loading them. */
+export function useIssues() {
+  useLoadIssues()
   return useStore(store)
 }
 

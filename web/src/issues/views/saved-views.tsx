@@ -25,7 +25,7 @@ export function SavedViews({ row }: { row: string }) {
     views.map(({ id, name, query }) => ({
       id: `view.${id}`,
       title: name,
-      section: 'Go to',
+      section: 'Views',
       run: () => void navigate({ to: '/issues', search: searchOf(query) }),
     })),
   )
