@@ -28,6 +28,7 @@ export const common: SectionWords = {
   issue_id: ['The issue, by id or code', exampleId('iss')],
   label_id: ['The label', exampleId('lbl')],
   milestone_id: ['The milestone', exampleId('mil')],
+  noun: ['The name of the noun', 'issues'],
   page: ['The name of the page', 'api'],
   program_id: ['The connected program', exampleId('grt')],
   project_id: ['The project', exampleId('prj')],

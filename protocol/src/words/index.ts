@@ -1,4 +1,7 @@
 import type { TSchema } from 'typebox'
+import { AgentActivity, AgentSession } from '../agent-sessions.ts'
+import { RelayedAttempt } from '../listening.ts'
+import { LiveChange } from '../live.ts'
 import { type Noun, nounOf } from '../nouns.ts'
 import type { Operation } from '../operation.ts'
 import { agents } from './agents.ts'
@@ -49,15 +52,20 @@ export const sectionsOf = (name: string, { route }: Operation) => [name, ...with
 const withExtended = (title: Noun['schema']): string[] =>
   title === null ? [] : [title, ...(extended[title] ? [extended[title]] : [])]
 
+/** The data of the events of each stream, by operation and event. */
+export const streamed: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
+  watchAgentSession: { session: AgentSession, activity: AgentActivity },
+  listenToApp: { attempt: RelayedAttempt },
+  watchWorkspace: { change: LiveChange },
+}
+
 /** Adds description and example to every field of a schema. */
 export function described(schema: TSchema, sections: readonly string[]): Described {
   return describe(schema as Described, sections, '')
 }
 
 function describe(schema: Described, outer: readonly string[], outerPath: string): Described {
-  const [sections, path] = schema.title
-    ? [[schema.title, ...(extended[schema.title] ? [extended[schema.title] as string] : []), ...outer], '']
-    : [outer, outerPath]
+  const [sections, path] = schema.title ? [withExtended(schema.title), ''] : [outer, outerPath]
   const result: Described = { ...schema }
   if (schema.items) result.items = describe(schema.items, sections, path)
   if (schema.anyOf) result.anyOf = schema.anyOf.map((one) => describe(one, sections, path))
@@ -74,15 +82,11 @@ function describe(schema: Described, outer: readonly string[], outerPath: string
 
 function withWords(field: Described, words: FieldWords | undefined): Described {
   const [description, ...example] = typeof words === 'string' ? [words] : (words ?? [undefined])
-  // The schema's own words come first; what a titled schema says about itself is not about the field.
-  const own = field.title ? undefined : field.description
-  const shown = example.length > 0 ? example : field.examples
-  const { examples: _, ...rest } = field
-  return {
-    ...rest,
-    ...((own ?? description) ? { description: own ?? description } : {}),
-    ...(shown ? { examples: shown } : {}),
-  }
+  const result = { ...field }
+  // What a titled schema says about itself is not about the field.
+  if (description !== undefined && (field.title || !field.description)) result.description = description
+  if (example.length > 0) result.examples = example
+  return result
 }
 
 function wordsFor(sections: readonly string[], path: string): FieldWords | undefined {
