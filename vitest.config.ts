@@ -25,8 +25,10 @@ export default defineConfig({
     testTimeout: 60_000,
     // As in web/e2e: CI retries a failed test once and reports it as flaky.
     retry: process.env.CI ? 1 : 0,
+    allowOnly: !process.env.CI,
     hookTimeout: 60_000,
     globalSetup: 'server/test/template.ts',
+    setupFiles: 'conformance/seeds.ts',
     include: [
       'abuse/*.test.ts',
       'scripts/*.test.mjs',

@@ -1,21 +1,50 @@
-// Builds the package: it contains what it needs of the protocol and of the examples, and depends on the SDK only.
+// Writes the package to the directory given: it contains what it needs of the SDK, of the protocol and of the examples,
+// and depends on nothing. Needs the built SDK (sdk/build.mjs).
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
+const [target] = process.argv.slice(2)
+const to = (path) => join(target, path)
+const isPacked = (path) => !/\.(map|d\.ts|tsbuildinfo)$/.test(path)
+
 execFileSync(process.execPath, [here('../node_modules/typescript/bin/tsc'), '-b', '.'], {
   cwd: here('.'),
   stdio: 'inherit',
 })
-copyFileSync(here('../protocol/dist/scope-words.js'), here('dist/scope-words.js'))
-mkdirSync(here('templates/examples'), { recursive: true })
-for (const example of ['echo', 'triage']) {
-  copyFileSync(here(`../examples/${example}/agent.js`), here(`templates/examples/${example}.js`))
+rmSync(target, { recursive: true, force: true })
+mkdirSync(target, { recursive: true })
+for (const part of ['bin', 'dist', 'templates', 'README.md']) {
+  cpSync(here(part), to(part), { recursive: true, filter: isPacked })
 }
+cpSync(here('../sdk/dist'), to('dist/sdk'), { recursive: true, filter: isPacked })
+copyFileSync(here('../protocol/dist/scope-words.js'), to('dist/scope-words.js'))
+copyFileSync(here('../LICENSE'), to('LICENSE'))
+mkdirSync(to('templates/examples'), { recursive: true })
+for (const example of ['echo', 'triage']) {
+  copyFileSync(here(`../examples/${example}/agent.js`), to(`templates/examples/${example}.js`))
+}
+for (const name of readdirSync(to('dist'), { recursive: true }).filter((file) => file.endsWith('.js'))) {
+  makeSelfContained(to(`dist/${name}`))
+}
+const {
+  devDependencies: _dev,
+  dependencies: _own,
+  ...manifest
+} = JSON.parse(readFileSync(here('package.json'), 'utf8'))
+writeFileSync(to('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 
-for (const file of readdirSync(here('dist'), { recursive: true }).filter((name) => name.endsWith('.js'))) {
-  const text = readFileSync(here(`dist/${file}`), 'utf8')
-  const foreign = text.match(/(?:from|import\()\s*["'](?!\.|node:|@baton\/sdk)[^"']+/)
-  if (foreign) throw new Error(`dist/${file} imports a package that the CLI does not depend on: ${foreign[0]}`)
+/** Makes a file import the copy of the SDK, and fails if it imports another package. */
+function makeSelfContained(file) {
+  const sdk = relative(dirname(file), to('dist/sdk')).replaceAll('\\', '/')
+  const path = sdk.startsWith('.') ? sdk : `./${sdk}`
+  const text = readFileSync(file, 'utf8').replace(
+    /(from |import\()(["'])@baton\/sdk(?:\/([\w-]+))?\2/g,
+    (_, start, quote, part = 'index') => `${start}${quote}${path}/${part}.js${quote}`,
+  )
+  const foreign = text.match(/(?:from|import\()\s*["'](?!\.|node:)[^"']+/)
+  if (foreign) throw new Error(`${file} imports a package that the CLI does not contain: ${foreign[0]}`)
+  writeFileSync(file, text)
 }

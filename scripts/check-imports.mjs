@@ -45,7 +45,7 @@ const trees = [
       ['mcp'],
       ['demo'],
       ['web'],
-      ['service', 'docs', 'key-check', 'housekeeping'],
+      ['service', 'packages', 'docs', 'key-check', 'housekeeping'],
       ['app'],
       ['start'],
       ['main'],

@@ -9,7 +9,7 @@ const ownedTables = {
   db: ['migrations', 'settings'],
   relay: ['relayed_attempts'],
   http: ['rate_limits', 'rate_windows', 'rate_window_calls'],
-  login: ['users', 'logins', 'grants', 'access_tokens'],
+  login: ['users', 'logins', 'login_networks', 'grants', 'access_tokens'],
   audit: ['audit_entries'],
   views: ['views'],
   workspaces: ['workspaces', 'memberships', 'invitations', 'teams', 'team_members'],

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -95,16 +95,35 @@ const webSources = [
   'package-lock.json',
 ]
 
-/** Builds the web app if its sources changed since the last build. */
-export async function buildWeb() {
-  const stamp = join(root, 'web', 'dist', '.sources')
+export const buildWeb = () =>
+  ifChanged(webSources, 'web/dist/.sources', () => step('Building the web app', bin('vite'), ['build', 'web']))
+
+const packageSources = [
+  'protocol/src',
+  'sdk',
+  'cli',
+  'examples/echo/agent.js',
+  'examples/triage/agent.js',
+  'scripts/pack.mjs',
+  'package-lock.json',
+]
+
+/** The packages of SDK and CLI that the instance serves. */
+export const buildPackages = () =>
+  ifChanged(packageSources, 'server/dist/packages/.sources', () =>
+    step('Packing SDK and CLI', process.execPath, [join(root, 'scripts', 'pack.mjs')]),
+  )
+
+/** Builds if the sources changed since the build that wrote the stamp. */
+async function ifChanged(names, stampName, buildNow) {
+  const stamp = join(root, stampName)
   const sources = createHash('sha256')
-  for (const path of webSources.flatMap((name) => filesIn(join(root, name))).sort()) {
+  for (const path of names.flatMap((name) => filesIn(join(root, name))).sort()) {
     sources.update(`${path}\0`).update(readFileSync(path))
   }
   const digest = sources.digest('hex')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return
-  await step('Building the web app', bin('vite'), ['build', 'web'])
+  await buildNow()
   writeFileSync(stamp, digest)
 }
 
@@ -113,7 +132,11 @@ const filesIn = (path) =>
     ? readdirSync(path, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => join(parentPath, name))
+        .filter((file) => !builtFiles.test(relative(path, file)))
     : [path]
+
+/** What builds write into the folders of sources. */
+const builtFiles = /^(dist|node_modules)[\\/]/
 
 export const freePort = () =>
   new Promise((resolve) => {

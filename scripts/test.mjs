@@ -1,48 +1,60 @@
 // npm test: installs dependencies, checks the source tree, runs all tests, and counts.
 //   --postgres     the server's tests on a temporary PostgreSQL server
-//   --differing    with --postgres: only tests that can differ there
+//   --third 2      with --postgres: tests that can differ there and a third of the others (1, 2, 3 or auto)
 //   --browser      only the browser tests
 //   --checks-only  no tests
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { browser } from './browser.mjs'
 import { importProblems } from './check-imports.mjs'
 import { tableProblems } from './check-tables.mjs'
 import { wordProblems } from './check-words.mjs'
 import { withPostgres } from './postgres.mjs'
-import { bin, build, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { filesOnPostgres } from './postgres-tests.mjs'
+import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unverified } from './requirements.mjs'
+import { bin, build, buildPackages, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 1200, postgres: 540, browser: 720 }
-/** Code that relies on locks, notifications or several processes, where PostgreSQL can differ from the embedded database. */
-const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
-const flags = new Set(process.argv.slice(2))
+const budgetSeconds = { embedded: 1200, postgres: 700, browser: 720 }
+const { values: flags } = parseArgs({
+  options: {
+    postgres: { type: 'boolean' },
+    third: { type: 'string' },
+    browser: { type: 'boolean' },
+    'checks-only': { type: 'boolean' },
+  },
+})
 const total = { passed: 0, failed: 0, skipped: 0 }
+/** Lines to repeat at the end. */
+const notes = []
 
 await main(async () => {
   await install()
   await build('Building and checking types', '.')
-  if (flags.has('--postgres')) {
-    await withPostgres((url) =>
-      vitest('postgres', flags.has('--differing') ? testsThatDiffer() : ['server/'], {
-        DATABASE_URL: url,
-      }),
-    )
-  } else if (flags.has('--browser')) {
+  await buildPackages()
+  if (flags.postgres) {
+    const files = flags.third ? filesOnPostgres(flags.third) : ['server/']
+    const suite = await withPostgres((url) => vitest('postgres', files, { DATABASE_URL: url }))
+    await check('Requirements on PostgreSQL', () => requirementsOnPostgres(suite))
+  } else if (flags.browser) {
     await browserTests()
   } else {
     await check('Format and lint', () => step('Format and lint', bin('biome'), ['check', '--error-on-warnings']))
     await check('Imports', () => checkStep('Imports', importProblems))
     await check('Owners of tables', () => checkStep('Owners of tables', tableProblems))
     await check('Words', () => checkStep('Words', wordProblems))
-    if (!flags.has('--checks-only')) {
-      const suites = [await vitest('embedded', [], { DATABASE_URL: '' }), await browserTests()]
-      await check('Requirements', () => requirements(suites))
+    if (!flags['checks-only']) {
+      forgetLeft()
+      const embedded = await vitest('embedded', [], { DATABASE_URL: '' })
+      const inBrowser = await browserTests()
+      await check('Requirements', () => requirements(embedded, inBrowser))
     }
   }
 })
 
 // A failure before the first test counts too.
 if (process.exitCode && total.failed === 0) total.failed = 1
+for (const note of notes) console.log(note)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 if (total.failed > 0) process.exitCode = 1
@@ -56,14 +68,6 @@ async function check(title, work) {
     total.failed++
     console.error(`✗ ${title}: ${error.message}`)
   }
-}
-
-/** Those rooms, and every file with a test that runs only on PostgreSQL. */
-function testsThatDiffer() {
-  const only = readdirSync(join(root, 'server', 'src'), { recursive: true })
-    .filter((name) => name.endsWith('.test.ts'))
-    .filter((name) => /verifiesOnPostgres|onPostgres/.test(readFileSync(join(root, 'server', 'src', name), 'utf8')))
-  return [...roomsThatDiffer, ...only.map((name) => join('src', name))].map((name) => join('server', name))
 }
 
 function vitest(name, files, env) {
@@ -83,7 +87,8 @@ async function browserTests() {
     if (process.env.CI) total.failed++
     const before = total.skipped
     const listed = await suite('browser', 'Tests in a browser', bin('playwright'), [...playwright, '--list'], {})
-    console.error(`\n✗✗✗ ${total.skipped - before} BROWSER TESTS WERE SKIPPED: ${error.message}\n`)
+    const skipped = total.skipped - before
+    notes.push(`${process.env.CI ? '✗' : '▲'} ${skipped} BROWSER TESTS WERE SKIPPED: ${error.message}`)
     return listed
   }
   return suite('browser', `Tests in ${executable}`, bin('playwright'), playwright, { BATON_CHROMIUM: executable })
@@ -118,13 +123,28 @@ async function suite(name, title, command, args, env) {
   return summary
 }
 
-/** Every requirement must be cited by a passed test, or by one that only another suite can run. */
-async function requirements(suites) {
-  const all = Object.keys(JSON.parse(readFileSync(join(root, 'conformance', 'requirements.json'), 'utf8')))
-  const shown = new Set(suites.flatMap(({ cited }) => cited))
-  const left = new Set(suites.flatMap((one) => one.left).filter((id) => !shown.has(id)))
-  const problems = all.filter((id) => !shown.has(id) && !left.has(id)).map((id) => `no passing test cites ${id}`)
-  if (problems.length > 0) throw new StepFailed(`\n  ${problems.join('\n  ')}`)
-  const others = left.size > 0 ? `; ${left.size} more need PostgreSQL or a browser and were not run` : ''
-  console.log(`▸ Requirements: ${all.length - left.size} of ${all.length} verified by passed tests${others}`)
+function requirements(embedded, inBrowser) {
+  const all = allRequirements()
+  const { missing, toPostgres, toBrowser } = compare(all, embedded, inBrowser)
+  saveLeft(toPostgres)
+  if (missing.length > 0) throw new StepFailed(`\n  ${missing.map((id) => `no passing test cites ${id}`).join('\n  ')}`)
+  const left = [
+    ...(toPostgres.length > 0 ? [`; ${toPostgres.length} more are left to npm run test:postgres`] : []),
+    ...(toBrowser.length > 0 ? [`; ${toBrowser.length} more need a browser and were not verified`] : []),
+  ]
+  const verified = all.length - toPostgres.length - toBrowser.length
+  console.log(`▸ Requirements: ${verified} of ${all.length} verified by passed tests${left.join('')}`)
+}
+
+/** What `npm test` left to this suite must have passed here. */
+function requirementsOnPostgres(suite) {
+  const left = readLeft()
+  if (!left) {
+    if (process.env.CI) throw new StepFailed('npm test did not say which requirements it leaves to PostgreSQL')
+    return console.log('▸ Requirements left to PostgreSQL: not compared, because npm test has not run here')
+  }
+  const missing = unverified(allRequirements(), left, suite)
+  if (missing.length > 0)
+    throw new StepFailed(`\n  ${missing.map((id) => `no test that passed on PostgreSQL cites ${id}`).join('\n  ')}`)
+  console.log(`▸ Requirements left to PostgreSQL: all ${left.length} verified by passed tests`)
 }

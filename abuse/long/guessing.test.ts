@@ -71,11 +71,12 @@ const near = (secret: string) =>
   ].filter((guess) => guess !== secret)
 
 describe('passwords', () => {
-  test('are limited to ten guesses per account, from any address and concurrently', { timeout: 120_000 }, async () => {
+  test('are limited to ten guesses per account and network, concurrently', { timeout: 120_000 }, async () => {
     await withService({ BATON_TRUST_PROXY: '127.0.0.1' }, async (service) => {
       const guesser = new Guesser(service)
       const token = await guesser.signUp('ada@example.com')
-      const guesses = await Promise.all(times(40).map((n) => guesser.signIn('ADA@example.com', `guess ${n}`)))
+      const from = newAddress()
+      const guesses = await Promise.all(times(40).map((n) => guesser.signIn('ADA@example.com', `guess ${n}`, from)))
       // One more guess is allowed each minute.
       const reached = statuses(guesses).filter((status) => status === 401).length
       expect([0, 1]).toContain(reached - limits.signInFailuresPerEmail)
@@ -84,8 +85,26 @@ describe('passwords', () => {
       expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
       // Changing the password counts too.
       const body = { current_password: 'a guess', new_password: 'another one' }
-      expect((await guesser.post('/auth/password', body, { authorization: `Bearer ${token}` })).status).toBe(429)
+      const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': from }
+      expect((await guesser.post('/auth/password', body, headers)).status).toBe(429)
       expect(await guesser.me(token)).toBe(200)
+      // The owner signs in elsewhere.
+      expect((await guesser.signIn('ada@example.com', password)).status).toBe(200)
+    })
+  })
+
+  test('are limited to fifty guesses per account from all networks', { timeout: 120_000 }, async () => {
+    await withService({ BATON_TRUST_PROXY: '127.0.0.1' }, async (service) => {
+      const guesser = new Guesser(service)
+      await guesser.signUp('ada@example.com')
+      const home = newAddress()
+      expect((await guesser.signIn('ada@example.com', password, home)).status).toBe(200)
+      const allowed = limits.signInFailuresPerEmailElsewhere
+      const guesses = await Promise.all(times(allowed + 30).map((n) => guesser.signIn('ADA@example.com', `guess ${n}`)))
+      const reached = statuses(guesses).filter((status) => status === 401).length
+      expect([0, 1]).toContain(reached - allowed)
+      expect((await guesser.signIn('ada@example.com', password)).status).toBe(429)
+      expect((await guesser.signIn('ada@example.com', password, home)).status).toBe(200)
     })
   })
 

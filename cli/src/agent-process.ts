@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { endGroup, killAfterMs, killGroup } from './process-group.ts'
 
 interface AgentOptions {
   directory: string
@@ -18,13 +20,24 @@ interface AgentOptions {
 const stableAfterMs = 10_000
 const firstPauseMs = 500
 const longestPauseMs = 8000
-/** Time between SIGTERM and SIGKILL. */
-const killAfterMs = 4000
+/** After SIGKILL, only a process that left the group can keep the output open. */
+const closeAfterKillMs = 500
 
-/** The agent's process, restarted when it ends, until `stop`. */
+const supervisor = fileURLToPath(new URL('supervise.js', import.meta.url))
+
+/** A started command and all processes that it started. */
+interface Group {
+  leader: ChildProcess
+  /** Resolves when all of them have ended. */
+  closed: Promise<unknown>
+  /** Why the command could not be started. */
+  failed: string | null
+}
+
+/** The agent's command in its own process group, restarted when it ends, until `stop`. */
 export class AgentProcess {
   readonly #options: AgentOptions
-  #child: ChildProcess | undefined
+  #group: Group | undefined
   #restartTimer: NodeJS.Timeout | undefined
   #stopped = false
   #failures = 0
@@ -36,35 +49,38 @@ export class AgentProcess {
 
   start() {
     const { directory, command, env, on } = this.#options
-    const [program, ...args] = command
     const startedAt = performance.now()
-    // The IPC channel closes when this process ends, which ends the agent (end-with-parent.ts).
-    const child = spawn(program, args, { cwd: directory, env: env(), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-    this.#child = child
+    const leader = spawn(process.execPath, [supervisor, ...command], {
+      cwd: directory,
+      env: env(),
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: process.platform !== 'win32',
+    })
+    const closed = new Promise((resolve) => leader.once('close', resolve))
+    const group: Group = { leader, closed, failed: null }
+    this.#group = group
     for (const stream of ['stdout', 'stderr'] as const) {
-      const input = child[stream]
+      const input = leader[stream]
       if (input) createInterface({ input }).on('line', (line) => on.line(line, stream))
     }
     const ended = (how: string) => {
-      if (this.#child !== child || this.#stopped) return
-      this.#child = undefined
+      if (this.#group !== group || this.#stopped) return
       this.#failures = performance.now() - startedAt > stableAfterMs ? 0 : this.#failures
       const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures++)
-      on.ended(how, pauseMs)
-      this.#restartTimer = setTimeout(() => this.start(), pauseMs)
+      on.ended(group.failed ?? how, pauseMs)
+      clearTimeout(this.#restartTimer)
+      this.#restartTimer = setTimeout(() => this.#replace(), pauseMs)
     }
-    child.on('error', (error) => ended(error.message))
-    child.on('close', (code, signal) => ended(signal ? `was ended by ${signal}` : `exited with code ${code}`))
+    leader.on('message', ({ failed }: { failed: string }) => {
+      group.failed = `could not be started: ${failed}`
+    })
+    leader.on('error', ({ message }) => ended(`could not be started: ${message}`))
+    leader.on('exit', (code, signal) => ended(signal ? `was ended by ${signal}` : `exited with code ${code}`))
   }
 
-  /** Restarts are sequential: two at once would leave a process that is never ended. */
   restart(): Promise<void> {
     this.#failures = 0
-    this.#restarted = this.#restarted.then(async () => {
-      await this.#end()
-      if (!this.#stopped) this.start()
-    })
-    return this.#restarted
+    return this.#replace()
   }
 
   async stop() {
@@ -73,15 +89,28 @@ export class AgentProcess {
     await this.#end()
   }
 
+  /** One at a time: two at once would leave a process that is never ended. */
+  #replace(): Promise<void> {
+    clearTimeout(this.#restartTimer)
+    this.#restarted = this.#restarted.then(async () => {
+      await this.#end()
+      if (!this.#stopped) this.start()
+    })
+    return this.#restarted
+  }
+
+  /** Ends the whole group and waits until it has ended, so that its port is free. */
   async #end() {
     clearTimeout(this.#restartTimer)
-    const child = this.#child
-    this.#child = undefined
-    if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
-    const closed = once(child, 'close')
-    child.kill('SIGTERM')
-    const force = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
-    await closed
-    clearTimeout(force)
+    const { leader, closed } = this.#group ?? {}
+    this.#group = undefined
+    if (leader?.pid === undefined) return
+    endGroup(leader.pid)
+    const hasClosed = await Promise.race([closed, sleep(killAfterMs, false, { ref: false })])
+    // Also those whose output goes elsewhere.
+    killGroup(leader.pid)
+    if (hasClosed === false) await Promise.race([closed, sleep(closeAfterKillMs, false, { ref: false })])
+    leader.stdout?.destroy()
+    leader.stderr?.destroy()
   }
 }

@@ -1,12 +1,16 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { filledDataDir } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 import { Shell, temporary } from '../test/baton.ts'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 
 /** A service process with one user and one team. */
@@ -63,6 +67,18 @@ async function inited(shell: Shell, name = 'my-agent') {
   return join(shell.cwd, name)
 }
 
+/** A TypeScript project; what npm would fetch from a registry is linked from this repository. */
+async function initedTypeScript(shell: Shell, name: string, ...options: string[]) {
+  expect(await shell.run(['init', name, '--ts', '--no-install', ...options])).toMatchObject({ code: 0 })
+  const cwd = join(shell.cwd, name)
+  const modules = join(cwd, 'node_modules')
+  for (const folder of ['@baton', '@types', '.bin']) await mkdir(join(modules, folder), { recursive: true })
+  for (const module of ['@baton/sdk', '@types/node', 'tsx', '.bin/tsx']) {
+    await symlink(join(root, 'node_modules', module), join(modules, module))
+  }
+  return cwd
+}
+
 async function loggedIn(url: string) {
   const shell = await Shell.open()
   const args = ['login', '--url', url, '--email', ann.email, '--password-stdin']
@@ -101,7 +117,7 @@ test.skipIf(process.env.DATABASE_URL)(
     expect(Date.now() - delegatedAt).toBeLessThan(10_000)
     expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
     await dev.says(/agent \| Listening on/)
-    await dev.says(/200 AgentSessionEvent created/)
+    await dev.says(/200 AgentSessionEvent created .* ms http:\/\/\S+\/issue\/ENG-\d+/)
 
     // Saving a file restarts the agent.
     const code = await readFile(join(cwd, 'agent.js'), 'utf8')
@@ -190,6 +206,127 @@ test.skipIf(process.env.DATABASE_URL)(
   },
 )
 
+/** Whether a process exists and has not ended. */
+async function isAlive(pid: number) {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return status !== null && !/^\d+ \(.*\) Z/.test(status)
+}
+
+const wrappers: [string, string[]][] = [
+  ['npx', ['npx', 'tsx', 'agent.ts']],
+  ['sh', ['sh', '-c', `node --import tsx agent.ts; echo ended`]],
+]
+
+test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappers)(
+  'dev restarts and ends the agent behind %s, and leaves no process',
+  { timeout: 120_000 },
+  async ([wrapper, command]) => {
+    const { url, issue, activityTypes } = await shared()
+    const name = `behind-${wrapper}`
+    const shell = await loggedIn(url)
+    const cwd = await initedTypeScript(shell, name)
+    const port = await freePort()
+    const source = join(cwd, 'agent.ts')
+    const code = (await readFile(source, 'utf8')).replace('Listening on', `$${'{process.pid}'} listens on`)
+    await writeFile(source, code)
+    const dev = shell.start(['dev', '--port', String(port), '--', ...command], { cwd })
+    const pids = () => [...dev.stdout.matchAll(/agent \| (\d+) listens/g)].map(([, pid]) => Number(pid))
+    await dev.says(/\d+ listens on/)
+    await dev.says(/Ready/)
+
+    // Saving restarts it: the port is free for the next one, which receives the delivery.
+    await writeFile(source, `${code}\n// saved\n`)
+    while (pids().length < 2) await dev.says(/listens on[\s\S]*listens on/)
+    expect(await isAlive(pids()[0] as number)).toBe(false)
+    expect(dev.stdout + dev.stderr).not.toMatch(/EADDRINUSE|Restarting it/)
+    const session = await trigger(shell, await issue('Mend the roof'), name)
+    expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
+
+    // One that ignores SIGTERM is killed.
+    await writeFile(
+      source,
+      `${code.replace(/process\.once\('SIGTERM'/, "process.on('SIGTERM', () => {}).once('exit'")}\n`,
+    )
+    await dev.says(/listens on[\s\S]*listens on[\s\S]*listens on/)
+    expect(await dev.interrupt()).toMatchObject({ code: 0 })
+    expect(await isOpen(port)).toBe(false)
+    for (const pid of pids()) expect(await isAlive(pid)).toBe(false)
+
+    // As is one whose `baton dev` was killed.
+    const killed = shell.start(['dev', '--', ...command], { cwd })
+    await killed.says(/\d+ listens on/)
+    const [, last = ''] = /(\d+) listens on/.exec(killed.stdout) ?? []
+    killed.child.kill('SIGKILL')
+    while (await isAlive(Number(last))) await sleep(50)
+    expect(await isOpen(port)).toBe(false)
+  },
+)
+
+test.skipIf(process.env.DATABASE_URL)(
+  'init --ts writes agents that compile and that dev and npm start run',
+  { timeout: 120_000 },
+  async () => {
+    const { url, issue, activityTypes } = await shared()
+    const shell = await loggedIn(url)
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    for (const example of ['triage', 'echo']) {
+      const name = `typed-${example}`
+      const cwd = await initedTypeScript(shell, name, '--example', example)
+      await promisify(execFile)(process.execPath, [tsc], { cwd })
+      const dev = shell.start(['dev', '--port', String(await freePort())], { cwd })
+      await dev.says(/Listening on/)
+      const session = await trigger(shell, await issue('Mend the fence'), name)
+      const asked = example === 'triage' ? 'elicitation' : 'response'
+      expect(await activityTypes(session, (types) => types.includes(asked))).toContain(asked)
+      expect(await dev.interrupt()).toMatchObject({ code: 0 })
+    }
+    const started = execFile('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo') })
+    onTestFinished(() => void started.kill())
+    let output = ''
+    for await (const text of started.stdout ?? []) {
+      output += text
+      if (output.includes('Listening on')) break
+    }
+    expect(output).toContain('Listening on')
+  },
+)
+
+test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { timeout: 120_000 }, async () => {
+  const { url, call, issue } = await shared()
+  const shell = await loggedIn(url)
+  const cwd = await inited(shell, 'forgetful')
+  const port = String(await freePort())
+  const ready = shell.start(['dev', '--port', port], { cwd })
+  await ready.says(/Ready/)
+  expect(await ready.interrupt()).toMatchObject({ code: 0 })
+  const env = await readFile(join(cwd, '.env'), 'utf8')
+  const [, appId] = /APP_ID=(\w+)/.exec(env) ?? []
+
+  await writeFile(join(cwd, '.env'), env.replace(/svc_sk_\w+/, 'svc_sk_wrong'))
+  const client = `CLIENT_SECRET in .env is not the client secret of forgetful. Run \`baton apps rotate client ${appId} --env .env\` to get a new one.\n`
+  for (const args of [['dev'], ['apps', 'install']]) {
+    const refused = await shell.run(args, { cwd })
+    expect(refused).toMatchObject({ code: 1, stderr: client })
+  }
+  expect(await shell.run(['apps', 'rotate', 'client', '--env', '.env'], { cwd })).toMatchObject({ code: 0 })
+
+  const rotated = await readFile(join(cwd, '.env'), 'utf8')
+  await writeFile(join(cwd, '.env'), rotated.replace(/pwhsec_\w+/, 'pwhsec_wrong'))
+  const dev = shell.start(['dev'], { cwd })
+  await dev.says(/Listening on/)
+  await dev.says(/Ready/)
+  await trigger(shell, await issue('Mend the lock'), 'forgetful')
+  await dev.says(
+    /baton \| WEBHOOK_SECRET in \.env is not the webhook secret of forgetful\. Run `baton apps rotate webhook app_\w+ --env \.env` to get a new one\.\n/,
+  )
+  // The new secret restarts the agent, which then accepts deliveries.
+  expect(await shell.run(['apps', 'rotate', 'webhook', '--env', '.env'], { cwd })).toMatchObject({ code: 0 })
+  await dev.says(/Listening on[\s\S]*Listening on/)
+  expect(await shell.run(['trigger', 'ping'], { cwd })).toMatchObject({ code: 0 })
+  expect(await dev.interrupt()).toMatchObject({ code: 0 })
+  expect((await call('GET', `/agent-apps/${appId}`)).name).toBe('forgetful')
+})
+
 test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports errors', async () => {
   const shell = new Shell(await temporary())
   const init = (...args: string[]) => shell.run(['init', ...args, '--no-install'])
@@ -202,6 +339,13 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports error
     name: 'here',
     dependencies: { '@baton/sdk': expect.stringMatching(/^file:.*sdk$/) },
     devDependencies: { '@baton/cli': expect.stringMatching(/^file:.*cli$/) },
+  })
+
+  // Once logged in, the packages come from the instance.
+  expect(await init('far', '--url', 'https://baton.example/', '--json')).toMatchObject({ code: 0 })
+  expect(JSON.parse(await readFile(join(shell.cwd, 'far', 'package.json'), 'utf8'))).toMatchObject({
+    dependencies: { '@baton/sdk': 'https://baton.example/packages/sdk.tgz' },
+    devDependencies: { '@baton/cli': 'https://baton.example/packages/cli.tgz' },
   })
 
   for (const [example, says] of [
@@ -228,7 +372,7 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports error
   expect(await init()).toMatchObject({ code: 2 })
   expect(await init('Bad Name')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--name/) })
   expect(await init('baton-agent')).toMatchObject({ code: 2, stderr: expect.stringMatching(/name of the service/) })
-  expect((await readdir(shell.cwd)).sort()).toEqual(['echo', 'here', 'triage'])
+  expect((await readdir(shell.cwd)).sort()).toEqual(['echo', 'far', 'here', 'triage'])
   const nowhere = await shell.run(['init', 'there', '--sdk', 'file:./nowhere.tgz'])
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/files were written/) })
 

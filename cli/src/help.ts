@@ -7,7 +7,7 @@ export function overview(commands: readonly Command[]): string {
 Commands:
 ${indent(table(commands.map(({ name, summary }) => [name, summary])))}
 
-Run \`baton COMMAND --help\` for details. Every command accepts --json.
+Run \`baton COMMAND --help\` for details, \`baton --version\` for the version. Every command accepts --json.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. \`dev\`, \`listen\` and
 \`deliveries --follow\` run until Ctrl-C and then exit with 0.
 `

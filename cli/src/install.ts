@@ -40,9 +40,7 @@ export async function install(account: Account, options: InstallOptions): Promis
   const cookie = (started.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   const answer = await installer.callback(new Request(approvedAt, { headers: { cookie } }))
   if (tokens) return tokens
-  throw new Failure(`The installation failed: ${(await answer.text()).trim()}`, {
-    advice: 'If the client secret is no longer valid, run `baton apps rotate client`.',
-  })
+  throw new Failure(`The installation failed: ${(await answer.text()).trim()}`)
 }
 
 /** Does what a manager does in a browser: opens the consent page and approves. Returns the redirect URL. */

@@ -11,6 +11,7 @@ import { verify } from './commands/verify.ts'
 import { explain, UsageError } from './failure.ts'
 import { helpOf, overview } from './help.ts'
 import { Terminal } from './terminal.ts'
+import { version } from './version.ts'
 
 const commands: readonly Command[] = [login, init, dev, listen, trigger, deliveries, verify, doctor, apps]
 
@@ -26,6 +27,7 @@ process.exitCode = await main(process.argv.slice(2))
 async function main([name, ...argv]: string[]): Promise<number> {
   const terminal = new Terminal(split(argv).own.includes('--json'))
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return overviewOrHelp(argv[0])
+  if (name === '--version' || name === '-v') return print(`${version}\n`)
   const command = commands.find((one) => one.name === name)
   const controller = new AbortController()
   try {

@@ -98,13 +98,15 @@ async function updateIfChanged(
  * Whether the app has the values of manifest.json, which may be invalid: the service validates it. The webhook's URL is
  * not compared, because `dev` replaces it.
  */
-function isRegistered({ name, description, icon_url, developer, oauth, webhook }: AgentAppManifest, app: AgentApp) {
+function isRegistered(manifest: AgentAppManifest, app: AgentApp) {
+  const { name, description, icon_url, install_page_url, developer, oauth, webhook } = manifest
   const sameItems = (a: readonly string[] = [], b: readonly string[] = []) =>
     String([...a].sort()) === String([...b].sort())
   return (
     name === app.name &&
     (description ?? null) === app.description &&
     (icon_url ?? null) === app.icon_url &&
+    (install_page_url ?? null) === app.install_page_url &&
     developer?.name === app.developer.name &&
     (developer?.url ?? null) === app.developer.url &&
     sameItems(oauth?.scopes, app.requested_scopes) &&

@@ -10,6 +10,7 @@ import {
   ResourceType,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
+import type { NameKind } from './names.ts'
 import { operation } from './operation.ts'
 import { type AppScope, appScopes, routes } from './routes.ts'
 
@@ -20,6 +21,7 @@ const shortName = (more: TStringOptions & { not?: object } = {}) =>
     minLength: limits.appNameMin,
     maxLength: limits.name,
     pattern: '\\S',
+    'x-name': 'plain' satisfies NameKind,
     'x-message': `must be a name of ${limits.appNameMin} to ${limits.name} characters`,
     ...more,
   })
@@ -34,6 +36,7 @@ export const Manifest = Type.Object(
     $schema: Type.Optional(Type.String({ description: 'The URL of this schema' })),
     schemaVersion: Type.Literal('1.0.0', { 'x-message': 'must be "1.0.0"' }),
     name: shortName({
+      'x-name': 'app' satisfies NameKind,
       not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service, Baton' },
     }),
     description: Type.Optional(Type.String({ maxLength: limits.appDescription })),
@@ -41,6 +44,11 @@ export const Manifest = Type.Object(
     developer: Type.Object({ name: shortName(), url: Type.Optional(Url('must be an http or https URL')) }, closed),
     distribution: Type.Optional(
       Type.Literal('private', { 'x-message': 'must be private; public apps are not supported yet' }),
+    ),
+    install_page_url: Type.Optional(
+      Url('must be an https URL on the host of developer.url or of a redirect URI', {
+        description: "The page of the app's own website where a manager installs it; the web app links to it",
+      }),
     ),
     oauth: Type.Object(
       {
@@ -94,6 +102,8 @@ export const AgentApp = Type.Object(
     icon_url: nullable(Type.String()),
     developer: Type.Object({ name: Type.String(), url: nullable(Type.String()) }, closed),
     distribution: Type.Literal('private'),
+    /** The page where a manager installs it; null if it is installed from its page in the web app. */
+    install_page_url: nullable(Type.String()),
     redirect_uris: Type.Array(Type.String()),
     requested_scopes: Type.Array(Type.Enum(scopes)),
     webhook: Type.Object(
@@ -125,6 +135,8 @@ export const AppSetup = Type.Object(
     registered_at: Timestamp,
     /** Null if it is not installed. */
     installed_at: nullable(Timestamp),
+    /** When the app got the tokens of its current approval; null if it has not, or has revoked them. */
+    tokens_fetched_at: nullable(Timestamp),
     /** First 2xx answer of the receiver or a listener to an event; null if none. Test pings do not count. */
     first_delivered_at: nullable(Timestamp),
     /** Null if it has posted none; only its first hundred answered sessions are searched. */
@@ -168,7 +180,8 @@ export const agentApps = {
   }),
   getAgentApp: operation(routes.getAgentApp, { summary: 'Get an agent app', returns: { 200: AgentApp } }),
   getAppSetup: operation(routes.getAppSetup, {
-    summary: 'Get the setup progress of an agent app: registered, installed, first delivery, first thought',
+    summary:
+      'Get the setup progress of an agent app: registered, installed, tokens fetched, first delivery, first thought',
     returns: { 200: AppSetup },
   }),
   replaceAgentApp: operation(routes.replaceAgentApp, {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { closed, id, list, Name, nullable, Page, paging, Timestamp } from './common.ts'
+import { AgentName, closed, id, list, nullable, Page, paging, Timestamp } from './common.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
@@ -63,7 +63,7 @@ export const PersonalAgent = Type.Object(
 )
 export type PersonalAgent = Static<typeof PersonalAgent>
 
-export const NewPersonalAgent = Type.Object({ name: Name, instructions: Instructions }, closed)
+export const NewPersonalAgent = Type.Object({ name: AgentName, instructions: Instructions }, closed)
 export type NewPersonalAgent = Static<typeof NewPersonalAgent>
 export const PersonalAgentChange = Type.Partial(NewPersonalAgent, closed)
 export type PersonalAgentChange = Static<typeof PersonalAgentChange>
@@ -121,4 +121,5 @@ export const agents = {
     returns: { 200: list(Choice) },
     errors: ['RESOURCE_NOT_FOUND'],
   }),
+  getUser: operation(routes.getUser, { summary: 'Get a person or agent', returns: { 200: Choice } }),
 }

@@ -50,6 +50,16 @@ export type NewComment = Static<typeof NewComment>
 export const CommentChange = Type.Partial(Type.Object({ text: Text, is_resolved: Type.Boolean() }), closed)
 export type CommentChange = Static<typeof CommentChange>
 
+/** A comment with the code and title of its issue, or the title of its project. */
+export const FoundComment = Type.Object(
+  {
+    ...Comment.properties,
+    target: Type.Object({ code: nullable(Type.String()), title: Type.String() }, closed),
+  },
+  { ...closed, title: 'FoundComment' },
+)
+export type FoundComment = Static<typeof FoundComment>
+
 export const comments = {
   listComments: operation(routes.listComments, {
     summary: 'List comments of an issue or project, oldest first',
@@ -62,6 +72,12 @@ export const comments = {
     body: NewComment,
     returns: { 201: Comment },
     errors: ['RESOURCE_NOT_FOUND'],
+  }),
+  searchComments: operation(routes.searchComments, {
+    summary:
+      'Search the text of comments that you can see, newest first; words without three letters or digits in a row are ignored',
+    query: Type.Object({ ...paging, query: Type.String({ minLength: 1, maxLength: limits.query }) }, closed),
+    returns: { 200: list(FoundComment) },
   }),
   getComment: operation(routes.getComment, {
     summary: 'Get a comment',

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { limits } from './limits.ts'
+import type { NameKind } from './names.ts'
 
 /** Unknown keys are refused, not dropped. */
 export const closed = { additionalProperties: false } as const
@@ -7,12 +8,18 @@ export const closed = { additionalProperties: false } as const
 /** Where a schema has `x-message`, validation errors contain it instead of the default message. */
 export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
 
-export const Name = Type.String({
-  minLength: 1,
-  maxLength: limits.name,
-  pattern: '\\S',
-  'x-message': `must have 1 to ${limits.name} characters and not only spaces`,
-})
+/** `x-name` normalises the text before its length is checked, and refuses names that mislead readers (names.ts). */
+const nameOf = (kind: NameKind) =>
+  Type.String({
+    minLength: 1,
+    maxLength: limits.name,
+    pattern: '\\S',
+    'x-name': kind,
+    'x-message': `must have 1 to ${limits.name} characters and not only spaces`,
+  })
+export const Name = nameOf('plain')
+export const PersonName = nameOf('person')
+export const AgentName = nameOf('agent')
 
 export const Guidance = Type.String({ maxLength: limits.guidance })
 

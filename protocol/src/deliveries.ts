@@ -58,6 +58,12 @@ const deliveryFields = {
   type: Type.String(),
   action: Type.String(),
   status: DeliveryStatus,
+  /** Pending, but not sent for now: the endpoint is disabled, or an earlier delivery of the session comes first. */
+  held: Type.Boolean(),
+  /** The issue that the event concerns, with its current title; null if there is none or it is private now. */
+  issue: nullable(
+    Type.Object({ id: id('iss'), code: Type.String(), title: Type.String() }, { ...closed, title: 'DeliveryIssue' }),
+  ),
   created_at: Timestamp,
   /** Null if none is scheduled. */
   next_attempt_at: nullable(Timestamp),
@@ -77,9 +83,11 @@ export const DeliveryDetail = Type.Object(
 export type DeliveryDetail = Static<typeof DeliveryDetail>
 
 const eventTypes = ['Issue', 'Comment', 'Project', ...appEventTypes, 'Ping'] as const
+const statusFilters = [...statuses, 'held'] as const
 const filters = {
   ...paging,
-  status: Type.Optional(DeliveryStatus),
+  /** `held` selects the pending deliveries with `held: true`. */
+  status: Type.Optional(Type.Enum(statusFilters, { 'x-message': `must be one of: ${statusFilters.join(', ')}` })),
   type: Type.Optional(Type.Enum([...eventTypes], { 'x-message': `must be one of: ${eventTypes.join(', ')}` })),
 }
 export const DeliveryQuery = Type.Object(filters, closed)

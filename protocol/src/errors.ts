@@ -36,6 +36,7 @@ export const errors = {
   },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 
+  ALREADY_INSTALLED: { status: 409, message: 'The app is already installed.' },
   ALREADY_MEMBER: { status: 409, message: 'You are already a member of that workspace.' },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   IDEMPOTENCY_KEY_REUSED: {
@@ -49,7 +50,7 @@ export const errors = {
   },
   REDELIVERY_LIMIT_REACHED: {
     status: 409,
-    message: `The delivery already has ${limits.attemptsPerDelivery} attempts, the maximum.`,
+    message: `The delivery was already redelivered ${limits.redeliveriesPerDelivery} times, the maximum.`,
   },
   SESSION_ENDED: {
     status: 409,
@@ -58,6 +59,10 @@ export const errors = {
   VIEW_LIMIT_REACHED: {
     status: 409,
     message: `You already have ${limits.viewsPerPerson} views, the maximum. Delete one first.`,
+  },
+  WORKSPACE_LIMIT_REACHED: {
+    status: 409,
+    message: `You already created ${limits.workspacesPerPerson} workspaces, the maximum. Use one of them, or join one by invitation.`,
   },
   WEBHOOK_LIMIT_REACHED: {
     status: 409,

@@ -61,6 +61,7 @@ export {
   CommentData,
   type CommentTarget,
   commentFields,
+  type FoundComment,
   type NewComment,
 } from './comments.ts'
 export type { Role } from './common.ts'
@@ -98,8 +99,9 @@ export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { NewPerson, Person } from './login.ts'
+export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
-export type { AuthorizeQuery, Consent, ConsentRequest, Program, TokenResponse } from './oauth.ts'
+export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
 export type * from './planning.ts'
 export {

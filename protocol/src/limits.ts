@@ -16,6 +16,8 @@ export const limits = {
   query: 200,
   importedIssues: 500,
   viewsPerPerson: 100,
+  /** Workspaces that one person creates. */
+  workspacesPerPerson: 20,
   personalAgentsPerPerson: 20,
   instructions: 10_000,
   viewQuery: 2000,
@@ -49,8 +51,8 @@ export const limits = {
   relayedBytes: 8 * 1024 * 1024,
   /** Burst of test pings to one webhook; refills evenly. */
   testsPerMinute: 30,
-  /** Scheduled and requested attempts together. */
-  attemptsPerDelivery: 100,
+  /** Requests to send one delivery again. */
+  redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
   /** Days in a webhook's health, including today. */
@@ -82,9 +84,14 @@ export const limits = {
   /** Unsent data of one event stream; the stream is closed above this. */
   unreadStreamBytes: 1024 * 1024,
 
-  /** Burst of failed sign-ins; refills evenly over the period. */
+  /** Bursts of failed sign-ins; they refill evenly over the period. For one e-mail from one network: */
   signInFailuresPerEmail: 10,
+  /** From one network, for any e-mail. */
   signInFailuresPerAddress: 60,
   signInPeriodSeconds: 600,
+  /** For one e-mail, from all networks where its account has not signed in during these days. */
+  signInFailuresPerEmailElsewhere: 50,
+  signInElsewherePeriodSeconds: 3600,
+  knownNetworkDays: 30,
   signUpsPerAddress: 60,
 } as const

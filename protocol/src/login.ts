@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { closed, Email, id, Name, Role, text } from './common.ts'
+import { closed, Email, id, PersonName, Role, text } from './common.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
@@ -34,7 +34,7 @@ const Login = Type.Object(
   { ...closed, title: 'Login' },
 )
 
-export const NewPerson = Type.Object({ email: Email, password: Password, name: Name }, closed)
+export const NewPerson = Type.Object({ email: Email, password: Password, name: PersonName }, closed)
 export type NewPerson = Static<typeof NewPerson>
 
 export const login = {

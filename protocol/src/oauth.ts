@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
 import { appEventTypes, ResourceType } from './deliveries.ts'
+import { Coverage } from './installations.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
-import { routes } from './routes.ts'
+import { appScopes, routes } from './routes.ts'
 import { Refs } from './tracker.ts'
 
 /** RFC 6749: unknown parameters are ignored. */
@@ -110,6 +111,22 @@ export const Consent = Type.Object(
 )
 export type Consent = Static<typeof Consent>
 
+/** Teams as in Coverage. */
+export const InstallApproval = Type.Object(
+  {
+    ...Coverage.properties,
+    /** Some scopes of the manifest; default: all of them. An empty list grants `read`, as in an approved consent. */
+    scopes: Type.Optional(
+      Type.Array(Type.Enum([...appScopes], { 'x-message': `must be one of: ${appScopes.join(', ')}` }), {
+        uniqueItems: true,
+        'x-message': 'must contain scopes, each once',
+      }),
+    ),
+  },
+  closed,
+)
+export type InstallApproval = Static<typeof InstallApproval>
+
 const Redirect = Type.Object({ redirect_to: Type.String() }, closed)
 const form = { bodyFormat: 'form', errorFormat: 'oauth' } as const
 
@@ -182,8 +199,7 @@ export const oauth = {
     anyQuery: true,
     body: Type.Object({}, open),
     errorFormat: 'oauth',
-    returns: { 201: RegisteredClient, 400: OAuthError },
-    errors: ['RATE_LIMIT_EXCEEDED'],
+    returns: { 201: RegisteredClient, 400: OAuthError, 429: OAuthError },
   }),
   getServerMetadata: operation(routes.getServerMetadata, {
     summary: 'Get the OAuth metadata of this service (RFC 8414)',
@@ -210,6 +226,12 @@ export const oauth = {
   denyConsent: operation(routes.denyConsent, {
     summary: 'Deny a consent request; returns where to redirect the browser',
     returns: { 200: Redirect },
+  }),
+  installApp: operation(routes.installApp, {
+    summary: 'Install an agent app as after an approved consent; the tokens are returned only once',
+    body: InstallApproval,
+    returns: { 201: TokenResponse },
+    errors: ['ALREADY_INSTALLED'],
   }),
   listPrograms: operation(routes.listPrograms, {
     summary: 'List your connected programs, such as MCP clients, in all workspaces, newest first',

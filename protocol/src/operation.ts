@@ -50,7 +50,7 @@ export const successStatus = (operation: Operation) => Number(Object.keys(operat
 /** All error codes that the operation can return, for its description. */
 export function errorsOf({ route, body, errors: own = [], errorFormat }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
-  codes.add('INTERNAL_ERROR').add('NOT_READY')
+  codes.add('INTERNAL_ERROR').add('NOT_READY').add('HEADERS_TOO_LARGE')
   if (errorFormat === 'oauth') return [...codes.add('BODY_TOO_LARGE')]
   if (route.caller === 'anyone or person') return [...codes.add('VALIDATION_ERROR')]
   if (route.caller !== 'anyone') codes.add('UNAUTHORIZED').add('INSTALLATION_REVOKED').add('RATE_LIMIT_EXCEEDED')

@@ -74,10 +74,16 @@ export const planning = {
     returns: { 200: list(Label) },
   }),
   createLabel: operation(routes.createLabel, { summary: 'Create a label', body: NewLabel, returns: { 201: Label } }),
+  getLabel: operation(routes.getLabel, { summary: 'Get a label', returns: { 200: Label } }),
   updateLabel: operation(routes.updateLabel, { summary: 'Change a label', body: LabelChange, returns: { 200: Label } }),
   deleteLabel: operation(routes.deleteLabel, {
     summary: 'Delete a label and remove it from issues and projects',
     returns: { 204: null },
+  }),
+  mergeLabel: operation(routes.mergeLabel, {
+    summary: 'Replace a label by another on all issues and projects, and delete it',
+    body: Type.Object({ into_label_id: Ref }, closed),
+    returns: { 200: Label },
   }),
 
   listMilestones: operation(routes.listMilestones, {
@@ -90,6 +96,7 @@ export const planning = {
     body: NewMilestone,
     returns: { 201: Milestone },
   }),
+  getMilestone: operation(routes.getMilestone, { summary: 'Get a milestone', returns: { 200: Milestone } }),
   updateMilestone: operation(routes.updateMilestone, {
     summary: 'Change a milestone',
     body: MilestoneChange,
@@ -110,6 +117,7 @@ export const planning = {
     body: NewCycle,
     returns: { 201: Cycle },
   }),
+  getCycle: operation(routes.getCycle, { summary: 'Get a cycle', returns: { 200: Cycle } }),
   updateCycle: operation(routes.updateCycle, { summary: 'Change a cycle', body: CycleChange, returns: { 200: Cycle } }),
   deleteCycle: operation(routes.deleteCycle, {
     summary: 'Delete a cycle and remove it from its issues',
@@ -126,6 +134,7 @@ export const planning = {
     body: NewInitiative,
     returns: { 201: Initiative },
   }),
+  getInitiative: operation(routes.getInitiative, { summary: 'Get an initiative', returns: { 200: Initiative } }),
   updateInitiative: operation(routes.updateInitiative, {
     summary: 'Change an initiative',
     body: InitiativeChange,

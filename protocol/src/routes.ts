@@ -68,6 +68,7 @@ export const routes = {
   getMetrics: { method: 'GET', path: '/metrics', at: 'root', caller: 'anyone' },
   getOpenApi: { method: 'GET', path: '/openapi.json', caller: 'anyone' },
   getInstance: { method: 'GET', path: '/instance', caller: 'anyone' },
+  getPackage: { method: 'GET', path: '/packages/:file', at: 'root', caller: 'anyone' },
 
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
@@ -131,17 +132,21 @@ export const routes = {
 
   listComments: { method: 'GET', path: '/comments', caller: 'member or app', scope: 'read' },
   createComment: { method: 'POST', path: '/comments', caller: 'member or app', scope: 'comments:create' },
+  searchComments: { method: 'GET', path: '/comments/search', caller: 'member' },
   getComment: { method: 'GET', path: '/comments/:comment_id', caller: 'member or app', scope: 'read' },
   updateComment: { method: 'PUT', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
   deleteComment: { method: 'DELETE', path: '/comments/:comment_id', caller: 'member or app', scope: 'write' },
 
   listLabels: { method: 'GET', path: '/labels', caller: 'member or app', scope: 'read' },
   createLabel: { method: 'POST', path: '/labels', caller: 'member or app', scope: 'write' },
+  getLabel: { method: 'GET', path: '/labels/:label_id', caller: 'member or app', scope: 'read' },
   updateLabel: { method: 'PUT', alsoBy: 'PATCH', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
   deleteLabel: { method: 'DELETE', path: '/labels/:label_id', caller: 'member or app', scope: 'write' },
+  mergeLabel: { method: 'POST', path: '/labels/:label_id/merge', caller: 'member' },
 
   listMilestones: { method: 'GET', path: '/milestones', caller: 'member or app', scope: 'read' },
   createMilestone: { method: 'POST', path: '/milestones', caller: 'member or app', scope: 'write' },
+  getMilestone: { method: 'GET', path: '/milestones/:milestone_id', caller: 'member or app', scope: 'read' },
   updateMilestone: {
     method: 'PUT',
     alsoBy: 'PATCH',
@@ -153,11 +158,13 @@ export const routes = {
 
   listCycles: { method: 'GET', path: '/cycles', caller: 'member or app', scope: 'read' },
   createCycle: { method: 'POST', path: '/cycles', caller: 'member or app', scope: 'write' },
+  getCycle: { method: 'GET', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'read' },
   updateCycle: { method: 'PUT', alsoBy: 'PATCH', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
   deleteCycle: { method: 'DELETE', path: '/cycles/:cycle_id', caller: 'member or app', scope: 'write' },
 
   listInitiatives: { method: 'GET', path: '/initiatives', caller: 'member or app', scope: 'read' },
   createInitiative: { method: 'POST', path: '/initiatives', caller: 'member or app', scope: 'write' },
+  getInitiative: { method: 'GET', path: '/initiatives/:initiative_id', caller: 'member or app', scope: 'read' },
   updateInitiative: {
     method: 'PUT',
     alsoBy: 'PATCH',
@@ -221,6 +228,7 @@ export const routes = {
   },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
+  installApp: { method: 'POST', path: '/agent-apps/:app_id/install', caller: 'manager' },
   requestInstall: { method: 'POST', path: '/agent-apps/:app_id/install-request', caller: 'member' },
   listInstallations: { method: 'GET', path: '/installations', caller: 'member' },
   getInstallation: { method: 'GET', path: '/installations/:installation_id', caller: 'member' },
@@ -231,6 +239,7 @@ export const routes = {
   // Agents and users to choose from
   listAgents: { method: 'GET', path: '/agents', caller: 'member or app', scope: 'read' },
   selectUsers: { method: 'GET', path: '/users/select', caller: 'member or app', scope: 'read' },
+  getUser: { method: 'GET', path: '/users/:user_id', caller: 'member or app', scope: 'read' },
 
   // The model of the built-in and personal agents
   getModelStatus: { method: 'GET', path: '/agents/model', caller: 'manager' },

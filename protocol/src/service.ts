@@ -48,4 +48,9 @@ export const service = {
     summary: 'Get the version of the instance, whether sign-up is open, and the demo login',
     returns: { 200: Instance },
   }),
+  getPackage: operation(routes.getPackage, {
+    summary: 'Get a package for npm: `sdk.tgz`, or `cli.tgz` with the command `baton`',
+    produces: 'application/gzip',
+    returns: { 200: Type.Unknown(), 304: null },
+  }),
 }

@@ -45,6 +45,7 @@ export const workspaces = {
     summary: 'Create a workspace; the caller becomes its owner',
     body: Type.Object({ name: Name }, closed),
     returns: { 201: Workspace },
+    errors: ['WORKSPACE_LIMIT_REACHED'],
   }),
   getWorkspace: operation(routes.getWorkspace, {
     summary: 'Get the workspace in X-Workspace-ID',

@@ -126,7 +126,8 @@ async function loadAroundIssues(run, { workspaceId, userId }) {
   )
   await run(
     `insert into comments (id, workspace_id, issue_id, author_id, text, mentioned_user_ids, is_resolved, internal, created_at, updated_at)
-     select ${id('cmt', 'row_number() over ()')}, workspace_id, id, $1, 'Hm', '{}', false, false, now(), now() from issues`,
+     select ${id('cmt', 'row_number() over ()')}, workspace_id, id, $1,
+       'Plain words about it' || case when right(id, 4) = '5000' then ' needle' else '' end, '{}', false, false, now(), now() from issues`,
     [userId],
   )
   await run(

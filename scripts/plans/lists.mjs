@@ -16,6 +16,8 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   `/issues?team_id=${team.id}&status=done&query=needle`,
   `/issues/${issue.id}/history`,
   `/comments?target_type=issue&target_id=${issue.id}`,
+  '/comments/search?query=needle',
+  '/comments/search?query=plain%20words',
   '/projects',
   '/labels',
   `/milestones?project_id=${project.id}`,
@@ -41,7 +43,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/installations',
   '/webhooks',
   `/webhooks/${webhook.id}/deliveries`,
-  ...['pending', 'succeeded', 'failed', 'canceled'].map(
+  ...['pending', 'succeeded', 'failed', 'canceled', 'held'].map(
     (status) => `/webhooks/${webhook.id}/deliveries?status=${status}`,
   ),
   ...[
@@ -49,6 +51,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
     'type=Ping',
     'type=Issue&status=pending',
     'type=Issue&status=failed',
+    'type=Issue&status=held',
     'type=Ping&status=succeeded',
   ].map((filter) => `/webhooks/${webhook.id}/deliveries?${filter}`),
   `/webhooks/${webhook.id}/health`,

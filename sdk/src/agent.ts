@@ -171,5 +171,9 @@ function toConsole(error: unknown) {
   // Without a stack: the code is not at fault, and every delivery reports it until a manager installs the app.
   if (isBatonError(error, 'REINSTALL_NEEDED')) {
     console.error(`[baton] ${error.details.installation_id}: ${error.message}`)
+  } else if (isBatonError(error, 'OAUTH_ERROR') && error.details.error === 'invalid_client') {
+    console.error(
+      '[baton] clientId or clientSecret is wrong. Get a new secret on the app page, or with `baton apps rotate client`.',
+    )
   } else console.error('[baton]', error)
 }

@@ -19,6 +19,7 @@ import { resolveCaller } from './login/caller.ts'
 import { loginRoutes } from './login/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
+import { packageRoutes } from './packages.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
@@ -39,6 +40,7 @@ export async function createApp(
   const door: Door = new Door(ctx, api, [
     ...serviceRoutes(ctx, metrics, lifecycle, web),
     ...docsRoutes,
+    ...packageRoutes,
     ...loginRoutes,
     ...workspaceRoutes,
     ...auditRoutes,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { verifies } from '../../conformance/requirements.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, unknownVariables, withPort } from './config.ts'
 
 const key = randomBytes(32)
 const base64 = key.toString('base64')
@@ -61,6 +62,50 @@ test('defaults that depend on where it runs', () => {
   expect(readConfig(postgres)).toMatchObject({ demo: false, signup: 'open', database: { kind: 'postgres' } })
   expect(readConfig({ ...postgres, BATON_DEMO: '1' }).demo).toBe(true)
   expect(readConfig({ BATON_DEMO: '0' }).demo).toBe(false)
+})
+
+describe('the demo and open sign-up are for loopback', () => {
+  test.for(['localhost', 'LOCALHOST', 'baton.localhost', '127.0.0.1', '127.255.255.254', '::1', '0:0:0:0:0:0:0:1'])(
+    'HOST=%s is loopback',
+    verifies('demo.loopback-only', 'signup.closed-off-loopback'),
+    (HOST) => {
+      expect(readConfig({ HOST })).toMatchObject({ local: true, demo: true, signup: 'open' })
+      expect(readConfig({ HOST, BATON_DEMO: '1' }).demo).toBe(true)
+    },
+  )
+
+  test.for(['0.0.0.0', '::', '192.168.0.7', '128.0.0.1', '126.255.255.255', 'fd00::1', 'baton.example', '0', '127.1'])(
+    'HOST=%s is not',
+    verifies('demo.loopback-only', 'signup.closed-off-loopback'),
+    (HOST) => {
+      expect(readConfig({ HOST })).toMatchObject({ local: false, demo: false, signup: 'invite' })
+      expect(readConfig({ HOST, BATON_SIGNUP: 'open' })).toMatchObject({ demo: false, signup: 'open' })
+      expect(() => readConfig({ HOST, BATON_DEMO: '1' })).toThrow(/^BATON_DEMO=1 requires a loopback HOST[^\n]*$/)
+      // A loopback root URL does not make up for it.
+      expect(readConfig({ HOST, BATON_ROOT_URL: 'http://localhost:3000' }).demo).toBe(false)
+    },
+  )
+})
+
+test('the default root URL of PORT=0 gets the port that it listens on', verifies('config.port-zero'), () => {
+  expect(withPort(readConfig({ PORT: '0' }), 4321)).toEqual(readConfig({ PORT: '4321' }))
+  expect(withPort(readConfig({ PORT: '0' }), 80).rootUrl).toBe('http://localhost')
+  const proxied = readConfig({ PORT: '0', BATON_ROOT_URL: 'https://baton.example' })
+  expect(withPort(proxied, 4321)).toEqual({ ...proxied, port: 4321 })
+})
+
+test('names unknown variables that begin with BATON_', verifies('config.unknown-variable-warns'), () => {
+  const known = Object.fromEntries(
+    [...readFileSync(new URL('../../docs/guides/running.md', import.meta.url), 'utf8').matchAll(/`(BATON_\w+)`/g)].map(
+      ([, name]) => [name, ''],
+    ),
+  )
+  expect(Object.keys(known).length).toBeGreaterThan(20)
+  expect(unknownVariables(known)).toEqual([])
+  expect(unknownVariables({ ...known, BATON_SIGN_UP: 'invite', BATON_A: '', BATONS: '1', HOME: '/' })).toEqual([
+    'BATON_A',
+    'BATON_SIGN_UP',
+  ])
 })
 
 describe('accepts', () => {
@@ -205,7 +250,7 @@ describe('refuses, in one line that names the variable', () => {
     expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)
   })
 
-  test('the demo, whose passwords are public, on a public address', () => {
+  test('the demo, whose passwords are public, on a public address', verifies('demo.loopback-only'), () => {
     expect(() => readConfig({ BATON_ROOT_URL: 'https://baton.example', BATON_DEMO: '1' })).toThrow(/^BATON_DEMO/)
   })
 

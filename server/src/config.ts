@@ -7,7 +7,7 @@ export interface Config {
   baseUrl: string
   mcpUrl: string
   appUrl: string
-  /** The root URL is a loopback address: the service is reachable from this machine only. */
+  /** `HOST` and the root URL are loopback addresses: the service is reachable from this machine only. */
   local: boolean
   database: { kind: 'embedded'; dataDir: string } | { kind: 'postgres'; url: string }
   /** Null: the key file in the data directory. */
@@ -38,11 +38,46 @@ export class ConfigError extends Error {}
 
 type Env = Record<string, string | undefined>
 
+/**
+ * Names of variables that look like a setting but are none: misspelt, or from another version. `readConfig` reads every
+ * setting, so a name that it did not read is unknown.
+ */
+export function unknownVariables(env: Env): string[] {
+  const known = new Set<string>()
+  const recording = new Proxy(env, {
+    get(target, name: string) {
+      known.add(name)
+      return target[name]
+    },
+  })
+  readConfig(recording)
+  return Object.keys(env)
+    .filter((name) => name.startsWith('BATON_') && !known.has(name))
+    .sort()
+}
+
+/** The configuration of a service with `PORT=0`, once it has a port: the default root URL contains it. */
+export const withPort = (config: Config, port: number): Config => ({
+  ...config,
+  port,
+  ...(config.rootUrl === defaultRootUrl(0) ? addressesAt(rootAddress(defaultRootUrl(port))) : {}),
+})
+
+const defaultRootUrl = (port: number) => `http://localhost:${port}`
+
+const addressesAt = (rootUrl: string) => ({
+  rootUrl,
+  baseUrl: `${rootUrl}/api/v1`,
+  mcpUrl: `${rootUrl}/mcp`,
+  appUrl: rootUrl,
+})
+
 /** The only reader of the environment. A bad value stops the start with a one-line message that names the variable. */
 export function readConfig(env: Env): Config {
   const port = read(env, 'PORT', 3000, wholeNumber(0, 65_535))
-  const rootUrl = read(env, 'BATON_ROOT_URL', rootAddress(`http://localhost:${port}`), rootAddress)
-  const local = isLoopback(new URL(rootUrl).hostname)
+  const host = read(env, 'HOST', '127.0.0.1', String)
+  const rootUrl = read(env, 'BATON_ROOT_URL', rootAddress(defaultRootUrl(port)), rootAddress)
+  const local = isLoopback(host.toLowerCase()) && isLoopback(new URL(rootUrl).hostname)
   const databaseUrl = read(env, 'DATABASE_URL', null, postgresUrl)
   const secretKey = read(env, 'BATON_SECRET_KEY', null, key)
   if (databaseUrl && !secretKey) {
@@ -52,17 +87,14 @@ export function readConfig(env: Env): Config {
   }
   const demo = read(env, 'BATON_DEMO', local && !databaseUrl, oneOf({ 0: false, 1: true }))
   if (demo && !local) {
-    throw new ConfigError('BATON_DEMO=1 requires a loopback BATON_ROOT_URL, because the demo passwords are public')
+    throw new ConfigError('BATON_DEMO=1 requires a loopback HOST and BATON_ROOT_URL, because demo passwords are public')
   }
   const role = read(env, 'BATON_ROLE', 'all', oneOf({ all: 'all', api: 'api', worker: 'worker' } as const))
   const stopDelayMs = read(env, 'BATON_STOP_DELAY', 0, wholeNumber(0, 3600)) * 1000
   return {
-    host: read(env, 'HOST', '127.0.0.1', String),
+    host,
     port,
-    rootUrl,
-    baseUrl: `${rootUrl}/api/v1`,
-    mcpUrl: `${rootUrl}/mcp`,
-    appUrl: rootUrl,
+    ...addressesAt(rootUrl),
     local,
     database: databaseUrl
       ? { kind: 'postgres', url: databaseUrl }
@@ -151,11 +183,12 @@ function rootAddress(text: string) {
   return origin
 }
 
-export const isLoopback = (hostname: string) =>
-  hostname === 'localhost' ||
-  hostname.endsWith('.localhost') ||
-  hostname === '[::1]' ||
-  (ipaddr.IPv4.isValidFourPartDecimal(hostname) && ipaddr.IPv4.parse(hostname).range() === 'loopback')
+/** Of the host of a URL, or of an address to listen on, in lower case. */
+export function isLoopback(hostname: string) {
+  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  return isAddress(address) && ipaddr.parse(address).range() === 'loopback'
+}
 
 function postgresUrl(text: string) {
   if (!['postgres:', 'postgresql:'].includes(url(text).protocol)) {

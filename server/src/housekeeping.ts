@@ -6,6 +6,7 @@ import { sweepDeliveries } from './delivery/retention.ts'
 import { sweepEvents } from './events/retention.ts'
 import { sweepRateLimits } from './http/rate-limit.ts'
 import { sweepRateWindows } from './http/rate-window.ts'
+import { sweepLoginNetworks } from './login/known-networks.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
 import { sweepRelayed } from './relay/relay.ts'
@@ -17,6 +18,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   'rate limits': sweepRateLimits,
   'rate windows': sweepRateWindows,
   logins: sweepLogins,
+  'known networks': sweepLoginNetworks,
   invitations: sweepInvitations,
   events: sweepEvents,
   deliveries: sweepDeliveries,

@@ -1,6 +1,6 @@
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig, unknownVariables } from './config.ts'
 import { createLog } from './log.ts'
-import { start } from './start.ts'
+import { type Running, start } from './start.ts'
 
 // At a terminal only warnings and the lines below; otherwise one JSON line per request for a log collector.
 const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
@@ -8,26 +8,37 @@ const log = createLog(process.stdout.isTTY ? 'warn' : 'info')
 /** Of these, requests get 10 seconds. A stop that hangs is ended; nothing committed is lost by that. */
 const maxStopMs = 30_000
 
+let stoppingSince: number | undefined
+/** Set before the start, which a stop waits for: the lock of the data directory is then released. */
+let starting: Promise<Running> | undefined
+
+async function stop(signal: 'SIGTERM' | 'SIGINT', stopDelayMs: number) {
+  if (stoppingSince !== undefined) {
+    // npm repeats the signal at once; a second Ctrl+C by the user comes later and ends the process.
+    if (signal === 'SIGINT' && Date.now() - stoppingSince > 2000) process.exit(1)
+    return
+  }
+  stoppingSince = Date.now()
+  console.log('Stopping …')
+  setTimeout(() => process.exit(1), stopDelayMs + maxStopMs).unref()
+  await (await starting)?.stop()
+  process.exit(0)
+}
+
 try {
   const config = readConfig(process.env)
-  const running = await start(config, log, console.log)
-  console.log(`Baton is ready at ${config.rootUrl}`)
-  console.log(`The API is described at ${config.baseUrl}/openapi.json`)
-  const { demo } = running
-  if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
-
-  let stoppingSince: number | undefined
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      // npm repeats the signal at once; a second Ctrl+C by the user comes later and ends the process.
-      if (stoppingSince !== undefined) return Date.now() - stoppingSince > 2000 ? process.exit(1) : undefined
-      stoppingSince = Date.now()
-      console.log('Stopping …')
-      setTimeout(() => process.exit(1), config.stopDelayMs + maxStopMs).unref()
-      await running.stop()
-      process.exit(0)
-    })
+  const unknown = unknownVariables(process.env)
+  if (unknown.length > 0) {
+    console.warn(`Unknown settings are ignored: ${unknown.join(', ')} (docs/guides/running.md lists all settings)`)
   }
+  starting = start(config, log, console.log)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal, config.stopDelayMs))
+  const { demo, config: running } = await starting
+  console.log(`Baton is ready at ${running.rootUrl}`)
+  // The root URL may be the address of a proxy, which has to be told the port.
+  if (config.port === 0) console.log(`It listens on port ${running.port} of ${running.host}`)
+  console.log(`The API is described at ${running.baseUrl}/openapi.json`)
+  if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
 } catch (error) {
   if (error instanceof ConfigError) console.error(error.message)
   else console.error('Baton could not start:', error)

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { startTimers } from './agent-sessions/timers.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError, withPort } from './config.ts'
 import type { Context } from './context.ts'
 import { Keyring } from './crypto.ts'
 import { DataDir } from './db/data-dir.ts'
@@ -15,6 +15,7 @@ import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { createDemo } from './demo/create.ts'
+import { disableDemo } from './demo/disable.ts'
 import { demoLoginOf } from './demo/login.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
@@ -29,6 +30,8 @@ import { readWebFiles } from './web/files.ts'
 const drainMs = 10_000
 
 export interface Running {
+  /** With the port that it listens on. */
+  config: Config
   /** The login of the demo workspace, if there is one. */
   demo: { email: string; password: string } | null
   stop(): Promise<void>
@@ -38,21 +41,20 @@ export interface Running {
 export async function start(config: Config, log: Logger, print: (line: string) => void): Promise<Running> {
   const { database } = config
   if (database.kind === 'postgres') {
+    const port = await availablePort(config)
     const db = await openPostgres(
       database.url,
       (error) => log.warn({ message: error.message }, 'lost a database connection'),
       print,
     )
-    return startOn(db, config, config.secretKey as Buffer, log)
+    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
     // Before a database is created, which takes seconds: fail early when the port is taken.
-    const probe = createServer()
-    await listen((address) => once(probe.listen(address), 'listening'), config)
-    probe.close()
+    const port = await availablePort(config)
     const db = await dataDir.openDatabase(print)
-    const running = await startOn(db, config, config.secretKey ?? dataDir.secretKey(), log)
+    const running = await startOn(db, withPort(config, port), config.secretKey ?? dataDir.secretKey(), log, print)
     return {
       ...running,
       async stop() {
@@ -66,7 +68,13 @@ export async function start(config: Config, log: Logger, print: (line: string) =
   }
 }
 
-async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): Promise<Running> {
+async function startOn(
+  db: Db,
+  config: Config,
+  secretKey: Buffer,
+  log: Logger,
+  print: (line: string) => void,
+): Promise<Running> {
   try {
     const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
     for (const name of await migrate(db, onWaiting)) log.info({ migration: name }, 'applied')
@@ -81,6 +89,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
     if (config.demo) await createDemo(ctx)
+    else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
@@ -92,6 +101,7 @@ async function startOn(db: Db, config: Config, secretKey: Buffer, log: Logger): 
         : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), metrics)
 
     return {
+      config,
       demo,
       async stop() {
         lifecycle.stopping = true
@@ -123,6 +133,15 @@ function startWorking(ctx: Context, waker: EndpointWaker, agents: AgentRunner, m
   return async () => {
     await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), agents.stop()])
   }
+}
+
+/** The configured port, or with `PORT=0` a free one. Fails if it is in use. */
+async function availablePort(config: Config): Promise<number> {
+  const probe = createServer()
+  await listen((address) => once(probe.listen(address), 'listening'), config)
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  return port
 }
 
 async function listen(listenOn: (address: { host: string; port: number }) => Promise<unknown>, { host, port }: Config) {

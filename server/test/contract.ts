@@ -47,9 +47,10 @@ export class Contract {
 
     const declared = operation.responses?.[status]
     if (!declared) return fail('which is not declared')
-    const mediaType = Object.keys(declared.content ?? {})[0]
-    if (!mediaType) return body === undefined ? undefined : fail('with a body that is not declared')
-    if (!headers.get('content-type')?.startsWith(mediaType.replace('*', ''))) fail(`which is not ${mediaType}`)
+    const mediaTypes = Object.keys(declared.content ?? {})
+    if (mediaTypes.length === 0) return body === undefined ? undefined : fail('with a body that is not declared')
+    const mediaType = mediaTypes.find((type) => headers.get('content-type')?.startsWith(type.replace('*', '')))
+    if (!mediaType) return fail(`which is not ${mediaTypes.join(' or ')}`)
     const pointer = ['paths', known.path, method.toLowerCase(), 'responses', status, 'content', mediaType, 'schema']
     this.#matches(`openapi#/${pointer.map(pointerPart).join('/')}`, body, fail)
   }

@@ -261,3 +261,16 @@ test.describe('narrow', () => {
     expect((await company.owner.api.getIssue({ issue_id: door.id })).status).toBe('done')
   })
 })
+
+test('an issue opens by its code in any letter case', async ({ page, company }) => {
+  const [door] = company.issues
+  await signedIn(page, company.owner)
+  for (const path of ['/issue/', '/issues/']) {
+    await page.goto(path + door.code.toLowerCase())
+    await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue(door.title)
+    await expect(page).toHaveURL(new RegExp(`/issue/${door.code}$`))
+  }
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').fill(door.code.toLowerCase())
+  await expect(page.getByRole('option').first()).toContainText(door.code)
+})

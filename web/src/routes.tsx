@@ -95,6 +95,14 @@ const issue = createRoute({
   path: '/issue/$code',
   component: lazyRouteComponent(() => import('./issues/issue/issue-screen.tsx'), 'IssueScreen'),
 })
+/** For addresses typed by hand: the list's address with a code. */
+const issueInList = createRoute({
+  getParentRoute: () => inside,
+  path: '/issues/$code',
+  beforeLoad: ({ params: { code } }) => {
+    throw redirect({ to: '/issue/$code', params: { code } })
+  },
+})
 const projects = createRoute({
   getParentRoute: () => inside,
   path: '/projects',
@@ -161,6 +169,16 @@ const team = createRoute({
   getParentRoute: () => settings,
   path: '/teams/$teamId',
   component: lazyRouteComponent(() => import('./workspaces/team-screen.tsx'), 'TeamScreen'),
+})
+const labels = createRoute({
+  getParentRoute: () => settings,
+  path: '/labels',
+  component: lazyRouteComponent(() => import('./planning/labels-screen.tsx'), 'LabelsScreen'),
+})
+const cycles = createRoute({
+  getParentRoute: () => settings,
+  path: '/cycles',
+  component: lazyRouteComponent(() => import('./planning/cycles-screen.tsx'), 'CyclesScreen'),
 })
 const agentApps = createRoute({
   getParentRoute: () => settings,
@@ -231,6 +249,7 @@ const routeTree = root.addChildren([
       home,
       issues,
       issue,
+      issueInList,
       projects,
       project,
       agents,
@@ -243,6 +262,8 @@ const routeTree = root.addChildren([
         members,
         teams,
         team,
+        labels,
+        cycles,
         agentApps,
         registerApp,
         agentApp,

@@ -10,6 +10,7 @@ import { indent } from '../help.ts'
 import { install } from '../install.ts'
 import { readManifest } from '../manifest.ts'
 import { scopeWords } from '../scope-words.ts'
+import { clientSecretWorks, wrongSecret } from '../secrets.ts'
 import { table } from '../terminal.ts'
 
 export const apps: Command = {
@@ -136,6 +137,9 @@ async function installApp(call: Call) {
   }
   const tokensDirectory = resolve(text(call, 'tokens') ?? 'tokens')
   const clientSecret = await findClientSecret(call, app)
+  if (!(await clientSecretWorks(account.url, app.client_id, clientSecret))) {
+    throw new Failure(wrongSecret('client', app, text(call, 'env')), { code: 'WRONG_CLIENT_SECRET' })
+  }
   const teams = await findTeams(account, text(call, 'teams'))
   const asksConsent = isInteractive() && !call.terminal.json && !call.values.yes
   const tokens = await install(account, {

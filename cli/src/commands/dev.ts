@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { AgentApp } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
 import { AgentProcess } from '../agent-process.ts'
@@ -9,9 +10,11 @@ import { Failure } from '../failure.ts'
 import { parseObject, readIfExists } from '../files.ts'
 import { logIn } from '../log-in.ts'
 import { readManifest } from '../manifest.ts'
+import { runsTypeScript } from '../project.ts'
 import { ensureInstalled, ensureRegistered } from '../registration.ts'
 import { relay } from '../relay.ts'
 import { relayFailure, relayOutput } from '../relay-output.ts'
+import { clientSecretWorks, wrongSecret } from '../secrets.ts'
 import { watchSources } from '../watch.ts'
 
 export const dev: Command = {
@@ -54,7 +57,20 @@ async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   } catch {
     throw new Failure('@baton/sdk is not installed here.', { code: 'NOT_INSTALLED', advice: 'Run `npm install`.' })
   }
-  return [process.execPath, '--import', new URL('../end-with-parent.js', import.meta.url).href, main]
+  return [process.execPath, ...typescriptLoader(directory, main), main]
+}
+
+/** Arguments for Node that let it run `main`: none for JavaScript, or if Node runs TypeScript itself. */
+function typescriptLoader(directory: string, main: string): string[] {
+  if (!/\.[cm]?ts$/.test(main) || runsTypeScript()) return []
+  try {
+    return ['--import', pathToFileURL(createRequire(join(directory, main)).resolve('tsx')).href]
+  } catch {
+    throw new Failure(`Node ${process.versions.node} cannot run ${main}, and tsx is not installed here.`, {
+      code: 'NO_TYPESCRIPT',
+      advice: 'Run `npm install tsx`, or use Node 22.18 or later.',
+    })
+  }
 }
 
 async function logInIfNeeded(call: Call): Promise<Account> {
@@ -79,6 +95,9 @@ async function prepare(call: Call, account: Account, directory: string) {
   const settings = { TOKENS: './tokens', ...before, ...known, PORT }
   // Now, before another step can fail: the secrets cannot be read again.
   await updateEnv(file, { ...known, PORT, TOKENS: settings.TOKENS })
+  if (!(await clientSecretWorks(account.url, app.client_id, known.CLIENT_SECRET ?? ''))) {
+    throw new Failure(wrongSecret('client', app), { code: 'WRONG_CLIENT_SECRET' })
+  }
   const tokensDirectory = resolve(directory, settings.TOKENS)
   await ensureInstalled(account, { app, settings, tokensDirectory }, { note, signal: call.signal })
   return { app, settings }
@@ -97,10 +116,11 @@ interface Run {
 
 async function runAgent(call: Call, { directory, command, account, app, settings }: Run) {
   const { terminal, signal } = call
+  const currentSettings = () => ({ ...settings, ...readEnvSync(join(directory, '.env')) })
   const agent = new AgentProcess({
     directory,
     command,
-    env: () => ({ ...process.env, ...settings, ...readEnvSync(join(directory, '.env')) }),
+    env: () => ({ ...process.env, ...currentSettings() }),
     on: {
       line: (line, stream) =>
         terminal.event({ event: 'output', stream, line }, `${terminal.paint('cyan', 'agent |')} ${line}`),
@@ -115,7 +135,14 @@ async function runAgent(call: Call, { directory, command, account, app, settings
   try {
     agent.start()
     terminal.note(`${app.name} is running in ${account.workspace.name}. Delegate an issue to it. Ctrl-C stops it.`)
-    const on = relayOutput(terminal, `${terminal.paint('dim', 'baton |')} `)
+    const on = relayOutput(terminal, {
+      prefix: `${terminal.paint('dim', 'baton |')} `,
+      app,
+      secret() {
+        const { WEBHOOK_SECRET: value } = currentSettings()
+        return value ? { value, file: '.env' } : null
+      },
+    })
     const ended = await relay({ account, appId: app.id, forwardTo, takeOver: false, retryRefused: true, signal, on })
     if (ended.end !== 'interrupted') throw relayFailure(ended, app, replacedAdvice)
   } finally {

@@ -2,9 +2,9 @@ import { type Call, type Command, count, positionals, requiredOption } from '../
 import { checks, type Fault, unseen } from '../doctor/checks.ts'
 import { type Answer, ping, type Receiver, send, sign } from '../doctor/probe.ts'
 import { Failure } from '../failure.ts'
+import { webhookSecret } from '../secrets.ts'
 import type { Terminal } from '../terminal.ts'
 import { httpUrl } from '../urls.ts'
-import { webhookSecret } from '../webhook-secret.ts'
 
 export const doctor: Command = {
   name: 'doctor',

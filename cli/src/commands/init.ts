@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { basename, relative, resolve } from 'node:path'
-import { type Call, type Command, positionals, text } from '../command.ts'
+import { account, type Call, type Command, type Option, positionals, text } from '../command.ts'
+import { readConfig } from '../config.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { cliSpec, type Example, examples, sdkSpec, writeProject } from '../project.ts'
+import { inCheckout, installedFrom } from '../origin.ts'
+import { type Example, examples, writeProject } from '../project.ts'
+import { serviceUrl } from '../urls.ts'
 
 export const init: Command = {
   name: 'init',
   summary: 'create a small agent project that runs',
-  usage: ['DIRECTORY [--example triage] [--no-install]'],
-  about: 'Writes files without overwriting any, and installs the SDK and this command with npm.',
+  usage: ['DIRECTORY [--ts] [--example triage] [--no-install]'],
+  about: `Writes files without overwriting any, and installs the SDK and this command with npm, from the instance of the
+latest login or --url.`,
   example: 'baton init my-agent',
   options: {
     example: {
@@ -17,18 +21,22 @@ export const init: Command = {
       value: 'NAME',
       about: `example to copy: ${examples.join(' or ')} (default: ${examples[0]})`,
     },
+    ts: { type: 'boolean', about: 'write TypeScript; runs with Node 22.18 or later, or with tsx' },
+    url: { ...account.url, about: 'URL of the instance to install from (default: that of the latest login)' } as Option,
     name: { type: 'string', value: 'NAME', about: 'name of the agent (default: name of the directory)' },
-    sdk: { type: 'string', value: 'SPEC', about: 'version of @baton/sdk, or file: and a path' },
-    cli: { type: 'string', value: 'SPEC', about: 'version of @baton/cli, or file: and a path' },
+    sdk: { type: 'string', value: 'SPEC', about: 'other source of @baton/sdk: a URL, or file: and a path' },
+    cli: { type: 'string', value: 'SPEC', about: 'other source of @baton/cli: a URL, or file: and a path' },
     'no-install': { type: 'boolean', about: 'do not run npm install' },
   },
   async run(call) {
     const [given = ''] = positionals(call.args, 'DIRECTORY')
     const directory = resolve(given)
     const name = nameFrom(text(call, 'name') ?? basename(directory))
-    const sdk = absoluteSpec(text(call, 'sdk')) ?? (await sdkSpec())
-    const cli = absoluteSpec(text(call, 'cli')) ?? (await cliSpec())
-    const files = await writeProject(directory, exampleFrom(text(call, 'example')), { name, sdk, cli })
+    const example = exampleFrom(text(call, 'example'))
+    const typescript = call.values.ts === true
+    const sdk = await sourceOf(call, 'sdk')
+    const cli = await sourceOf(call, 'cli')
+    const files = await writeProject(directory, { name, example, typescript, sdk, cli })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
     const where = relative(process.cwd(), directory) || '.'
@@ -44,6 +52,21 @@ function exampleFrom(given: string = examples[0]): Example {
   const example = examples.find((one) => one === given)
   if (!example) throw new UsageError(`There is no example ${given}. Use ${examples.join(' or ')}.`)
   return example
+}
+
+/** Where npm gets a package: the instance serves those of its own version. */
+async function sourceOf(call: Call, part: 'sdk' | 'cli'): Promise<string> {
+  const given = absoluteSpec(text(call, part))
+  if (given) return given
+  const named = text(call, 'url')
+  const url = named ? serviceUrl(named) : ((await readConfig()).current ?? (await installedFrom()))
+  if (url) return `${url}/packages/${part}.tgz`
+  const directory = inCheckout(part)
+  if (directory) return `file:${directory}`
+  throw new Failure('It is not known from which instance to install the SDK.', {
+    code: 'NOT_LOGGED_IN',
+    advice: 'Run `baton login` first, or give --url.',
+  })
 }
 
 /** Makes a file: path absolute, because npm resolves it from the new directory. */
@@ -80,7 +103,7 @@ async function npmInstall({ terminal, signal }: Call, directory: string) {
   const failed = (why: string) =>
     new Failure(`The files were written, but npm install failed: ${why}`, {
       code: 'INSTALL_FAILED',
-      advice: `Run npm install in ${directory}, or give --sdk with a version or a file.`,
+      advice: `Run npm install in ${directory}. It needs the instance in package.json, which serves the packages.`,
     })
   const code = await once(npm, 'close').then(
     ([exitCode]) => exitCode as number,

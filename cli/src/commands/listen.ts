@@ -1,6 +1,8 @@
+import type { AgentApp } from '@baton/sdk'
 import { currentAccount } from '../account.ts'
 import { findApp } from '../apps.ts'
 import { account, appOption, type Command, positionals, requiredOption } from '../command.ts'
+import { readEnvSync } from '../env-file.ts'
 import { relay } from '../relay.ts'
 import { relayFailure, relayOutput } from '../relay-output.ts'
 import { httpUrl } from '../urls.ts'
@@ -29,8 +31,15 @@ must be https://listen.invalid/; managers can receive the deliveries of other ap
     const { terminal, signal } = call
     terminal.note(`Listening for ${app.name} in ${account.workspace.name}; forwarding to ${forwardTo}`)
     const takeOver = call.values['take-over'] === true
-    const ended = await relay({ account, appId: app.id, forwardTo, takeOver, signal, on: relayOutput(terminal) })
+    const on = relayOutput(terminal, { app, secret: () => secretOf(app) })
+    const ended = await relay({ account, appId: app.id, forwardTo, takeOver, signal, on })
     if (ended.end !== 'interrupted')
       throw relayFailure(ended, app, 'End the other command and run `baton listen` again.')
   },
+}
+
+/** The secret in .env, if this is the directory of the app. */
+function secretOf({ id }: AgentApp) {
+  const { APP_ID, WEBHOOK_SECRET } = readEnvSync('.env')
+  return APP_ID === id && WEBHOOK_SECRET ? { value: WEBHOOK_SECRET, file: '.env' } : null
 }

@@ -50,8 +50,8 @@ async function created(call: Call) {
   const issue = await client.updateIssue({ issue_id, delegate_id: app_user_id })
   const session = await latestSession(account, issue.id)
   call.terminal.result(
-    { issue_id: issue.id, session_id: session.id },
-    `Delegated ${issue_id} to ${app.name}: session ${session.id}.`,
+    { issue_id: issue.id, issue_url: issue.url, session_id: session.id },
+    `Delegated ${issue_id} to ${app.name}: session ${session.id}.\n${issue.url}`,
   )
 }
 
@@ -63,23 +63,34 @@ async function mention(call: Call) {
   const issue = await findIssue(account, issue_id)
   const body = `@[${app.name}](${app_user_id}) ${text(call, 'text') ?? 'please have a look.'}`
   const comment = await account.client.createComment({ target_type: 'issue', target_id: issue.id, text: body })
-  call.terminal.result({ issue_id: issue.id, comment_id: comment.id }, `Mentioned ${app.name} on ${issue_id}.`)
+  call.terminal.result(
+    { issue_id: issue.id, issue_url: issue.url, comment_id: comment.id },
+    `Mentioned ${app.name} on ${issue_id}.\n${issue.url}`,
+  )
 }
 
 async function prompt(call: Call) {
   const account = await currentAccount(call)
-  const { id: session_id } = await findSession(call, account)
+  const { id: session_id, issue } = await findSession(call, account)
   const body = text(call, 'text') ?? 'What is the status?'
   const { id } = await account.client.postActivity({ session_id, content: { type: 'prompt', body } })
-  call.terminal.result({ session_id, activity_id: id }, `Wrote in session ${session_id}.`)
+  call.terminal.result(
+    { session_id, issue_url: issue?.url ?? null, activity_id: id },
+    [`Wrote in session ${session_id}.`, ...linkOf(issue)].join('\n'),
+  )
 }
 
 async function stop(call: Call) {
   const account = await currentAccount(call)
-  const { id: session_id } = await findSession(call, account)
+  const { id: session_id, issue } = await findSession(call, account)
   const session = await account.client.stopAgentSession({ session_id })
-  call.terminal.result({ session_id, state: session.state }, `Asked the agent to stop session ${session_id}.`)
+  call.terminal.result(
+    { session_id, issue_url: issue?.url ?? null, state: session.state },
+    [`Asked the agent to stop session ${session_id}.`, ...linkOf(issue)].join('\n'),
+  )
 }
+
+const linkOf = (issue: AgentSession['issue']) => (issue ? [issue.url] : [])
 
 async function ping(call: Call) {
   const account = await currentAccount(call)

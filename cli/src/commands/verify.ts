@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { stdin } from '../ask.ts'
 import { type Call, type Command, count, positionals, text } from '../command.ts'
 import { Failure, UsageError } from '../failure.ts'
+import { webhookSecret } from '../secrets.ts'
 import { examine, type Step } from '../signature.ts'
-import { webhookSecret } from '../webhook-secret.ts'
 
 export const verify: Command = {
   name: 'verify',

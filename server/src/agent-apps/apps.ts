@@ -31,6 +31,7 @@ export type StoredApp = Omit<AgentApp, 'listener'> & { endpointId: string }
 const columns = sql`
   a.id, a.client_id, a.workspace_id as developer_workspace_id, a.owner_user_id, a.name, a.description, a.icon_url,
   jsonb_build_object('name', a.developer_name, 'url', a.developer_url) as developer, 'private' as distribution,
+  a.install_page_url,
   a.redirect_uris, a.requested_scopes,
   jsonb_build_object('enabled', e.state <> 'disabled', 'url', e.url, 'resource_types', e.resource_types,
     'state', e.state) as webhook,
@@ -80,10 +81,12 @@ export async function registerApp(ctx: Context, admitted: Member, body: unknown)
     await insertEndpoint(tx, caller.workspaceId, keys.seal(webhookSecret, endpoint.id), endpoint, id)
     await tx.run(sql`
       insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
-        description, icon_url, developer_name, developer_url, redirect_uris, requested_scopes, created_at, updated_at)
+        description, icon_url, developer_name, developer_url, install_page_url, redirect_uris, requested_scopes, created_at,
+        updated_at)
       values (${id}, ${caller.workspaceId}, ${client.id}, ${sha256(client.secret)}, ${caller.id}, ${endpoint.id},
         ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
-        ${body.developer.url ?? null}, ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
+        ${body.developer.url ?? null}, ${body.install_page_url ?? null}, ${body.oauth.redirect_uris},
+        ${body.oauth.scopes}, ${now}, ${now})`)
     const details = { name: body.name, scopes: body.oauth.scopes }
     await recordAudit(unit, { action: 'app.registered', subjectId: id, details })
     return readApp(tx, now, caller, id)
@@ -118,7 +121,8 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
     await tx.run(sql`
       update agent_apps set name = ${body.name}, description = ${body.description ?? null},
         icon_url = ${body.icon_url ?? null}, developer_name = ${body.developer.name},
-        developer_url = ${body.developer.url ?? null}, redirect_uris = ${body.oauth.redirect_uris},
+        developer_url = ${body.developer.url ?? null}, install_page_url = ${body.install_page_url ?? null},
+        redirect_uris = ${body.oauth.redirect_uris},
         requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
       where id = ${id}`)
     if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })

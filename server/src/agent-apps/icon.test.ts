@@ -1,9 +1,13 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import { TestDns } from '../../test/dns.ts'
 import { test as base, type TestApp, verifies } from '../../test/harness.ts'
+import type { AllowedTarget } from '../config.ts'
 import { sql } from '../db/sql.ts'
+import { GuardedClient } from '../outbound/client.ts'
 
 /** The first bytes of a PNG of this size, padded to `length`. */
 function png(width: number, height: number, length = 100): Buffer {
@@ -14,11 +18,14 @@ function png(width: number, height: number, length = 100): Buffer {
   bytes.set([8, 6, 0, 0, 0], 24)
   return bytes
 }
+const jpeg = Buffer.concat([Buffer.from('ffd8ffc0000b080040004001011100ffda', 'hex'), Buffer.alloc(50)])
+const webp = Buffer.from('524946461600000057454250565038580a000000100000003f00003f0000', 'hex')
 const gif = Buffer.concat([Buffer.from('GIF89a'), Buffer.from([64, 0, 64, 0, 0, 0, 0]), Buffer.alloc(50)])
 
 /** A web site that serves one icon and counts its visits. */
 class Site {
   visits = 0
+  connections = 0
   answer: { type: string; body: Buffer; status?: number } = { type: 'image/png', body: png(64, 64) }
   readonly #server = createServer((_, response) => {
     this.visits++
@@ -29,6 +36,14 @@ class Site {
     this.#server.listen(0, 'localhost')
     await once(this.#server, 'listening')
     return this
+  }
+  /** On a port that is allowed for public hosts, and where possible at an address that no other test uses. */
+  async listenAlone() {
+    const address = process.platform === 'linux' ? `127.1.${randomInt(256)}.${randomInt(1, 255)}` : '127.0.0.1'
+    this.#server.on('connection', () => this.connections++)
+    this.#server.listen(8443, address)
+    await once(this.#server, 'listening')
+    return address
   }
   get url() {
     return `http://localhost:${(this.#server.address() as AddressInfo).port}/icon.png`
@@ -73,6 +88,8 @@ test(
   async ({ app, site }) => {
     for (const [type, body] of [
       ['image/png', png(64, 64)],
+      ['image/jpeg', jpeg],
+      ['image/webp', webp],
       ['image/gif', gif],
     ] as const) {
       site.answer = { type, body }
@@ -117,20 +134,48 @@ test.for<[string, string, Buffer, boolean]>([
 
 test(
   'serves a generated icon if none can be fetched',
-  verifies('icon.no-url-is-generated', 'icon.unreachable-is-generated', 'icon.private-address-not-fetched'),
+  verifies('icon.no-url-is-generated', 'icon.unreachable-is-generated'),
   async ({ startApp, site }) => {
     const app = await startApp({ BATON_WEBHOOK_ALLOW: 'localhost' })
-    const { port } = new URL(site.url)
     for (const url of [undefined, 'http://localhost:9/icon.png', 'https://nothing-here.invalid/i.png']) {
       const { read } = await iconOf(app, url)
       expect((await read()).type).toBe('image/svg+xml')
     }
     const { owner, id, read } = await iconOf(app, site.url)
-    // A host that was public when the URL was saved may resolve to a private address later.
-    await app.ctx.db.run(sql`update agent_apps set icon_url = ${`http://127.0.0.1:${port}/icon.png`} where id = ${id}`)
-    expect((await read()).type).toBe('image/svg+xml')
-    expect(site.visits).toBe(0)
+    expect((await read()).type).toBe('image/png')
     await owner.delete(`/agent-apps/${id}`)
     expect((await app.anonymous.get(`/agent-apps/${id}/icon`)).status).toBe(404)
+  },
+)
+
+test(
+  'never contacts a private address, given as an address or by a name that resolves to it',
+  verifies('icon.private-address-not-fetched'),
+  async ({ startApp }) => {
+    const app = await startApp()
+    const dns = await TestDns.start()
+    const site = new Site()
+    const address = await site.listenAlone()
+    dns.answer('icons.example.com', { a: [address] })
+    const { id, read } = await iconOf(app, undefined)
+    const { outbound } = app.ctx
+    const readFrom = async (origin: string, allow: AllowedTarget[]) => {
+      app.ctx.outbound = new GuardedClient({ allow, clock: app.clock, dnsServers: [dns.address] })
+      // As if the host had been public when the URL was saved.
+      await app.ctx.db.run(sql`update agent_apps set icon_url = ${`${origin}/icon.png`} where id = ${id}`)
+      app.clock.advance({ days: 2 })
+      expect((await read()).type).toBe('image/svg+xml')
+      await app.ctx.outbound.close()
+    }
+    const origins = [`https://${address}:8443`, 'https://icons.example.com:8443']
+    for (const origin of origins) await readFrom(origin, [])
+    expect(site.connections).toBe(0)
+    expect(dns.queries['icons.example.com']).toBeGreaterThan(0)
+    // Both lead to the site if the operator allows its address.
+    for (const origin of origins) await readFrom(origin, [{ range: `${address}/32` }])
+    expect(site.connections).toBe(2)
+    app.ctx.outbound = outbound
+    site.stop()
+    dns.stop()
   },
 )

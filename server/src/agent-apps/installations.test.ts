@@ -1,42 +1,12 @@
 import { describe, expect } from 'vitest'
 import { eventsOf } from '../../test/events.ts'
-import { type TestApp, test, verifies } from '../../test/harness.ts'
-import { asApp, consent, exchange, redirectUri, secretOf, token } from '../../test/oauth.ts'
-import { isSigned, type Received, type Receiver } from '../../test/receiver.ts'
+import { test, verifies } from '../../test/harness.ts'
+import { installedAppScene as scene } from '../../test/installed-app.ts'
+import { asApp, consent, secretOf, token } from '../../test/oauth.ts'
+import { isSigned, type Received } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
 
 const types = ['Issue', 'Comment', 'Project']
-
-/** An app with a webhook, installed by its owner for one of two teams. */
-async function scene(app: TestApp, receiver: Receiver, { resourceTypes = [] as string[], name = 'Robot' } = {}) {
-  const workspace = await app.workspace()
-  const { owner } = workspace
-  const a = (await owner.post('/teams', { name: 'A', key: 'AAA' })).body
-  const b = (await owner.post('/teams', { name: 'B', key: 'BBB' })).body
-  const manifest = {
-    schemaVersion: '1.0.0',
-    name,
-    developer: { name: 'Robots Inc' },
-    oauth: { redirect_uris: [redirectUri], scopes: ['read', 'write'] },
-    webhook: { url: receiver.url, resource_types: resourceTypes },
-  }
-  const { body: client } = await owner.post('/agent-apps', manifest)
-  const at = { ...workspace, team: a, client }
-  const approve = async (decision: object, scope = 'read write') => {
-    const granted = await consent(owner, client.client_id, decision, { scope })
-    return (await exchange(app, at, granted)).body
-  }
-  const tokens = await approve({ team_ids: [a.id] })
-  const path = `/installations/${tokens.installation_id}`
-  const receivedDuring = async (work: () => Promise<unknown>): Promise<Received[]> => {
-    await app.deliver()
-    receiver.take()
-    await work()
-    await app.deliver()
-    return receiver.take()
-  }
-  return { ...at, a, b, manifest, approve, tokens, path, receivedDuring, appPath: `/agent-apps/${client.app.id}` }
-}
 
 describe('coverage', () => {
   test(
@@ -95,6 +65,12 @@ describe('coverage', () => {
       })
       expect((await owner.get(path)).body).toMatchObject({ all_teams: true, team_ids: [] })
       expect(await receivedDuring(() => owner.post('/teams', { name: 'C', key: 'CCC' }))).toEqual([])
+      const [c] = (await owner.get('/teams')).body.data.filter(({ key }: { key: string }) => key === 'CCC')
+      const { body: ofC } = await owner.post('/issues', { title: 'Of C', team_id: c.id })
+      const robot = asApp(app, id, tokens.access_token)
+      expect((await robot.get(`/issues/${ofC.id}`)).body.code).toBe('CCC-1')
+      expect((await robot.put(`/issues/${ofC.id}`, { title: 'Changed' })).status).toBe(200)
+      expect((await robot.get('/teams/select')).body.data).toContainEqual(expect.objectContaining({ key: 'CCC' }))
       expect((await owner.patch(path, { team_ids: [a.id, b.id] })).body).toMatchObject({ all_teams: false })
     },
   )
@@ -261,16 +237,34 @@ describe('uninstalling', () => {
     'by deleting the app does the same, and `revoked` is retried on its schedule',
     verifies('app.delete-uninstalls-first', 'delivery.revoked-survives-delete', 'event.revoked-on-uninstall'),
     async ({ app, receiver }) => {
-      const { id, owner, tokens, appPath, client } = await scene(app, receiver)
+      const { id, owner, a, tokens, appPath, client } = await scene(app, receiver, { resourceTypes: types })
       receiver.answer = 500
+      await owner.post('/issues', { title: 'Attempted', team_id: a.id })
+      await app.deliver()
+      await owner.post('/issues', { title: 'Waiting', team_id: a.id })
+      receiver.take()
       expect((await owner.delete(appPath)).status).toBe(204)
+      const statuses = () =>
+        app.ctx.db.rows(sql`select type, status from deliveries where workspace_id = ${id} order by id`)
+      const canceled = { type: 'Issue', status: 'canceled' }
+      expect(await statuses()).toEqual([canceled, canceled, { type: 'OAuthApp', status: 'pending' }])
       await app.deliver()
+      expect(receiver.take().map(({ body }) => body.action)).toEqual(['revoked'])
+      for (const delay of [{ minutes: 1 }, { hours: 1 }]) {
+        app.clock.advance({ ...delay, milliseconds: -1 })
+        await app.deliver()
+        expect(receiver.take()).toEqual([])
+        app.clock.advance({ milliseconds: 1 })
+        await app.deliver()
+        expect(receiver.take().map(({ body }) => body.action)).toEqual(['revoked'])
+      }
       receiver.answer = 200
-      app.clock.advance({ minutes: 1 })
+      app.clock.advance({ hours: 6 })
       await app.deliver()
-      const received = receiver.take()
-      expect(received.map(({ body }) => body.action)).toEqual(['revoked', 'revoked'])
-      expect(isSigned(received[1] as Received, client.webhook_secret)).toBe(true)
+      const [last, ...others] = receiver.take()
+      expect([last?.body.action, others]).toEqual(['revoked', []])
+      expect(isSigned(last as Received, client.webhook_secret)).toBe(true)
+      expect(await statuses()).toEqual([canceled, canceled, { type: 'OAuthApp', status: 'succeeded' }])
       const refused = await asApp(app, id, tokens.access_token).get('/workspaces/me')
       expect(refused).toMatchObject({ status: 401, body: { code: 'INSTALLATION_REVOKED' } })
       expect((await owner.get('/installations')).body.data).toEqual([])
@@ -375,6 +369,11 @@ describe('events to an app', () => {
       const [delivery] = (await owner.get(`${appPath}/deliveries`)).body.data
       expect(first?.headers['svc-delivery']).toBe(delivery.id)
       expect((await owner.get(`${appPath}/deliveries/${delivery.id}`)).body.request.body).toBe(retry?.raw.toString())
+      app.clock.advance({ minutes: 1 })
+      expect((await owner.post(`${appPath}/deliveries/${delivery.id}/redeliver`)).status).toBe(202)
+      await app.deliver()
+      const [redelivered] = receiver.take()
+      expect(redelivered?.body.data).toEqual(first?.body.data)
 
       expect(await receivedDuring(() => owner.post('/issues', { title: 'Of B', team_id: b.id }))).toEqual([])
       expect(await receivedDuring(() => owner.post('/issues', { title: 'Of none' }))).toEqual([])

@@ -7,9 +7,10 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { cancelPending } from '../delivery/endpoints.ts'
 import { recordForApp, systemActor } from '../events/for-app.ts'
 import type { Member } from '../http/caller.ts'
-import { found, invalid } from '../http/errors.ts'
+import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { markInstallRequestsRead } from '../inbox/answered.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import { releaseUncovered } from '../issues/delegation.ts'
 import { endGrants } from '../login/grants.ts'
@@ -83,6 +84,8 @@ interface Approval {
   app: { id: string; name: string; endpointId: string }
   scopes: AppScope[]
   teams: Chosen
+  /** Refuses to replace an installation. */
+  firstOnly?: boolean
 }
 
 /**
@@ -90,11 +93,12 @@ interface Approval {
  * and ends older grants (installation.reapproval-keeps-identity, installation.reapproval-ends-old-grants). The caller
  * must be a manager of the app's workspace.
  */
-export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: Approval) {
+export async function install(unit: UnitOfWork<Member>, { app, scopes, teams, firstOnly = false }: Approval) {
   const { tx, now, caller } = unit
   // The app may have been deleted since the consent request was created.
   found(await tx.row(sql`select 1 from agent_apps where id = ${app.id} and deleted_at is null for no key update`))
   const before = await lockInstallation(tx, sql`i.app_id = ${app.id} and i.revoked_at is null`)
+  if (before && firstOnly) throw new ApiError('ALREADY_INSTALLED')
   const installation = before
     ? { id: before.id, appUserId: before.app_user_id }
     : { id: newId('ins'), appUserId: await createAppUser(unit, app.name) }
@@ -109,6 +113,7 @@ export async function install(unit: UnitOfWork<Member>, { app, scopes, teams }: 
       values (${installation.id}, ${caller.workspaceId}, ${app.id}, ${installation.appUserId}, ${teams.allTeams},
         ${teams.teamIds}, ${scopes}, ${caller.id}, ${now}, ${now})`)
   }
+  await markInstallRequestsRead(unit, app.id)
   await recordAudit(unit, {
     action: 'installation.approved',
     subjectId: installation.id,

@@ -7,6 +7,7 @@ import { sql } from '../db/sql.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
+import { confirmAccess } from '../live/access.ts'
 import { readOnWake, streamFor } from '../live/stream.ts'
 import { transact } from '../unit-of-work.ts'
 import { confirmRole, transactAs } from '../workspaces/members.ts'
@@ -84,7 +85,7 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
       stream.event('ready', { app_id: listening.appId, url: webhook.url })
       started = true
     }
-    await sendAll(ctx, stream, listening)
+    await sendAll(ctx, caller, stream, listening)
   })
   const firstRead = read()
   return ctx.relay.connect(listening.connectionId, {
@@ -93,10 +94,12 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
   })
 }
 
-async function sendAll({ db, relay }: Context, stream: EventStream, { appId, connectionId }: Listening) {
+async function sendAll(ctx: Context, caller: Member, stream: EventStream, { appId, connectionId }: Listening) {
+  const { db, relay } = ctx
   for (;;) {
     await stream.drained()
     if (stream.over) return
+    await confirmAccess(ctx, caller)
     const attempt = await relay.take(connectionId)
     if (!attempt) break
     stream.event('attempt', attempt)

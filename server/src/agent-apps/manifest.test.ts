@@ -67,6 +67,7 @@ describe('a manifest is accepted', () => {
         icon_url: null,
         developer: { name: 'Robots Inc', url: null },
         distribution: 'private',
+        install_page_url: null,
         redirect_uris: minimal.oauth.redirect_uris,
         requested_scopes: ['read'],
         webhook: { enabled: true, url: minimal.webhook.url, resource_types: [], state: 'enabled' },
@@ -97,6 +98,7 @@ describe('a manifest is accepted', () => {
     },
   )
 
+  const installPage = 'https://robots.example.com/install?from=baton#start'
   const six = ['read', 'write', 'issues:create', 'comments:create', 'app:assignable', 'app:mentionable']
   test.for<[string, unknown, object]>([
     ['name', 'ab', { name: 'ab' }],
@@ -107,6 +109,7 @@ describe('a manifest is accepted', () => {
     ['developer.url', 'http://robots.example.com', { developer: { url: 'http://robots.example.com' } }],
     ['icon_url', 'https://robots.example.com/i.png', { icon_url: 'https://robots.example.com/i.png' }],
     ['distribution', 'private', { distribution: 'private' }],
+    ['install_page_url', installPage, { install_page_url: installPage }],
     ['oauth.redirect_uris', manyUris(32), { redirect_uris: manyUris(32) }],
     ['oauth.scopes', six, { requested_scopes: six }],
     ['oauth.scopes', [], { requested_scopes: [] }],
@@ -133,6 +136,7 @@ describe('a manifest is accepted', () => {
       'manifest.webhook-url-ports-accepted',
       'manifest.listen-invalid-accepted',
       'manifest.resource-types-accepted',
+      'install.url-button',
     ),
     async ([path, value, shown], { app }) => {
       const { owner } = await app.workspace()
@@ -173,6 +177,20 @@ describe('a manifest is refused', () => {
     ['developer.surprise', 1],
     ['distribution', 'public'],
     ['distribution', 'team'],
+    ['install_page_url', ''],
+    ['install_page_url', null],
+    ['install_page_url', 'http://robots.example.com/install'],
+    ['install_page_url', 'https://elsewhere.example/install'],
+    ['install_page_url', 'https://sub.robots.example.com/install'],
+    ['install_page_url', 'https://robots.example.com:8443/install'],
+    ['install_page_url', 'https://robots.example.com.elsewhere.example/'],
+    ['install_page_url', 'https://robots.example.com@elsewhere.example/'],
+    ['install_page_url', 'https://user@robots.example.com/install'],
+    ['install_page_url', 'https:\\\\robots.example.com/install'],
+    ['install_page_url', ' https://robots.example.com/install'],
+    ['install_page_url', 'https://robots.example.com/\ninstall'],
+    ['install_page_url', 'javascript:alert(1)'],
+    ['install_page_url', `https://robots.example.com/${'x'.repeat(2048)}`],
     ['oauth', undefined, 'oauth.redirect_uris', 'oauth.scopes'],
     ['oauth.surprise', 1],
     ['oauth.redirect_uris', undefined],
@@ -249,6 +267,7 @@ describe('a manifest is refused', () => {
       'manifest.resource-types-ping-or-unknown-refused',
       'app.webhook-userinfo-refused-at-save',
       'app.put-partial-manifest-refused',
+      'install.url-button',
     ),
     async ([path, value, ...fields], { app }) => {
       const { owner } = await sharedWorkspace(app)

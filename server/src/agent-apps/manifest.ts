@@ -36,7 +36,14 @@ function* ruleProblems(config: Config, value: unknown): Generator<[string, strin
     ['icon_url', (text) => urlProblem(text, config)],
     ['developer.url', (text) => (isWebAddress(text) ? undefined : 'must be an http or https address')],
     ['webhook.url', (text) => urlProblem(text, config)],
+    ['install_page_url', (text) => installPageProblem(text, ownHosts())],
   ]
+  function ownHosts() {
+    const uris = at('oauth.redirect_uris')
+    return [at('developer.url'), ...(Array.isArray(uris) ? uris : [])].flatMap((url) =>
+      typeof url === 'string' && isWebAddress(url) ? [new URL(url).host] : [],
+    )
+  }
   for (const [path, problemOf] of rules) {
     const text = at(path)
     const problem = typeof text === 'string' ? problemOf(text) : undefined
@@ -61,13 +68,23 @@ const unsafeCharacters = /[\p{Cc}\s\\]/u
 const isWebAddress = (text: string) =>
   /^https?:\/\/[^/?#@]+(?:[/?#]|$)/i.test(text) && !unsafeCharacters.test(text) && URL.canParse(text)
 
+/** Only on a host that the manifest names anyway, so that the button leads to no third party (install.url-button). */
+function installPageProblem(text: string, hosts: string[]): string | undefined {
+  const problem = browserAddressProblem(text)
+  if (problem) return problem
+  return hosts.includes(new URL(text).host) ? undefined : 'must have the host of developer.url or of a redirect URI'
+}
+
 /** Private hosts are permitted: only browsers are sent to a redirect URI, never the service. */
 function redirectProblem(text: string): string | undefined {
+  return browserAddressProblem(text) ?? (text.includes('#') ? 'must not have a fragment' : undefined)
+}
+
+function browserAddressProblem(text: string): string | undefined {
   const [, authority] = /^https:\/\/([^/?#]+)/i.exec(text) ?? []
   if (!authority) return 'must be an https address'
   if (unsafeCharacters.test(text) || !URL.canParse(text)) return 'must be a URL'
   // It is sent in a Location header unchanged. International host names have an ASCII form.
   if (!/^[\x21-\x7e]+$/.test(text)) return 'must contain only ASCII characters'
-  if (authority.includes('@')) return 'must not contain a user name or password'
-  return text.includes('#') ? 'must not have a fragment' : undefined
+  return authority.includes('@') ? 'must not contain a user name or password' : undefined
 }

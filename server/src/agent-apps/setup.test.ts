@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { done, teamwork } from '../../test/delegation.ts'
 import { test } from '../../test/harness.ts'
+import { consent, exchange, oauthScene, secretOf, token } from '../../test/oauth.ts'
 
 test('the set-up of an app shows the time of each completed step', async ({ app, receiver }) => {
   const { owner, member, robot, delegated } = await teamwork(app, receiver)
@@ -19,11 +20,18 @@ test('the set-up of an app shows the time of each completed step', async ({ app,
   expect(await done(owner.get(`/agent-apps/${bare.app.id}/setup`))).toEqual({
     registered_at: bare.app.created_at,
     installed_at: null,
+    tokens_fetched_at: null,
     first_delivered_at: null,
     first_thought_at: null,
   })
 
-  const installed = { registered_at, installed_at: registered_at, first_delivered_at: null, first_thought_at: null }
+  const installed = {
+    registered_at,
+    installed_at: registered_at,
+    tokens_fetched_at: null,
+    first_delivered_at: null,
+    first_thought_at: null,
+  }
   expect(await setup()).toEqual(installed)
   await done(owner.post(`/agent-apps/${robot.app.id}/webhook/test`))
   expect(await setup()).toEqual(installed)
@@ -50,9 +58,37 @@ test('the set-up of an app shows the time of each completed step', async ({ app,
   const complete = { ...installed, first_delivered_at, first_thought_at }
   expect(await setup()).toEqual(complete)
 
-  // Completed steps stay after the app is uninstalled.
+  // Completed steps stay after the app is uninstalled, except those of the installation.
   await done(owner.delete(`/installations/${robot.installationId}`))
-  expect(await setup()).toEqual({ ...complete, installed_at: null })
+  expect(await setup()).toEqual({ ...complete, installed_at: null, tokens_fetched_at: null })
+})
+
+test('fetching tokens is a step of its own, for each approval', async ({ app }) => {
+  const at = await oauthScene(app)
+  const { owner, client } = at
+  const fetchedAt = async () => {
+    const { installed_at, tokens_fetched_at } = await done(owner.get(`/agent-apps/${client.app.id}/setup`))
+    return { installed: installed_at !== null, tokens_fetched_at }
+  }
+  expect(await fetchedAt()).toEqual({ installed: false, tokens_fetched_at: null })
+  const approved = await consent(owner, client.client_id, { all_teams: true })
+  expect(await fetchedAt()).toEqual({ installed: true, tokens_fetched_at: null })
+  app.clock.advance({ seconds: 1 })
+  const first = app.clock.now().toISOString()
+  const tokens = await done(exchange(app, at, approved))
+  expect(await fetchedAt()).toEqual({ installed: true, tokens_fetched_at: first })
+  app.clock.advance({ hours: 1 })
+  const refreshed = await done(
+    token(app, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token, ...secretOf(at) }),
+  )
+  expect(await fetchedAt()).toEqual({ installed: true, tokens_fetched_at: first })
+
+  // A new approval ends the older tokens, so the app has to fetch new ones.
+  const again = await consent(owner, client.client_id, { all_teams: true })
+  expect(await fetchedAt()).toEqual({ installed: true, tokens_fetched_at: null })
+  await done(exchange(app, at, again))
+  expect(await fetchedAt()).toEqual({ installed: true, tokens_fetched_at: app.clock.now().toISOString() })
+  expect(refreshed.refresh_token).not.toBe(tokens.refresh_token)
 })
 
 test('the set-up of an app is visible to members of its workspace only', async ({ app, receiver }) => {

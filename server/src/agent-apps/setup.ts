@@ -13,6 +13,9 @@ export const readSetup = async ({ db }: Context, { workspaceId }: Member, id: st
     await db.row<AppSetup>(sql`
       select a.created_at as registered_at,
         (select i.created_at from installations i where i.app_id = a.id and i.revoked_at is null) as installed_at,
+        (select g.tokens_issued_at from installations i join grants g on g.installation_id = i.id
+          where i.app_id = a.id and i.revoked_at is null and g.ended_at is null
+          order by g.id desc limit 1) as tokens_fetched_at,
         (select min(first_success_at) from endpoint_days where endpoint_id = a.endpoint_id) as first_delivered_at,
         (select min(t.created_at) from installations i
           cross join lateral (

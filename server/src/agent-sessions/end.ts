@@ -6,17 +6,20 @@ import { endNow } from './state.ts'
 
 // Immediate ends: the agent posts nothing more. Each function ends all affected sessions with one update.
 
+/** Many issues at once, or one issue or project. */
+type Subjects = SessionSubject | { issueIds: readonly string[] }
+
 /** Call when the app was uninstalled, or an agent inside the service was deleted. */
 export const endAllOf = (unit: UnitOfWork, agentId: string) =>
   endMatching(unit, sql`s.agent_id = ${agentId}`, 'uninstalled')
 
 /** Call before the issue or project is deleted. If it is personal, only its owner can still see the sessions. */
-export async function endOnDeleted(unit: UnitOfWork, subject: SessionSubject) {
+export async function endOnDeleted(unit: UnitOfWork, subject: Subjects) {
   await endWithSnapshot(unit, isAbout(subject), 'issue_deleted')
   const owner =
-    'issueId' in subject
-      ? sql`select reporter_id from issues where id = s.issue_id and personal`
-      : sql`select owner_id from projects where id = s.project_id and personal`
+    'projectId' in subject
+      ? sql`select owner_id from projects where id = s.project_id and personal`
+      : sql`select reporter_id from issues where id = s.issue_id and personal`
   await unit.tx.run(sql`update agent_sessions s set personal_of = (${owner}) where ${isAbout(subject)}`)
 }
 
@@ -25,7 +28,7 @@ export const endOnPersonal = (unit: UnitOfWork, subject: SessionSubject) =>
   endWithSnapshot(unit, isAbout(subject), 'team_removed')
 
 /** Call before the issue or project moves to these teams. Ends the sessions of apps that cover none of them. */
-export const endOnMoved = (unit: UnitOfWork, subject: SessionSubject, teamIds: readonly string[]) =>
+export const endOnMoved = (unit: UnitOfWork, subject: Subjects, teamIds: readonly string[]) =>
   endWithSnapshot(
     unit,
     sql`${isAbout(subject)} and s.installation_id in (
@@ -45,8 +48,10 @@ export const endUncovered = (unit: UnitOfWork, { id, agentId }: { id: string; ag
     'team_removed',
   )
 
-const isAbout = (subject: SessionSubject) =>
-  'issueId' in subject ? sql`s.issue_id = ${subject.issueId}` : sql`s.project_id = ${subject.projectId}`
+function isAbout(subject: Subjects): Sql {
+  if ('issueIds' in subject) return sql`s.issue_id = any(${subject.issueIds})`
+  return 'issueId' in subject ? sql`s.issue_id = ${subject.issueId}` : sql`s.project_id = ${subject.projectId}`
+}
 
 type Reason = Parameters<typeof endNow>[1]
 

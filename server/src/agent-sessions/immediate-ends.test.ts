@@ -57,6 +57,40 @@ test('deleting the app ends all its sessions immediately', verifies('session.app
   expect(await session.get(member)).toMatchObject(over(app, 'uninstalled'))
 })
 
+test(
+  'an immediate end replaces the reason of a session that is still stopping',
+  verifies('session.immediate-end-replaces-reason'),
+  async ({ app }) => {
+    const { owner, member, robot, team, otherTeam, delegated } = await sessionScene(app)
+    const stopping = async (reason: 'stopped' | 'undelegated') => {
+      const session = await delegated()
+      const issueId = (await session.get()).issue?.id
+      if (reason === 'stopped') await session.stop()
+      else await member.put(`/issues/${issueId}`, { delegate_id: null })
+      expect(await session.get()).toMatchObject({ state: 'stopping', end_reason: reason, ended_at: null })
+      return { ...session, issueId }
+    }
+    const cover = (team_ids: string[]) => owner.patch(`/installations/${robot.installationId}`, { team_ids })
+    const moved = await stopping('stopped')
+    await member.put(`/issues/${moved.issueId}`, { team_id: otherTeam.id })
+    expect(await moved.get(member)).toMatchObject(over(app, 'team_removed'))
+    const deleted = await stopping('undelegated')
+    await member.delete(`/issues/${deleted.issueId}`)
+    expect(await deleted.get(member)).toMatchObject(over(app, 'issue_deleted'))
+    const uncovered = await stopping('undelegated')
+    await cover([otherTeam.id])
+    expect(await uncovered.get(member)).toMatchObject(over(app, 'team_removed'))
+    await cover([team.id])
+    const uninstalled = await stopping('stopped')
+    // One that had stopped before keeps its reason.
+    const answered = await stopping('stopped')
+    await answered.say('response')
+    await owner.delete(`/installations/${robot.installationId}`)
+    expect(await uninstalled.get(member)).toMatchObject(over(app, 'uninstalled'))
+    expect((await answered.get(member)).end_reason).toBe('stopped')
+  },
+)
+
 describe('a loss of coverage', () => {
   test(
     'ends only the sessions on items that are no longer covered',

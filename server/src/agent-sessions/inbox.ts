@@ -1,8 +1,8 @@
 import type { NewActivity } from '@baton/protocol'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
+import { markQuestionsRead } from '../inbox/answered.ts'
 import { notify } from '../inbox/notify.ts'
-import { markQuestionsRead } from '../inbox/session-questions.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Session } from './session.ts'
 

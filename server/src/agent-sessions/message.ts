@@ -1,6 +1,6 @@
 import type { AgentActivity, Answer } from '@baton/protocol'
 import type { Member } from '../http/caller.ts'
-import { markQuestionsRead } from '../inbox/session-questions.ts'
+import { markQuestionsRead } from '../inbox/answered.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { type ActivityDraft, append } from './append.ts'
 import { recordPrompted } from './events.ts'

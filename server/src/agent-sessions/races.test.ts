@@ -111,3 +111,25 @@ describe('during concurrent writes', () => {
     },
   )
 })
+
+test(
+  'of many requests by two processes to open a session in one thread exactly one opens it',
+  verifiesOnPostgres('session.app-reopen-on-comment-is-200'),
+  async ({ startApp }) => {
+    const app = await startApp()
+    const second = await startApp({}, app)
+    const { robot, owner, newIssue, comment } = await sessionScene(app)
+    const elsewhere = second.anonymous.with({
+      authorization: `Bearer ${robot.token}`,
+      'x-workspace-id': owner.workspaceId,
+    })
+    for (let round = 0; round < 3; round++) {
+      const { id: comment_id } = await comment(await newIssue(), 'Hm')
+      const open = (index: number) => (index % 2 === 0 ? robot : elsewhere).post('/agent-sessions', { comment_id })
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => open(index)))
+      expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 201])
+      expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+      expect((await robot.get('/agent-sessions?limit=100')).body.data).toHaveLength(round + 1)
+    }
+  },
+)

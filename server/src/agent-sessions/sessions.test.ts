@@ -57,17 +57,21 @@ describe('a session', () => {
     },
   )
 
-  test('opened by a mention has the comment', verifies('session.comment-shape'), async ({ app }) => {
-    const { mentioned, newIssue, member } = await sessionScene(app)
-    const issue = await newIssue()
-    const session = await mentioned(issue)
-    const { id, text } = session.comment
-    expect(await session.get()).toMatchObject({
-      issue: { id: issue.id },
-      comment: { id, body: text, url: `${issue.url}#comment-${id}` },
-      creator: { id: member.user.id, name: member.user.display_name },
-    })
-  })
+  test(
+    'opened by a mention has the comment and the person who wrote it',
+    verifies('session.comment-shape', 'session.creator-is-person'),
+    async ({ app }) => {
+      const { mentioned, newIssue, owner, member } = await sessionScene(app)
+      const issue = await newIssue({ assignee_id: owner.user.id }, owner)
+      const session = await mentioned(issue)
+      const { id, text } = session.comment
+      expect(await session.get()).toMatchObject({
+        issue: { id: issue.id },
+        comment: { id, body: text, url: `${issue.url}#comment-${id}` },
+        creator: { id: member.user.id, name: member.user.display_name },
+      })
+    },
+  )
 
   test('on a project has no issue', verifies('session.issue-null-on-project-comment'), async ({ app }) => {
     const { mentioned, newProject } = await sessionScene(app)

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { route } from '../http/route.ts'
+import { confirmAccess } from '../live/access.ts'
 import type { Live } from '../live/live.ts'
 import { readOnWake, streamFor } from '../live/stream.ts'
 import { activitiesAfter } from './activities.ts'
@@ -49,15 +50,16 @@ function follow(ctx: Context, live: Live, watching: Watching): () => void {
   return unwatch
 }
 
-async function send(ctx: Context, { caller, stream, id, sent }: Watching) {
-  const session = await getSession(ctx, caller, id)
-  const text = JSON.stringify(session)
-  if (text !== sent.session) stream.event('session', session)
-  sent.session = text
+async function send(ctx: Context, watching: Watching) {
+  const { stream, id, sent } = watching
   for (;;) {
     const activities = await activitiesAfter(ctx, id, sent.seq, batchSize)
+    const session = await readAsPermitted(ctx, watching)
+    const text = JSON.stringify(session)
+    if (text !== sent.session) stream.event('session', session)
+    sent.session = text
     for (const activity of activities) {
-      await stream.drained()
+      if (await stream.drained()) await readAsPermitted(ctx, watching)
       // The reader has disconnected.
       if (stream.over) return
       stream.event('activity', activity, String(activity.seq))
@@ -65,4 +67,14 @@ async function send(ctx: Context, { caller, stream, id, sent }: Watching) {
     }
     if (activities.length < batchSize) return
   }
+}
+
+/**
+ * Reads the session, and throws if the watcher may no longer see it. It follows every read of activities and every wait,
+ * so that nothing is sent that was written after the watcher lost access.
+ */
+async function readAsPermitted(ctx: Context, { caller, id }: Watching) {
+  const session = await getSession(ctx, caller, id)
+  await confirmAccess(ctx, caller)
+  return session
 }

@@ -52,10 +52,10 @@ test(
 )
 
 test(
-  'names a likely duplicate, asks about it, links both issues on request, and closes neither',
+  'names a likely duplicate, asks about it until it is linked, links both issues on request, and closes neither',
   verifies('agent.deployment-finds-duplicates'),
   async ({ app }) => {
-    const { member, builtIn, createIssue, sessionOn, readActivities, write } = await insideScene(app)
+    const { member, owner, builtIn, createIssue, sessionOn, readActivities, write } = await insideScene(app)
     const older = await createIssue({ title: 'Cart is empty after a lost connection', type: 'bug' })
     await createIssue({ title: 'Invoices show the wrong tax', type: 'bug' })
     const personal = await createIssue({
@@ -100,6 +100,22 @@ test(
     const bodies = (await readActivities(session)).slice(-2).map(({ content }) => (content as { body: string }).body)
     expect(bodies[0]).toBe("I can't find ENG-999, or I don't have access to it.")
     expect(bodies[1]).toMatch(/without a language model/)
+    app.clock.advance({ seconds: 2 })
+    await done(write(session, 'look again'))
+    await app.work()
+    const again = (await readActivities(session)).slice(activities.length)
+    expect(typesOf(again)).not.toContain('elicitation')
+    expect(lastBody(again)).not.toContain('Likely duplicate')
+    expect(lastBody(again)).toContain(`Linked as a duplicate: [${older.code} ${older.title}](${older.url}).`)
+
+    await done(member.put(`/issues/${older.id}`, { delegate_id: builtIn }))
+    await app.work()
+    const other = await readActivities(await sessionOn(older))
+    expect(typesOf(other)).not.toContain('elicitation')
+    expect(lastBody(other)).toContain(`Linked as a duplicate: [${issue.code} `)
+
+    const [comment] = await comments(issue)
+    await done(owner.delete(`/comments/${comment.id}`))
     app.clock.advance({ seconds: 2 })
     await done(write(session, 'look again'))
     await app.work()

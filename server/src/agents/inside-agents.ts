@@ -1,3 +1,4 @@
+import { builtInName } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
 import { createAgentUser } from '../login/users.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
@@ -22,4 +23,4 @@ export async function createInsideAgent(unit: UnitOfWork, agent: NewInsideAgent)
 
 /** Every workspace has a built-in agent from the start. */
 export const createBuiltInAgent = (unit: UnitOfWork, workspaceId: string) =>
-  createInsideAgent(unit, { kind: 'deployment', name: 'Baton', instructions: '', workspaceId, ownerId: null })
+  createInsideAgent(unit, { kind: 'deployment', name: builtInName, instructions: '', workspaceId, ownerId: null })

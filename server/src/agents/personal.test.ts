@@ -31,6 +31,10 @@ test(
     }
     const changed = await done(member.patch(path, { instructions: 'Be long.' }))
     expect(changed).toMatchObject({ name: 'Scribe', instructions: 'Be long.' })
+    const renamed = await done(member.patch(path, { name: 'Clerk' }))
+    expect(renamed).toMatchObject({ id: scribe.id, name: 'Clerk', instructions: 'Be long.' })
+    expect((await done(member.get('/agents/personal'))).data).toEqual([renamed])
+    expect((await done(member.get('/agents'))).data).toMatchObject([{ id: scribe.id, display_name: 'Clerk' }])
     for (const body of [
       { name: 'baton', instructions: '' },
       { name: '', instructions: '' },
@@ -51,9 +55,10 @@ test(
     expect((await done(owner.get('/agents'))).data).toEqual([])
     await done(member.delete(path))
     expect((await done(member.get('/agents/personal'))).data).toEqual([])
-    const actions = (await done(owner.get('/audit-log?limit=4'))).data.map(({ action }: { action: string }) => action)
+    const actions = (await done(owner.get('/audit-log?limit=5'))).data.map(({ action }: { action: string }) => action)
     expect(actions).toEqual([
       'personal_agent.deleted',
+      'personal_agent.updated',
       'personal_agent.updated',
       'app.registered',
       'personal_agent.created',

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
-import { ApiError, found, invalid } from '../http/errors.ts'
+import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { releaseAllOf } from '../issues/delegation.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
@@ -35,7 +35,6 @@ export const listPersonalAgents = (ctx: Context, caller: Member, query: PageQuer
 export const createPersonalAgent = (ctx: Context, caller: Member, { name, instructions }: NewPersonalAgent) =>
   transact(ctx, caller, async (unit) => {
     const { tx } = unit
-    refuseReservedName(name)
     await mustBeBelowLimit(tx, caller)
     const { workspaceId, id: ownerId } = caller
     const id = await createInsideAgent(unit, { kind: 'personal', name, instructions, workspaceId, ownerId })
@@ -47,7 +46,6 @@ export const createPersonalAgent = (ctx: Context, caller: Member, { name, instru
 export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, change: PersonalAgentChange) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    if (change.name !== undefined) refuseReservedName(change.name)
     const before = await readAgent(tx, caller, id, sql`for update of n`)
     const { name = before.name, instructions = before.instructions } = change
     if (name === before.name && instructions === before.instructions) return before
@@ -88,11 +86,6 @@ const readAgent = async (tx: Tx, caller: Member, id: string, hold: Sql = none) =
       select ${columns} from inside_agents n join users u on u.id = n.user_id
       where n.user_id = ${id} and ${ofOwner(caller)} ${hold}`),
   )
-
-/** Readers of its comments must not mistake it for the built-in agent. */
-function refuseReservedName(name: string) {
-  if (name.trim().toLowerCase() === 'baton') throw invalid({ name: 'is the name of the built-in agent' })
-}
 
 /** Locks the membership, so that concurrent creates are counted and a leaving member creates none. */
 async function mustBeBelowLimit(tx: Tx, caller: Member) {

@@ -5,7 +5,7 @@ import type { Queryable } from '../db/database.ts'
 import { containing } from '../db/like.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
-import { invalid } from '../http/errors.ts'
+import { found, invalid } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import {
   type InsideAgent,
@@ -15,7 +15,7 @@ import {
 } from '../installations/availability.ts'
 import { findIssueId } from '../issues/read.ts'
 import { covers } from '../workspaces/coverage.ts'
-import { usersIn } from '../workspaces/users.ts'
+import { usersSeenBy } from '../workspaces/users.ts'
 
 interface Row {
   id: string
@@ -33,9 +33,14 @@ export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_
   return pick(ctx, caller, query, sql`u.agent_kind = any(${kinds})`)
 }
 
+/** A person or agent that the lists above show to this caller; else 404. */
+export async function readUser(ctx: Context, caller: Actor, id: string): Promise<Choice> {
+  const row = await ctx.db.row<Row>(sql`${rowsOf(caller)} where u.id = ${id}`)
+  return choiceOf(ctx, caller, found(row), null)
+}
+
 async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) {
   const place = await placeOf(ctx.db, caller, query)
-  const onlyOwn = sql`and (owner_id is null or owner_id = ${caller.id})`
   return page<Choice>(
     ctx.keys,
     'users to choose',
@@ -43,15 +48,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
     ({ id }) => [id],
     async (after, count) => {
       const rows = await ctx.db.rows<Row>(sql`
-        select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
-          jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
-            'requested', a.requested_scopes, 'webhook', w.state) end as app,
-          case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
-        from (${usersIn(caller.workspaceId, onlyOwn)}) e join users u on u.id = e.id
-        left join inside_agents n on n.user_id = u.id
-        left join installations i on i.app_user_id = u.id
-        left join agent_apps a on a.id = i.app_id
-        left join endpoints w on w.id = a.endpoint_id
+        ${rowsOf(caller)}
         where ${filter}
           ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
@@ -60,6 +57,17 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
     },
   )
 }
+
+const rowsOf = (caller: Actor) => sql`
+  select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
+    jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
+      'requested', a.requested_scopes, 'webhook', w.state) end as app,
+    case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
+  from (${usersSeenBy(caller)}) e join users u on u.id = e.id
+  left join inside_agents n on n.user_id = u.id
+  left join installations i on i.app_user_id = u.id
+  left join agent_apps a on a.id = i.app_id
+  left join endpoints w on w.id = a.endpoint_id`
 
 function choiceOf({ config }: Context, { id }: Actor, { app, inside, ...user }: Row, place: WorkPlace | null): Choice {
   const agent = app ?? inside

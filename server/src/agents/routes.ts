@@ -1,5 +1,6 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
+import { unassignLeaver } from '../issues/leaving.ts'
 import { removeMember } from '../workspaces/members.ts'
 import { createWorkspace } from '../workspaces/workspaces.ts'
 import { createBuiltInAgent } from './inside-agents.ts'
@@ -11,11 +12,12 @@ import {
   retireAgentsOf,
   updatePersonalAgent,
 } from './personal.ts'
-import { listAgents, selectUsers } from './pickers.ts'
+import { listAgents, readUser, selectUsers } from './pickers.ts'
 
 export const agentRoutes = [
   route(api.listAgents, ({ ctx, caller, query }) => listAgents(ctx, caller, query)),
   route(api.selectUsers, ({ ctx, caller, query }) => selectUsers(ctx, caller, query)),
+  route(api.getUser, ({ ctx, caller, params }) => readUser(ctx, caller, params.user_id)),
   route(api.getModelStatus, ({ ctx }) => modelStatus(ctx)),
   route(api.listPersonalAgents, ({ ctx, caller, query }) => listPersonalAgents(ctx, caller, query)),
   route(api.createPersonalAgent, ({ ctx, caller, body }) => createPersonalAgent(ctx, caller, body)),
@@ -23,9 +25,12 @@ export const agentRoutes = [
     updatePersonalAgent(ctx, caller, params.agent_id, body),
   ),
   route(api.deletePersonalAgent, ({ ctx, caller, params }) => deletePersonalAgent(ctx, caller, params.agent_id)),
-  // The next two are mounted here because they also create or delete agents.
+  // The next two are mounted here because they also create or delete agents, or change issues.
   route(api.createWorkspace, ({ ctx, caller, body }) => createWorkspace(ctx, caller, body.name, createBuiltInAgent)),
   route(api.removeMember, ({ ctx, caller, params: { user_id } }) =>
-    removeMember(ctx, caller, user_id, (unit) => retireAgentsOf(unit, user_id)),
+    removeMember(ctx, caller, user_id, async (unit) => {
+      await retireAgentsOf(unit, user_id)
+      await unassignLeaver(unit, user_id)
+    }),
   ),
 ]

@@ -5,13 +5,18 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
-import { type AppRecipient, appRecipient } from './stages.ts'
+import { type AppRecipient, appRecipient, isBlocked } from './stages.ts'
 
+/** `issue` is a column of `more`: what an event contains does not concern this folder. */
 type Row = Omit<Delivery, 'attempts'>
 /** The id that the receiver gets: the envelope of an event for an app may have a different one. */
 const eventId = sql`case when d.installation_id is null then d.event_id else coalesce(
   (select v.body->'data'->>'event_id' from events v where v.id = d.event_id), d.event_id) end as event_id`
-const columns = sql`d.id, ${eventId}, d.type, d.action, d.status, d.created_at, d.next_at as next_attempt_at`
+/** The claim leaves these out, except redeliveries to a disabled endpoint. */
+const isHeld = sql`d.status = 'pending' and d.claim_id is null and (${isBlocked(sql`d`)}
+  or exists (select from endpoints e where e.id = d.endpoint_id and e.state <> 'enabled'))`
+const columns = (more: Sql) => sql`
+  d.id, ${eventId}, d.type, d.action, d.status, ${isHeld} as held, d.created_at, d.next_at as next_attempt_at, ${more}`
 
 /** Literals, because partial indexes need them. Pending deliveries are in one of two indexes, claimed or not. */
 const withStatus = {
@@ -20,15 +25,17 @@ const withStatus = {
   succeeded: sql`and d.status = 'succeeded'`,
   failed: sql`and d.status = 'failed'`,
   canceled: sql`and d.status = 'canceled'`,
+  held: sql`and ${isHeld}`,
 }
 
-export async function listDeliveries({ db, keys }: Context, endpointId: string, query: AppDeliveryQuery) {
+/** `more` has the further columns of a delivery `d`, as in the other functions below. */
+export async function listDeliveries({ db, keys }: Context, endpointId: string, query: AppDeliveryQuery, more: Sql) {
   const { data, next_cursor } = await page<Row>(
     keys,
     `deliveries of ${endpointId}`,
     query,
     (delivery) => [delivery.id],
-    (after, count) => db.rows(selectNewest(endpointId, query, after?.[0], count)),
+    (after, count) => db.rows(selectNewest(endpointId, query, columns(more), after?.[0], count)),
   )
   return { data: await withAttempts(db, data), next_cursor }
 }
@@ -36,11 +43,12 @@ export async function listDeliveries({ db, keys }: Context, endpointId: string, 
 function selectNewest(
   endpointId: string,
   { status, type, agent_session_id: sessionId }: AppDeliveryQuery,
+  selected: Sql,
   before: string | undefined,
   count: number,
 ): Sql {
   const newest = (condition: Sql) => sql`
-    select ${columns} from ${sessionId ? deliveriesOfSession(sessionId, endpointId) : sql`deliveries d`}
+    select ${selected} from ${sessionId ? deliveriesOfSession(sessionId, endpointId) : sql`deliveries d`}
     where d.endpoint_id = ${endpointId} ${type ? sql`and d.type = ${type}` : none} ${condition}
       ${before ? sql`and d.id < ${before}` : none}
     order by d.id desc limit ${count}`
@@ -72,10 +80,15 @@ async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
 }
 
 /** Includes the request as last sent, rebuilt byte for byte from the recorded envelope and the attempt. */
-export async function readDelivery({ db }: Context, endpointId: string, id: string): Promise<DeliveryDetail> {
+export async function readDelivery(
+  { db }: Context,
+  endpointId: string,
+  id: string,
+  more: Sql,
+): Promise<DeliveryDetail> {
   const { envelope, app, ...row } = found(
     await db.row<Row & { envelope: string; app: AppRecipient | null }>(sql`
-      select ${columns}, v.body::text as envelope, ${appRecipient} as app
+      select ${columns(more)}, v.body::text as envelope, ${appRecipient} as app
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
@@ -92,18 +105,18 @@ export async function readDelivery({ db }: Context, endpointId: string, id: stri
 }
 
 /** Requests one extra attempt, even while the endpoint is disabled. Repeated requests before it give one attempt. */
-export const redeliver = ({ db, clock }: Context, endpointId: string, id: string): Promise<Delivery> =>
+export const redeliver = ({ db, clock }: Context, endpointId: string, id: string, more: Sql): Promise<Delivery> =>
   db.tx(async (tx) => {
     // Deleting takes the same lock, so a canceled delivery stays canceled.
     found(await tx.row(sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`))
-    const { attempts, ...row } = found(
-      await tx.row<Row & { attempts: number }>(sql`
-        select ${columns}, d.attempts from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
+    const { redeliveries, ...row } = found(
+      await tx.row<Row & { redeliveries: number }>(sql`
+        select ${columns(more)}, d.redeliveries from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
     )
     if (row.status === 'canceled') throw new ApiError('DELIVERY_CANCELED')
-    if (attempts >= limits.attemptsPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
+    if (redeliveries >= limits.redeliveriesPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')
     await tx.run(sql`
-      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()})
+      update deliveries set redeliver_at = coalesce(redeliver_at, ${clock.now()}), redeliveries = redeliveries + 1
       where endpoint_id = ${endpointId} and id = ${id}`)
     tx.afterCommit('due', [endpointId])
     const [delivery] = await withAttempts(tx, [row])

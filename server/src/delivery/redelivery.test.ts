@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type TestPerson, test, verifies } from '../../test/harness.ts'
+import { type TestPerson, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import type { Received } from '../../test/receiver.ts'
 import { only, webhookScene as scene } from '../../test/webhook.ts'
 import { sql } from '../db/sql.ts'
@@ -144,18 +144,41 @@ describe('a redelivery', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 'DELIVERY_CANCELED' } })
   })
 
-  test('is refused after a hundred attempts', async ({ app, receiver }) => {
+  test('is refused after a hundred redeliveries', verifies('delivery.redelivery-limit'), async ({ app, receiver }) => {
     const { owner, path, issue, deliveries } = await scene(app, receiver)
     await issue()
     await app.deliver()
     const [{ id }] = await deliveries()
     const redeliver = () => owner.post(`${path}/deliveries/${id}/redeliver`)
-    await app.ctx.db.run(sql`update deliveries set attempts = 99 where id = ${id}`)
-    expect((await redeliver()).status).toBe(202)
+    for (let times = 0; times < 100; times++) expect((await redeliver()).status).toBe(202)
     await app.deliver()
+    receiver.take()
     const refused = await app.unchanged(redeliver)
     expect(refused).toMatchObject({ status: 409, body: { code: 'REDELIVERY_LIMIT_REACHED' } })
+    await app.deliver()
+    expect(receiver.take()).toEqual([])
+    // Each delivery has its own count.
+    await issue('Another')
+    const [another] = await deliveries()
+    expect((await owner.post(`${path}/deliveries/${another.id}/redeliver`)).status).toBe(202)
   })
+
+  test(
+    'is counted when requested concurrently',
+    verifiesOnPostgres('delivery.redelivery-limit'),
+    async ({ app, receiver }) => {
+      const { owner, path, issue, deliveries } = await scene(app, receiver)
+      await issue()
+      await app.deliver()
+      const [{ id }] = await deliveries()
+      await app.ctx.db.run(sql`update deliveries set redeliveries = 95 where id = ${id}`)
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => owner.post(`${path}/deliveries/${id}/redeliver`)),
+      )
+      expect(answers.filter(({ status }) => status === 202)).toHaveLength(5)
+      expect(answers.filter(({ status }) => status === 409)).toHaveLength(7)
+    },
+  )
 })
 
 describe('while a webhook is disabled', () => {
@@ -191,6 +214,31 @@ describe('while a webhook is disabled', () => {
       await issue('After')
       await app.deliver()
       expect(titles()).toEqual(['After'])
+    },
+  )
+
+  test(
+    'as failing, new events create none either, also not after it is enabled again',
+    verifies('delivery.none-created-while-disabled'),
+    async ({ startApp, receiver }) => {
+      const app = await startApp({ BATON_RETRY_DELAYS: '0,0,0' })
+      const { owner, path, issue, deliveries, state } = await scene(app, receiver)
+      receiver.answer = 500
+      for (let made = 0; made < 3; made++) await issue('Before')
+      await app.deliver()
+      expect(await state()).toBe('failing')
+      receiver.take()
+      receiver.answer = 200
+      await issue('Meanwhile')
+      await app.deliver()
+      expect(await deliveries()).toHaveLength(3)
+      expect((await owner.post(`${path}/enable`)).body.state).toBe('enabled')
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+      await issue('After')
+      await app.deliver()
+      expect(only(receiver.take()).body.data.title).toBe('After')
+      expect(await deliveries()).toHaveLength(4)
     },
   )
 

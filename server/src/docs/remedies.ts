@@ -19,7 +19,8 @@ export const remedies: Record<ErrorCode, string> = {
 
   INSUFFICIENT_SCOPE:
     'Add the scope in `details.required` to the manifest and have a manager approve the app again. A scope in the manifest alone grants nothing.',
-  TEAM_ACCESS_DENIED: 'A manager can add the team to the installation (`PATCH /installations/{id}`).',
+  TEAM_ACCESS_DENIED:
+    'A manager can add the team to the installation (`PATCH /installations/{id}`). Changing labels and initiatives needs all teams.',
   APP_STATUS_FORBIDDEN: 'Use one of `details.allowed`, and leave closing issues to people.',
   FORBIDDEN: 'Ask an owner or admin of the workspace, or the owner of the item.',
   CSRF_REFUSED:
@@ -33,6 +34,8 @@ export const remedies: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'Use one of the methods in the `Allow` header.',
   REQUEST_TIMEOUT: 'Send the whole request without pauses. Retry if your connection was interrupted.',
 
+  ALREADY_INSTALLED:
+    'Change its teams with `PATCH /installations/{id}`. For new scopes or new tokens, have the app start its OAuth installation again, or uninstall it first.',
   ALREADY_MEMBER: 'Nothing to do.',
   DELIVERY_CANCELED:
     'Its webhook was deleted, its app was uninstalled, or it was held for 30 days. Read the item through the API instead.',
@@ -47,6 +50,8 @@ export const remedies: Record<ErrorCode, string> = {
   VIEW_LIMIT_REACHED:
     'Delete one (`DELETE /views/{view_id}`), or change an existing one. Views shared by others do not count.',
   WEBHOOK_LIMIT_REACHED: 'Delete one, or ask the operator of the instance to raise `BATON_WEBHOOK_LIMIT`.',
+  WORKSPACE_LIMIT_REACHED:
+    'Use a workspace that you have. Workspaces that you joined by invitation do not count, so another member can create it and invite you.',
 
   BODY_TOO_LARGE: `Send at most ${limits.bodyBytes.toLocaleString('en')} bytes; split long lists into several calls.`,
   URI_TOO_LONG: 'Shorten the query, for example by sending fewer ids.',

@@ -12,6 +12,8 @@ export interface PlacedComment extends Comment {
   personal: boolean
   teamIds: string[]
   author: EventActor | null
+  /** Its issue or project; a project has no code. */
+  target: { code: string | null; title: string }
 }
 
 /** In `condition`, `c` is the comment. */
@@ -25,6 +27,7 @@ export const readComments = (config: Config, db: Queryable, condition: Sql): Pro
       case when i.personal then i.reporter_id when p.personal then p.owner_id end as "personalOf",
       case when i.team_id is not null then array[i.team_id]
         else array(select team_id from project_teams where project_id = p.id order by team_id) end as "teamIds",
+      jsonb_build_object('code', i.code, 'title', coalesce(i.title, p.title)) as target,
       case when u.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name,
         'type', case u.user_kind when 'human' then 'user' else 'application' end) end as author
     from comments c
@@ -38,5 +41,6 @@ export const withoutPlace = ({
   personalOf: __,
   teamIds: ___,
   author: ____,
+  target: _____,
   ...comment
 }: PlacedComment): Comment => comment

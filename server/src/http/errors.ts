@@ -29,19 +29,20 @@ export class ApiError extends Error {
 /** A Link header to the documentation of the error code. */
 export const helpLink = (rootUrl: string, code: ErrorCode) => `<${rootUrl}/docs/errors#${code}>; rel="help"`
 
-/** A refusal in the format of RFC 6749: 401 for bad client credentials, else 400. */
+/** A refusal in the format of RFC 6749: 401 for bad client credentials, 429 for too many requests, else 400. */
 export class OAuthError extends Error {
   readonly error: string
-  readonly status: 400 | 401
+  readonly status: 400 | 401 | 429
   readonly headers: Record<string, string>
 
-  constructor(error: string, description: string, status: 400 | 401 = 400) {
+  constructor(error: string, description: string, status: 400 | 401 | 429 = 400, headers: Record<string, string> = {}) {
     super(description)
     this.error = error
     this.status = status
     this.headers = {
       'cache-control': 'no-store',
       ...(status === 401 ? { 'www-authenticate': 'Basic realm="oauth"' } : {}),
+      ...headers,
     }
   }
 

@@ -33,13 +33,19 @@ export class EventStream extends Readable {
     return this.#ended || this.destroyed
   }
 
-  /** Resolves when the reader has caught up or the stream has ended; await it between many events. */
-  async drained(): Promise<void> {
+  /**
+   * Resolves when the reader has caught up or the stream has ended; await it between many events. Resolves with whether
+   * it had to wait.
+   */
+  async drained(): Promise<boolean> {
+    let waited = false
     while (this.readableLength >= this.readableHighWaterMark && !this.over) {
       await new Promise<void>((resolve) => {
         this.#makeRoom = resolve
       })
+      waited = true
     }
+    return waited
   }
 
   /** A comment line, so that proxies do not close the connection as idle. */

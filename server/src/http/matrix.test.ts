@@ -158,7 +158,7 @@ const outside: Record<
   getMe: 'of the whole workspace',
   callMcp: 'of the whole workspace',
   getWorkspace: 'of the whole workspace',
-  listMembers: 'of the whole workspace',
+  listMembers: 'nothing of it',
   listTeams: 'nothing of it',
   selectTeams: 'nothing of it',
   getTeam: 'RESOURCE_NOT_FOUND',
@@ -181,20 +181,24 @@ const outside: Record<
   deleteComment: 'TEAM_ACCESS_DENIED',
   listLabels: 'of the whole workspace',
   createLabel: 'of the whole workspace',
-  updateLabel: 'of the whole workspace',
-  deleteLabel: 'of the whole workspace',
+  getLabel: 'of the whole workspace',
+  updateLabel: 'TEAM_ACCESS_DENIED',
+  deleteLabel: 'TEAM_ACCESS_DENIED',
   listMilestones: 'nothing of it',
   createMilestone: 'VALIDATION_ERROR',
+  getMilestone: 'RESOURCE_NOT_FOUND',
   updateMilestone: 'RESOURCE_NOT_FOUND',
   deleteMilestone: 'RESOURCE_NOT_FOUND',
   listCycles: 'nothing of it',
   createCycle: 'VALIDATION_ERROR',
+  getCycle: 'RESOURCE_NOT_FOUND',
   updateCycle: 'RESOURCE_NOT_FOUND',
   deleteCycle: 'RESOURCE_NOT_FOUND',
   listInitiatives: 'of the whole workspace',
-  createInitiative: 'of the whole workspace',
-  updateInitiative: 'of the whole workspace',
-  deleteInitiative: 'of the whole workspace',
+  createInitiative: 'TEAM_ACCESS_DENIED',
+  getInitiative: 'of the whole workspace',
+  updateInitiative: 'TEAM_ACCESS_DENIED',
+  deleteInitiative: 'TEAM_ACCESS_DENIED',
   listAgentSessions: 'nothing of it',
   openAgentSession: 'RESOURCE_NOT_FOUND',
   getAgentSession: 'RESOURCE_NOT_FOUND',
@@ -202,7 +206,8 @@ const outside: Record<
   listActivities: 'RESOURCE_NOT_FOUND',
   postActivity: 'RESOURCE_NOT_FOUND',
   listAgents: 'of the whole workspace',
-  selectUsers: 'of the whole workspace',
+  selectUsers: 'nothing of it',
+  getUser: 'RESOURCE_NOT_FOUND',
 }
 
 test('an app outside the team cannot access its items', async ({ app }) => {
@@ -230,7 +235,7 @@ test('an app outside the team cannot access its items', async ({ app }) => {
     if (answer === 'nothing of it') {
       const shown = JSON.stringify(response.body)
       expect({ name, status: response.status }).toEqual({ name, status: 200 })
-      for (const id of [ids.team_id, ids.issue_id, ids.project_id, ids.milestone_id, ids.cycle_id]) {
+      for (const id of [ids.team_id, ids.issue_id, ids.project_id, ids.milestone_id, ids.cycle_id, ids.user_id]) {
         expect(shown).not.toContain(id)
       }
     } else expect({ name, code: response.body?.code }).toEqual({ name, code: answer })

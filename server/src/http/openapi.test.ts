@@ -40,3 +40,36 @@ test('every route has its operation under the same name', () => {
 test('every error code has a message', () => {
   for (const { message } of Object.values(errors)) expect(message).toMatch(/^[A-Z].*\.$/)
 })
+
+test('every operation has the tag of its noun, and every tag has a description and operations', () => {
+  const { paths, tags } = openApi(api, { rootUrl: '', baseUrl: '' } as never) as {
+    paths: Record<string, Record<string, { tags?: string[] }>>
+    tags: { name: string; description: string }[]
+  }
+  const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags ?? []))
+  expect(used.length).toBeGreaterThanOrEqual(Object.keys(api).length)
+  expect([...new Set(used)].sort()).toEqual(tags.map(({ name }) => name).sort())
+  for (const { name, description } of tags) expect(description, name).toMatch(/^[A-Z].{10,}[^.]$/)
+  expect(paths['/issues/{issue_id}']?.get?.tags).toEqual(['issues'])
+  expect(paths['/healthz']?.get?.tags).toEqual(['instance'])
+  expect(paths['/.well-known/oauth-authorization-server']?.get?.tags).toEqual(['oauth'])
+})
+
+test('it names the scope of programs, the formats of icons, and the refusal of large headers', async ({ app }) => {
+  const { paths } = (await app.anonymous.get('/openapi.json')).body
+  const sessions = paths['/agent-sessions'].get
+  expect(sessions.description).toBe(
+    "Who may call it: member or app; an app's token needs no scope, a token of a person's program needs the scope read.",
+  )
+  expect(sessions.responses['431'].description).toContain('HEADERS_TOO_LARGE')
+  expect(Object.keys(paths['/agent-apps/{app_id}/icon'].get.responses['200'].content)).toEqual([
+    'image/png',
+    'image/jpeg',
+    'image/webp',
+    'image/gif',
+    'image/svg+xml',
+  ])
+  expect(paths['/oauth/register'].post.responses['429'].content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/OAuthError',
+  })
+})

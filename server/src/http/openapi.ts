@@ -1,6 +1,7 @@
 import { errors, errorsOf, inWorkspace, limits, type Operation, pathParams, type Route } from '@baton/protocol'
 import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
+import { tagOf, tags } from './openapi-tags.ts'
 
 type Json = { [key: string]: unknown }
 
@@ -26,6 +27,7 @@ export function openApi(operations: Record<string, Operation>, config: Config): 
     openapi: '3.1.0',
     info: { title: 'Baton', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: config.baseUrl }],
+    tags,
     paths,
     components: {
       schemas,
@@ -41,6 +43,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
   const { route, summary, query, body } = operation
   return {
     operationId: name,
+    tags: [tagOf(route)],
     summary,
     description: callers(route),
     ...(route.caller === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { cookie: [] }] }),
@@ -79,8 +82,14 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
 }
 
 function callers(route: Route): string {
-  const scope = 'scope' in route ? (route.scope ? `; tokens need the scope ${route.scope}` : '; no scope needed') : ''
-  return `Who may call it: ${route.caller}${scope}.`
+  return `Who may call it: ${route.caller}${scopesOf(route)}.`
+}
+
+function scopesOf(route: Route): string {
+  if (!('scope' in route)) return ''
+  if (route.scope) return `; tokens need the scope ${route.scope}`
+  if (!route.programScope) return '; no scope needed'
+  return `; an app's token needs no scope, a token of a person's program needs the scope ${route.programScope}`
 }
 
 const requestId = { 'X-Request-Id': { schema: { type: 'string' }, description: 'Identifies this request in the log' } }
@@ -94,7 +103,10 @@ const help = { Link: { schema: { type: 'string' }, description: 'rel="help": doc
 const retryAfter = { 'Retry-After': integer('Seconds to wait') }
 const mediaTypeOf = ({ bodyFormat }: Operation) =>
   bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
-const content = (schema: unknown, type = 'application/json') => ({ [type]: { schema } })
+/** The formats in which icons are stored, and that of generated ones. */
+const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml']
+const content = (schema: unknown, type = 'application/json') =>
+  Object.fromEntries((type === 'image/*' ? imageTypes : [type]).map((one) => [one, { schema }]))
 
 /** rate.headers-on-every-app-call; a 401 has none, because the caller is unknown. */
 const headersOf = ({ route }: Operation, status: number) => ({
@@ -109,7 +121,7 @@ function answers(operation: Operation, schemas: Json): Json {
     Object.entries(returns).map(([status, schema]) => [
       status,
       {
-        description: 'Success',
+        description: Number(status) < 400 ? 'Success' : 'Refused',
         headers: headersOf(operation, Number(status)),
         ...(schema ? { content: content(named(schema, schemas), produces) } : {}),
       },

@@ -45,10 +45,7 @@ const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiErr
 /** On OAuth routes, errors of the request have the format of RFC 6749. */
 function sendRefusal(rootUrl: string, request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
   const { oauthErrors, resourceMetadata } = request.routeOptions?.config ?? {}
-  const sent =
-    oauthErrors && refusal instanceof ApiError && [400, 415, 422].includes(refusal.status)
-      ? new OAuthError('invalid_request', refusal.message)
-      : refusal
+  const sent = oauthErrors && refusal instanceof ApiError ? asOAuthError(refusal) : refusal
   if (sent instanceof ApiError) reply.header('link', helpLink(rootUrl, sent.code))
   reply.code(sent.status).headers(sent.headers)
   if (sent.status === 401 && resourceMetadata) {
@@ -56,6 +53,13 @@ function sendRefusal(rootUrl: string, request: FastifyRequest, reply: FastifyRep
     reply.header('www-authenticate', `${challenge}, resource_metadata="${resourceMetadata}"`)
   }
   return reply.send(sent.body)
+}
+
+function asOAuthError(refusal: ApiError): ApiError | OAuthError {
+  const { status, message, headers } = refusal
+  // RFC 6749 has no error for this; clients know it as a reason to try again later.
+  if (status === 429) return new OAuthError('temporarily_unavailable', message, 429, headers)
+  return [400, 415, 422].includes(status) ? new OAuthError('invalid_request', message) : refusal
 }
 
 const frameworkCodes: Record<string, ErrorCode> = {

@@ -1,3 +1,5 @@
+import { type NameKind, nameProblem, normalizeName } from '@baton/protocol'
+import type { SchemaValidateFunction } from 'ajv'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TObject, TSchema } from 'typebox'
@@ -6,6 +8,8 @@ import { invalid } from './errors.ts'
 const ajv = new Ajv2020({ allErrors: true, removeAdditional: false, coerceTypes: false, verbose: true })
 addFormats.default(ajv)
 ajv.addVocabulary(['x-message'])
+// Names are normalised in place, before their length is checked, so that verbs get what is stored.
+ajv.addKeyword({ keyword: 'x-name', type: 'string', modifying: true, before: 'maxLength', validate: checkName })
 
 /** Of thousands of invalid fields only some are reported. */
 const maxFieldsReported = 100
@@ -36,6 +40,15 @@ export function queryCheck(schema: TObject): Check {
     }
     checkValues(query)
   }
+}
+
+function checkName(...[kind, text, , at]: Parameters<SchemaValidateFunction>): boolean {
+  const name = normalizeName(text)
+  if (at) at.parentData[at.parentDataProperty] = name
+  const message = nameProblem(name, kind as NameKind)
+  const report: SchemaValidateFunction = checkName
+  report.errors = message ? [{ keyword: 'x-name', params: {}, message }] : []
+  return message === undefined
 }
 
 /** Compiled at first use: compiling all schemas takes a tenth of the start time. */
@@ -106,6 +119,7 @@ export const ofItem = (index: number, complaint: string) => `item ${index + 1} $
 function complaintOf({ keyword, params, schema, parentSchema, message = 'is not valid' }: ErrorObject): string {
   if (keyword === 'required') return 'is required'
   if (keyword === 'additionalProperties') return 'is not a known field'
+  if (keyword === 'x-name') return message
   const written = ((keyword === 'not' ? schema : parentSchema) as { 'x-message'?: string } | undefined)?.['x-message']
   if (written) return written
   switch (keyword) {

@@ -87,17 +87,6 @@ describe('projects', () => {
 })
 
 describe('planning', () => {
-  test('labels and initiatives are visible to every app of the workspace', async ({ app }) => {
-    const { robot, owner } = await scene(app)
-    for (const path of ['/labels', '/initiatives']) {
-      const theirs = await id(owner.post(path, { name: 'Theirs' }))
-      const own = await id(robot.post(path, { name: 'Mine' }))
-      expect(ids(await robot.get(path))).toEqual(sorted(theirs, own))
-      expect((await robot.put(`${path}/${theirs}`, { name: 'Ours' })).body.name).toBe('Ours')
-      expect((await robot.delete(`${path}/${theirs}`)).status).toBe(204)
-    }
-  })
-
   test('milestones and cycles are in reach if their project or team is', async ({ app }) => {
     const { robot, everywhere, owner, member, projects, team, otherTeam } = await scene(app)
     const kinds = [

@@ -2,18 +2,15 @@ import type { Issue, IssueChange } from '@baton/protocol'
 import { endOnMoved, endOnPersonal } from '../agent-sessions/end.ts'
 import { openForPerson } from '../agent-sessions/open.ts'
 import { stopDelegation } from '../agent-sessions/stop.ts'
-import { laterThan } from '../clock.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { actorOf, record } from '../events/record.ts'
 import type { Actor, Member } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Agent, findAgents } from '../installations/agents.ts'
 import { coversPlace, unavailableReason } from '../installations/availability.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
-import { recordHistory, sendIssueHints, teamsOf, updateToRecord } from './changes.ts'
-import { lockIssues, type StoredIssue } from './queries.ts'
-import { withUrl } from './read.ts'
+import { teamsOf } from './changes.ts'
+import { changeIssues } from './many.ts'
 
 /** Locks the requested delegate. Call before locking the issue: changes of coverage lock in the same order. */
 export async function lockDelegate(unit: UnitOfWork<Actor>, { delegate_id }: IssueChange): Promise<Agent | undefined> {
@@ -129,46 +126,10 @@ export async function releaseAllOf(unit: UnitOfWork<Member>, agentId: string) {
   await release(unit, agentId, issues)
 }
 
-async function release(unit: UnitOfWork<Member>, agentId: string, issues: { id: string }[]) {
-  const { tx, now, caller, config } = unit
-  const ids = issues.map((issue) => issue.id)
-  // The delegate may have changed while waiting for the lock.
-  const locked = (await lockIssues(tx, caller.workspaceId, ids)).filter(({ delegate_id }) => delegate_id === agentId)
-  if (locked.length === 0) return
-  const pairs = locked.map((issue): [Issue, Issue] => {
-    const before = withUrl(config, issue)
-    return [before, released(before, now)]
-  })
-  await writeDelegates(
-    tx,
-    pairs.map(([, after]) => after),
-  )
-  await recordHistory(unit, pairs)
-  await record(
+/** The delegate may have changed before the issue was locked. */
+const release = (unit: UnitOfWork<Member>, agentId: string, issues: { id: string }[]) =>
+  changeIssues(
     unit,
-    pairs.flatMap(([before, after]) => updateToRecord(actorOf(caller), before, after)),
+    issues.map(({ id }) => id),
+    ({ delegate_id }) => (delegate_id === agentId ? { delegate_id: null } : null),
   )
-  for (const [, after] of pairs) if (after.personal) sendIssueHints(unit, 'update', after)
-}
-
-const released = (issue: Issue, now: Date): Issue => ({
-  ...issue,
-  delegate_id: null,
-  delegation_revision: issue.delegation_revision + 1,
-  updated_at: laterThan(issue.updated_at, now),
-})
-
-function writeDelegates(tx: Tx, issues: StoredIssue[]) {
-  const rows = issues.map(({ id, delegate_id, delegation_revision, updated_at }) => ({
-    id,
-    delegate_id,
-    delegation_revision,
-    updated_at,
-  }))
-  return tx.run(sql`
-    update issues i set delegate_id = n.delegate_id, delegation_revision = n.delegation_revision,
-      updated_at = n.updated_at
-    from json_to_recordset(${JSON.stringify(rows)}::json)
-      as n (id text, delegate_id text, delegation_revision int, updated_at timestamptz)
-    where i.id = n.id`)
-}

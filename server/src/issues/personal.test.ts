@@ -34,7 +34,9 @@ describe('personal issues', () => {
         ]) {
           expect(await app.unchanged(refuse)).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } })
         }
-        expect((await other.get('/issues?query=Mine')).body.data).toEqual([])
+        for (const query of ['', '?query=Mine', '?limit=1']) {
+          expect((await other.get(`/issues${query}`)).body).toEqual({ data: [], next_cursor: null })
+        }
       }
     },
   )

@@ -1,4 +1,4 @@
-import type { Issue, IssueChange } from '@baton/protocol'
+import { type Issue, type IssueChange, issueFields } from '@baton/protocol'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, sql } from '../db/sql.ts'
 import { nextIssueNumbers } from '../workspaces/issue-numbers.ts'
@@ -14,11 +14,11 @@ export const issueColumns = sql`
   array(select blocker_id from issue_blocks where blocked_id = i.id order by blocker_id) as blocked_by_ids,
   i.time_estimate, i.due_date, i.completed_at, i.created_at, i.updated_at, i.personal, i.sort_order`
 
-/** Matches an issue by its id, or by a current or previous code. */
+/** Matches an issue by its id, or by a current or previous code in any letter case; codes are stored in upper case. */
 export const withKey = (workspaceId: string, key: string) =>
   key.startsWith('iss_')
     ? sql`i.workspace_id = ${workspaceId} and i.id = ${key}`
-    : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key})`
+    : sql`i.id = (select issue_id from issue_codes where workspace_id = ${workspaceId} and code = ${key.toUpperCase()})`
 
 /**
  * Locks issues and reads them. They are locked in the order of their ids, before projects and counters, so that verbs do
@@ -65,6 +65,23 @@ export async function insertIssues(tx: Queryable, workspaceId: string, issues: S
   await addLabels(tx, workspaceId, issues)
 }
 
+/** The fields whose change is a change of the issue; `sort_order` is not among them. */
+export const issueFieldsAndPersonal = [...issueFields, 'personal'] as const
+
+/** Writes the changed columns of many issues. */
+export async function changeRows(
+  tx: Queryable,
+  pairs: readonly (readonly [before: StoredIssue, after: StoredIssue])[],
+) {
+  const rows = pairs.map(([before, after]) => ({ id: after.id, ...differences(before, after) }))
+  await tx.run(sql`
+    update issues i set (${changeable}) = (select ${changeable} from jsonb_populate_record(i, n.changed))
+    from jsonb_array_elements(${json(rows)}) as n (changed) where i.id = n.changed ->> 'id'`)
+}
+
+const differences = (before: StoredIssue, after: StoredIssue) =>
+  Object.fromEntries(Object.entries(after).filter(([field, value]) => value !== before[field as keyof StoredIssue]))
+
 export async function updateIssueRow(tx: Queryable, issue: StoredIssue) {
   await tx.run(sql`
     update issues i set (${changeable}) = (select ${changeable} from jsonb_populate_record(i, ${json(issue)}))
@@ -80,6 +97,30 @@ export const insertCodes = (tx: Queryable, workspaceId: string, issues: Pick<Sto
 export async function replaceLabels(tx: Queryable, workspaceId: string, issue: StoredIssue) {
   await tx.run(sql`delete from issue_labels where issue_id = ${issue.id} and label_id <> all(${issue.label_ids})`)
   await addLabels(tx, workspaceId, [issue])
+}
+
+/** Writes the changed labels of many issues. */
+export async function changeLabels(
+  tx: Queryable,
+  workspaceId: string,
+  pairs: readonly (readonly [before: StoredIssue, after: StoredIssue])[],
+) {
+  const removed = pairs.flatMap(([before, { id, label_ids }]) =>
+    before.label_ids.filter((label) => !label_ids.includes(label)).map((label) => [id, label] as const),
+  )
+  if (removed.length > 0) {
+    await tx.run(sql`
+      delete from issue_labels l
+      using unnest(${removed.map(([id]) => id)}::text[], ${removed.map(([, label]) => label)}::text[])
+        as n (issue_id, label_id)
+      where l.issue_id = n.issue_id and l.label_id = n.label_id`)
+  }
+  const changed = pairs.filter(([before, after]) => String(before.label_ids) !== String(after.label_ids))
+  await addLabels(
+    tx,
+    workspaceId,
+    changed.map(([, after]) => after),
+  )
 }
 
 async function addLabels(tx: Queryable, workspaceId: string, issues: Pick<StoredIssue, 'id' | 'label_ids'>[]) {

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../test/client.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
+import { callTool } from '../../test/mcp.ts'
 
 describe('reading issues', () => {
   test(
@@ -12,13 +13,35 @@ describe('reading issues', () => {
       const issue = await make(workspace)
       expect((await workspace.member.get(`/issues/${issue.id}`)).body).toEqual(issue)
       expect((await workspace.member.get('/issues/ENG-1')).body).toEqual(issue)
-      for (const key of ['ENG-2', 'eng-1', 'iss_00000000000000000000000000', '%20']) {
+      for (const key of ['ENG-2', 'eng-2', 'iss_00000000000000000000000000', '%20']) {
         expect((await workspace.member.get(`/issues/${key}`)).status).toBe(404)
       }
       const stranger = await scene(app)
       expect((await stranger.owner.get(`/issues/${issue.id}`)).status).toBe(404)
     },
   )
+
+  test('by a code in any letter case, wherever a code is accepted', verifies('issue.get-by-code'), async ({ app }) => {
+    const workspace = await scene(app)
+    const { owner, team, other } = workspace
+    const issue = await make(workspace)
+    const robot = await app.installed(owner, { teamIds: [team.id] })
+    for (const key of ['eng-1', 'Eng-1', 'eNG-1', 'ENG-1']) {
+      expect((await owner.get(`/issues/${key}`)).body).toEqual(issue)
+      expect((await robot.get(`/issues/${key}/history`)).status).toBe(200)
+      expect((await robot.get(`/users/select?issue_id=${key}`)).status).toBe(200)
+      expect((await callTool(robot, 'get_issue', { issue_id: key })).structuredContent.id).toBe(issue.id)
+    }
+    expect((await owner.get('/issues?query=eng-1')).body.data).toEqual([issue])
+    expect((await owner.put('/issues/eng-1', { title: 'Renamed', team_id: other.id })).body.code).toBe('DES-1')
+    for (const key of ['eng-1', 'des-1']) expect((await owner.get(`/issues/${key}`)).body.title).toBe('Renamed')
+    // Out of reach now, whatever the letter case.
+    for (const key of ['des-1', 'DES-1']) expect((await robot.get(`/issues/${key}`)).status).toBe(403)
+    expect((await owner.delete('/issues/des-1')).status).toBe(204)
+    expect((await owner.get('/issues/DES-1')).status).toBe(404)
+    const teamless = (await owner.post('/issues', { title: 'No team' })).body
+    expect((await owner.get('/issues/x-1')).body).toEqual(teamless)
+  })
 
   test(
     'by each filter',

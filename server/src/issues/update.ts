@@ -1,6 +1,5 @@
-import { type Issue, type IssueChange, issueFields } from '@baton/protocol'
+import type { Issue, IssueChange } from '@baton/protocol'
 import { actorsOnIssues } from '../agent-sessions/acting-for.ts'
-import { endOnDeleted } from '../agent-sessions/end.ts'
 import { laterThan } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
@@ -16,13 +15,15 @@ import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { checkChangeFromApp, droppedBlocks } from './apps.ts'
-import { changeBlocks, recordHistory, sendIssueHints, teamsOf, toItemChange, updateToRecord } from './changes.ts'
+import { changeBlocks, recordHistory, sendIssueHints, teamsOf, updateToRecord } from './changes.ts'
 import { applyDelegation, endLostSessions, lockDelegate, switchSessions } from './delegation.ts'
+import { removeIssues } from './many.ts'
 import {
   type Block,
   blocksOf,
   insertCodes,
   isAncestor,
+  issueFieldsAndPersonal,
   lockIssues,
   lockProjects,
   nextCodes,
@@ -49,7 +50,7 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
     await checkReferences(unit, before, after)
     await applyDelegation(unit, { before, after, change, newDelegate: delegate })
 
-    if (!previousValues(before, after, [...issueFields, 'personal'])) {
+    if (!previousValues(before, after, issueFieldsAndPersonal)) {
       // issue.sort-order-emits-nothing, issue.sort-order-leaves-updated-at
       if (after.sort_order === before.sort_order) return after
       await updateIssueRow(tx, after)
@@ -72,21 +73,8 @@ export function updateIssue(ctx: Context, caller: Actor, key: string, change: Is
   })
 }
 
-/**
- * The database deletes the comments and clears references to the issue, without events for them
- * (issue.delete-emits-one-remove, issue.reference-deletion-emits-nothing).
- */
 export const deleteIssue = (ctx: Context, caller: Actor, key: string) =>
-  transact(ctx, caller, async (unit) => {
-    const { tx, now } = unit
-    const issue = await lockVisibleIssue(unit, key, [])
-    const actors = await actorsOnIssues(unit, [issue.id])
-    await endOnDeleted(unit, { issueId: issue.id })
-    await tx.run(sql`delete from issues where id = ${issue.id}`)
-    if (issue.personal) return sendIssueHints(unit, 'remove', issue)
-    const removed = { ...issue, updated_at: laterThan(issue.updated_at, now) }
-    await record(unit, [toItemChange(actors(issue.id), 'remove', removed)])
-  })
+  transact(ctx, caller, async (unit) => removeIssues(unit, [(await lockVisibleIssue(unit, key, [])).id]))
 
 /** Locks an issue, the issues with which it has block relations, and those that the change refers to. */
 async function lockVisibleIssue(unit: UnitOfWork<Actor>, key: string, referencedIds: string[]): Promise<Issue> {

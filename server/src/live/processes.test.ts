@@ -61,6 +61,19 @@ describe.skipIf(!process.env.DATABASE_URL)('two processes on one database', () =
     for (const watch of [here, there, theirs]) expect(await watch.next()).toEqual(last)
   })
 
+  test('a stream in one ends before the next event once access is lost in the other', async ({ startApp }) => {
+    const app = await startApp()
+    const { owner, admin, member } = await app.workspace()
+    const { rootUrl } = await another(app)
+    const stays = await caughtUp(owner, rootUrl)
+    const lost = [await watching(admin, { rootUrl }), await watching(member, { rootUrl })]
+    await member.post('/auth/sign-out')
+    await owner.delete(`/workspaces/me/members/${admin.user.id}`)
+    const marked = JSON.stringify(await mark(owner))
+    for (const watch of lost) expect(await watch.next()).toBeUndefined()
+    while (JSON.stringify(await stays.next()) !== marked);
+  })
+
   test('a worker reaches the browsers of other processes', async ({ startApp }) => {
     const app = await startApp()
     const { owner } = await app.workspace()

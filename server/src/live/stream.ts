@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStream } from '../http/event-stream.ts'
-import { isStillMember } from '../login/caller.ts'
 import { CoalescedTask } from '../single-flight.ts'
+import { confirmAccess } from './access.ts'
 
 interface Options {
   /** Checked at each heartbeat, besides access to the workspace. */
@@ -15,7 +15,8 @@ interface Options {
 
 /**
  * Server-sent events for a member of a workspace, with a heartbeat every 15 seconds (session.stream-heartbeat). At each
- * heartbeat the member's access is checked again; without it the stream ends. `begin` is as for EventStream.
+ * heartbeat the member's access is checked again; without it the stream ends. Before it sends an event, the source of
+ * the events checks it with `confirmAccess`. `begin` is as for EventStream.
  */
 export const streamFor = (
   ctx: Context,
@@ -25,11 +26,10 @@ export const streamFor = (
 ) =>
   new EventStream((stream) => {
     const end = begin(stream)
-    const stopHeartbeat = startHeartbeat(
-      ctx,
-      stream,
-      async () => (await isStillMember(ctx, caller)) && (await mayContinue()),
-    )
+    const stopHeartbeat = startHeartbeat(ctx, stream, async () => {
+      await confirmAccess(ctx, caller)
+      return mayContinue()
+    })
     return () => {
       stopHeartbeat()
       end()
@@ -40,8 +40,9 @@ function startHeartbeat(ctx: Context, stream: EventStream, mayContinue: () => Pr
   let cancel = () => {}
   // If a check is still in progress at the next heartbeat, another one follows: access may have changed since it began.
   const check = readOnWake(ctx, stream, async () => {
-    // If the database is unavailable, the next heartbeat checks again; until then the stream has nothing to send.
-    if (!(await mayContinue().catch(() => true))) stream.end()
+    // If the database is unavailable, the next heartbeat checks again; until then the stream sends nothing.
+    const continues = await mayContinue().catch((error) => !(error instanceof ApiError))
+    if (!continues) stream.end()
   })
   const next = () => {
     cancel = ctx.clock.after(limits.heartbeatSeconds * 1000, () => {

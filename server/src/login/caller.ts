@@ -58,15 +58,21 @@ async function resolveLogin(
 }
 
 /**
- * Whether the login and the membership are still valid. This does not renew the login: a renewal needs a new cookie, and
- * the response, a stream, has already started.
+ * The callers whose login and membership are still valid, and whose role is still the same. This does not renew the
+ * login: a renewal needs a new cookie, and the response, a stream, has already started.
  */
-export async function isStillMember({ db, clock }: Context, { tokenHash, workspaceId }: Member): Promise<boolean> {
-  const found = await db.row(sql`
-    select 1 from logins l
-    join memberships m on m.user_id = l.user_id and m.workspace_id = ${workspaceId}
-    where l.token_hash = ${tokenHash} and l.last_used_at >= ${plus(clock.now(), -loginLifetimeMs)}`)
-  return found !== undefined
+export async function stillAdmitted({ db, clock }: Context, callers: readonly Member[]): Promise<Set<Member>> {
+  const hashes = callers.map(({ tokenHash }) => tokenHash.toString('hex'))
+  const places = callers.map(({ workspaceId }) => workspaceId)
+  const roles = callers.map(({ role }) => role)
+  const found = await db.rows<{ place: number }>(sql`
+    select asked.place::int as place
+    from unnest(${hashes}::text[], ${places}::text[], ${roles}::text[])
+      with ordinality as asked (hash, workspace_id, role, place)
+    join logins l on l.token_hash = decode(asked.hash, 'hex')
+    join memberships m on m.user_id = l.user_id and m.workspace_id = asked.workspace_id
+    where m.role = asked.role and l.last_used_at >= ${plus(clock.now(), -loginLifetimeMs)}`)
+  return new Set(found.map(({ place }) => callers[place - 1] as Member))
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -27,6 +27,10 @@ export async function createGrant({ tx, now }: UnitOfWork, grant: NewGrant): Pro
   return id
 }
 
+/** Only the first time: setup shows when an app got its tokens. */
+export const noteTokensIssued = ({ tx, now }: UnitOfWork, grantId: string) =>
+  tx.run(sql`update grants set tokens_issued_at = ${now} where id = ${grantId}`)
+
 export async function createAccessToken({ tx, now }: UnitOfWork, grantId: string): Promise<string> {
   const token = newSecret('svc_at_')
   await tx.run(sql`

@@ -23,5 +23,7 @@ export const endLogin = (db: Queryable, tokenHash: Buffer) =>
 export const endOtherLogins = (db: Queryable, userId: string, keep: Buffer) =>
   db.run(sql`delete from logins where user_id = ${userId} and token_hash <> ${keep}`)
 
+export const endLoginsOf = (db: Queryable, userId: string) => db.run(sql`delete from logins where user_id = ${userId}`)
+
 export const sweepLogins = (db: Queryable, now: Date) =>
   db.run(sql`delete from logins where last_used_at < ${plus(now, -loginLifetimeMs)}`)

@@ -1,5 +1,8 @@
+import { hash } from '@node-rs/argon2'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
+import { sql } from '../db/sql.ts'
+import { sweep } from '../housekeeping.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 let number = 0
@@ -119,6 +122,145 @@ describe('guessing', () => {
       expect((await attempt(app, 'guess-60@example.com', 'a guess', from('198.51.100.2'))).status).toBe(401)
     },
   )
+})
+
+describe('guessing from several networks', () => {
+  /** Each call comes from the address given. */
+  const attemptsOn = (app: TestApp) => (from: string, email: string, password: string) =>
+    app.anonymous.post('/auth/sign-in', { email, password }, { headers: { 'x-forwarded-for': from } })
+  const behindProxy = { BATON_TRUST_PROXY: '127.0.0.0/8' }
+  const stranger = (i: number) => `198.51.${Math.floor(i / 250)}.${(i % 250) + 1}`
+  const home = '203.0.113.7'
+
+  test(
+    'a stranger cannot keep the owner out, whether the network of the owner is known or not',
+    verifies('login.sign-in-limited-per-email'),
+    async ({ startApp }) => {
+      const app = await startApp(behindProxy)
+      const attempt = attemptsOn(app)
+      const { user, password } = await app.person()
+      for (let i = 0; i < 10; i++) expect((await attempt(stranger(0), user.email, 'a guess')).status).toBe(401)
+      expect((await attempt(stranger(0), user.email, password)).status).toBe(429)
+      expect((await attempt(home, user.email, password)).status).toBe(200)
+      expect((await attempt(stranger(0), user.email, password)).status).toBe(429)
+    },
+  )
+
+  test(
+    'fifty failures elsewhere lock new networks, and spare those of the last 30 days',
+    verifies('login.sign-in-limited-per-email', 'login.sign-in-429-code-and-retry-after'),
+    async ({ startApp }) => {
+      const app = await startApp(behindProxy)
+      const attempt = attemptsOn(app)
+      const { user, password } = await app.person()
+      const former = '203.0.113.8'
+      expect((await attempt(former, user.email, password)).status).toBe(200)
+      app.clock.advance({ milliseconds: 1 })
+      expect((await attempt(home, user.email, password)).status).toBe(200)
+      app.clock.advance({ days: 30 })
+      for (let i = 0; i < 50; i++) expect((await attempt(stranger(i), user.email, 'a guess')).status).toBe(401)
+      const refused = await attempt(stranger(50), user.email, 'a guess')
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
+      expect(Number(refused.headers.get('retry-after'))).toBe(72)
+      // The right password is refused too: the response must not reveal that it is right.
+      expect((await attempt(stranger(51), user.email, password)).status).toBe(429)
+      // One millisecond more than 30 days ago, and 30 days ago.
+      expect((await attempt(former, user.email, password)).status).toBe(429)
+      for (let i = 0; i < 10; i++) expect((await attempt(home, user.email, 'a typo')).status).toBe(401)
+      expect((await attempt(home, user.email, password)).status).toBe(429)
+      app.clock.advance({ seconds: 71 })
+      expect((await attempt(stranger(52), user.email, 'a guess')).status).toBe(429)
+      app.clock.advance({ seconds: 1 })
+      expect((await attempt(home, user.email, password)).status).toBe(200)
+      expect((await attempt(stranger(53), user.email, 'a guess')).status).toBe(401)
+      expect((await attempt(stranger(54), user.email, 'a guess')).status).toBe(429)
+      // Other accounts are not affected.
+      expect((await attempt(stranger(55), (await app.person()).user.email, password)).status).toBe(200)
+    },
+  )
+
+  test('an e-mail without an account is limited in the same way', async ({ startApp }) => {
+    const app = await startApp(behindProxy)
+    const attempt = attemptsOn(app)
+    for (let i = 0; i < 50; i++) expect((await attempt(stranger(i), 'no@example.com', 'a guess')).status).toBe(401)
+    expect((await attempt(stranger(50), 'no@example.com', 'a guess')).status).toBe(429)
+  })
+
+  test('the network of the sign-up is known, and those of the old password are forgotten', async ({ startApp }) => {
+    const app = await startApp(behindProxy)
+    const attempt = attemptsOn(app)
+    const person = newcomer()
+    const at = (from: string) => ({ headers: { 'x-forwarded-for': from } })
+    const { token } = (await app.anonymous.post('/auth/sign-up', person, at(home))).body
+    expect((await attempt('203.0.113.8', person.email, person.password)).status).toBe(200)
+    const client = app.anonymous.with({ authorization: `Bearer ${token}` })
+    const change = { current_password: person.password, new_password: 'another password' }
+    for (let i = 0; i < 51; i++) await attempt(stranger(i), person.email, 'a guess')
+    expect((await attempt('203.0.113.8', person.email, person.password)).status).toBe(200)
+    // Failures of strangers do not keep the owner from changing the password, from any network.
+    expect((await client.post('/auth/password', change, at(home))).status).toBe(204)
+    expect((await attempt('203.0.113.8', person.email, 'another password')).status).toBe(429)
+    expect((await attempt(home, person.email, 'another password')).status).toBe(200)
+  })
+
+  test('addresses of one IPv6 network count as one; IPv4 addresses each count', async ({ startApp }) => {
+    const app = await startApp(behindProxy)
+    const attempt = attemptsOn(app)
+    const { user, password } = await app.person()
+    for (let i = 0; i < 10; i++) await attempt(`2001:db8:0:1::${i}`, user.email, 'a guess')
+    expect((await attempt('2001:db8:0:1:ffff::1', user.email, password)).status).toBe(429)
+    expect((await attempt('2001:db8:0:2::1', user.email, password)).status).toBe(200)
+  })
+
+  test('stores no address, and forgets networks after 30 days', async ({ startApp }) => {
+    const app = await startApp(behindProxy)
+    const { user, password } = await app.person()
+    await attemptsOn(app)(home, user.email, password)
+    const networks = () =>
+      app.ctx.db.rows<{ hash: string }>(sql`
+      select encode(network_hash, 'escape') as hash from login_networks where user_id = ${user.id}`)
+    expect(await networks()).toHaveLength(1)
+    expect(JSON.stringify(await networks())).not.toContain(home)
+    app.clock.advance({ days: 30 })
+    await sweep(app.ctx)
+    expect(await networks()).toHaveLength(1)
+    app.clock.advance({ milliseconds: 1 })
+    await sweep(app.ctx)
+    expect(await networks()).toEqual([])
+  })
+})
+
+describe('a password with accents', () => {
+  const composed = 'caf\u00e9 au lait'
+  const decomposed = 'cafe\u0301 au lait'
+
+  test('is the same in composed and decomposed form', async ({ app }) => {
+    for (const [chosen, typed] of [
+      [composed, decomposed],
+      [decomposed, composed],
+    ] as const) {
+      const { email, name } = newcomer()
+      const { token } = (await app.anonymous.post('/auth/sign-up', { email, name, password: chosen })).body
+      for (const password of [chosen, typed]) {
+        expect((await app.anonymous.post('/auth/sign-in', { email, password })).status).toBe(200)
+      }
+      const other = await app.anonymous.post('/auth/sign-in', { email, password: 'cafe au lait' })
+      expect(other.status).toBe(401)
+      const client = app.anonymous.with({ authorization: `Bearer ${token}` })
+      const change = { current_password: typed, new_password: 'another password' }
+      expect((await client.post('/auth/password', change)).status).toBe(204)
+    }
+  })
+
+  test('whose hash is older still works in both forms', async ({ app }) => {
+    for (const stored of [composed, decomposed]) {
+      const { user } = await app.person()
+      await app.ctx.db.run(sql`update users set password_hash = ${await hash(stored)} where id = ${user.id}`)
+      for (const password of [composed, decomposed]) {
+        expect((await app.anonymous.post('/auth/sign-in', { email: user.email, password })).status).toBe(200)
+      }
+    }
+  })
 })
 
 describe('sign out', () => {

@@ -6,6 +6,7 @@ import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
 import { transact } from '../unit-of-work.ts'
+import { rememberNetwork } from './known-networks.ts'
 import { startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
 
@@ -22,7 +23,9 @@ export async function signUp(ctx: Context, address: string, { email, password, n
   // Hashing is expensive, so it comes after the checks.
   if (config.signup === 'invite') await refuseUninvited(db, lowerCase(email), clock.now())
   if (!config.local) await takeOne(db, `sign-up address ${networkOf(address)}`, perAddress, clock.now())
-  return createAccount(ctx, { email, name, passwordHash: await hashPassword(password) })
+  const account = await createAccount(ctx, { email, name, passwordHash: await hashPassword(password) })
+  await rememberNetwork(ctx, account.user.id, address)
+  return account
 }
 
 export async function createAccount(ctx: Context, account: { email: string; name: string; passwordHash: string }) {
@@ -46,7 +49,8 @@ export async function createAccount(ctx: Context, account: { email: string; name
   }
 }
 
-const noAccountYet = sql`not exists (select 1 from users where user_kind = 'human')`
+/** Disabled demo accounts do not count: they cannot invite the operator of an instance that once held the demo. */
+const noAccountYet = sql`not exists (select 1 from users where user_kind = 'human' and disabled_at is null)`
 
 /** Whether sign-up works without an invitation now. */
 export const signUpIsOpen = async ({ config, db }: Context) =>

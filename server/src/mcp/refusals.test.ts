@@ -98,7 +98,13 @@ describe('a refusal', () => {
           }
         }
       }
-      expect([...codes].sort()).toEqual(['FORBIDDEN', 'INSUFFICIENT_SCOPE', 'RESOURCE_NOT_FOUND', 'VALIDATION_ERROR'])
+      expect([...codes].sort()).toEqual([
+        'FORBIDDEN',
+        'INSUFFICIENT_SCOPE',
+        'RESOURCE_NOT_FOUND',
+        'TEAM_ACCESS_DENIED',
+        'VALIDATION_ERROR',
+      ])
       expect(await app.everything()).toBe(before)
     },
   )

@@ -95,7 +95,11 @@ describe('authorize', () => {
       const back = new URL((await app.unchanged(() => authorizeWith(more))).headers.get('location') ?? '')
       expect([back.origin + back.pathname, back.searchParams.get('error')]).toEqual([redirectUri, 'invalid_request'])
       expect(back.searchParams.get('state')).toBeNull()
+      const rule = more.length > 4096 ? 'must have at most 4096 characters' : 'must be sent once, as text'
+      expect(back.searchParams.get('error_description')).toBe(`${more.split('=')[0]} ${rule}.`)
     }
+    const longest = await authorize(owner, client.client_id, { state: 'x'.repeat(4096) })
+    expect(longest.headers.get('location')).toContain('/oauth/consent')
     const { headers } = await authorize(owner, client.client_id, { resource: 'a' })
     expect(headers.get('location')).toContain('/oauth/consent')
   })
@@ -113,6 +117,14 @@ describe('authorize', () => {
       expect([searchParams.get('tenant'), searchParams.get('error')]).toEqual(['1', 'invalid_scope'])
     },
   )
+
+  test('separates scopes by spaces and commas only, not by tabs or line breaks', async ({ app }) => {
+    const { owner, client } = await scene(app)
+    for (const scope of ['read\twrite', 'read\nwrite', 'read\u00a0write']) {
+      const { headers } = await app.unchanged(() => authorize(owner, client.client_id, { scope }))
+      expect(new URL(headers.get('location') ?? '').searchParams.get('error')).toBe('invalid_scope')
+    }
+  })
 
   test(
     'redirects to sign-in or to consent, accepts spaces and commas between scopes, ignores unknown parameters',
@@ -177,9 +189,14 @@ describe('consent', () => {
         const others = [owner, admin, member, elsewhere.owner].filter((other) => other !== person)
         for (const other of others) {
           expect((await other.get(`/oauth/requests/${id}`)).status).toBe(404)
-          const refused = await app.unchanged(() => other.post(`/oauth/requests/${id}/approve`, { all_teams: true }))
-          expect(refused.status).toBe(404)
+          for (const decide of [
+            () => other.post(`/oauth/requests/${id}/approve`, { all_teams: true }),
+            () => other.post(`/oauth/requests/${id}/deny`),
+          ]) {
+            expect((await app.unchanged(decide)).status).toBe(404)
+          }
         }
+        expect((await person.post(`/oauth/requests/${id}/deny`)).status).toBe(200)
       }
       const id = await askConsent(elsewhere.owner, client.client_id)
       expect((await elsewhere.owner.get(`/oauth/requests/${id}`)).body).toMatchObject({ teams: [], can_approve: false })

@@ -15,8 +15,10 @@ interface AuthorizeRequest {
   client: OAuthClient
   redirectUri: string
   scopes: AppScope[]
-  /** Parameters that are not text, or were sent twice. */
-  unreadable: string[]
+  /** All parameters, also the unreadable ones. */
+  sent: AuthorizeQuery
+  /** Parameters that are not text, too long, or were sent twice. */
+  unreadable: (keyof AuthorizeQuery)[]
 }
 
 class Refusal {
@@ -50,7 +52,7 @@ export async function authorize(ctx: Context, caller: Anonymous | Person, sent: 
   if (!redirectUri || !isRegistered(client, redirectUri)) {
     return page('The redirect address is not registered for this app.')
   }
-  const request = { query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
+  const request = { sent, query, client, redirectUri, scopes: scopesOf(query.scope), unreadable }
   for (const check of checks) {
     const refusal = check(request)
     if (refusal) return redirectToClient(ctx, request, { error: refusal.error, error_description: refusal.description })
@@ -71,13 +73,19 @@ export function isRegistered({ app, redirectUris }: OAuthClient, uri: string) {
   return !app && withoutPort(uri) !== uri && redirectUris.some((known) => withoutPort(known) === withoutPort(uri))
 }
 
-const scopesOf = (scope = '') => [...new Set(scope.split(/[\s,]+/).filter(Boolean))] as AppScope[]
+/** RFC 6749 3.3: only U+0020 separates scopes, and commas by oauth.scope-separators; a tab does not. */
+const scopesOf = (scope = '') => [...new Set(scope.split(/[ ,]+/).filter(Boolean))] as AppScope[]
 
-const isReadable = (value: unknown) =>
-  typeof value === 'string' && value.length <= limits.oauthParameter && !textProblem(value)
+const isTooLong = (value: unknown) => typeof value === 'string' && value.length > limits.oauthParameter
 
-function readable({ unreadable: [name] }: AuthorizeRequest) {
-  return name ? refuse('invalid_request', `${name} must be sent once, as text.`) : undefined
+const isReadable = (value: unknown) => typeof value === 'string' && !isTooLong(value) && !textProblem(value)
+
+function readable({ sent, unreadable: [name] }: AuthorizeRequest) {
+  if (!name) return undefined
+  const rule = isTooLong(sent[name])
+    ? `must have at most ${limits.oauthParameter} characters`
+    : 'must be sent once, as text'
+  return refuse('invalid_request', `${name} ${rule}.`)
 }
 
 function codeResponse({ query }: AuthorizeRequest) {

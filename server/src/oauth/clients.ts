@@ -21,6 +21,9 @@ export interface OAuthClient {
   } | null
 }
 
+/** A client that is an agent app. */
+export type AppClient = OAuthClient & { app: NonNullable<OAuthClient['app']> }
+
 interface AppRow {
   appId: string
   workspaceId: string

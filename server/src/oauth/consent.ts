@@ -7,7 +7,6 @@ import {
   type ResourceType,
 } from '@baton/protocol'
 import { iconUrl } from '../addresses.ts'
-import { chosenTeams, install } from '../agent-apps/installations.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { newSecret, sha256 } from '../crypto.ts'
@@ -20,7 +19,8 @@ import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 import { isRegistered, returnAddress } from './authorize.ts'
-import { findClient, type OAuthClient } from './clients.ts'
+import { type AppClient, findClient, type OAuthClient } from './clients.ts'
+import { installClient, scopesGranted } from './install.ts'
 
 interface Request {
   id: string
@@ -98,17 +98,14 @@ async function currentInstallation(
   return { all_teams: row.all_teams, team_ids: row.team_ids, scopes: effectiveScopes(row.approved, scopes) }
 }
 
-/** A request without scopes is granted `read` (oauth.grant-without-scope-is-read). */
-const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
-
 export const approve = (ctx: Context, person: Person, id: string, consent: Consent) =>
   transact(ctx, person, async (unit) => {
     const { request, client } = await findRequest(unit, id, sql`for update`)
-    const approved = client.app
+    const grantId = client.app
       ? await approveApp(unit, { ...client, app: client.app }, request, consent)
-      : await approveProgram(unit, client, consent)
+      : await approveProgram(unit, client, request, consent)
     await markDecided(unit, request)
-    const code = await createCode(unit, request, approved)
+    const code = await createCode(unit, request, grantId)
     return { redirect_to: returnAddress(ctx.config.rootUrl, request.redirect_uri, request.state, { code }) }
   })
 
@@ -123,27 +120,18 @@ export const deny = (ctx: Context, person: Person, id: string) =>
 const markDecided = ({ tx, now }: UnitOfWork, { id }: Request) =>
   tx.run(sql`update oauth_requests set decided_at = ${now} where id = ${id}`)
 
-interface Approved {
-  workspaceId: string
-  installationId: string | null
-  userId: string | null
-}
-
-/** Only for managers of the app's workspace. The token acts as the app, not as the manager (oauth.token-acts-as-app). */
+/** Only for managers of the app's workspace. */
 async function approveApp(
   unit: UnitOfWork<Person>,
-  { name, app }: OAuthClient & { app: NonNullable<OAuthClient['app']> },
+  client: AppClient,
   request: Request,
   consent: Consent,
-): Promise<Approved> {
-  const { workspaceId } = app
-  await lockWorkspace(unit.tx, workspaceId)
-  const asManager = await confirmManager(unit, workspaceId)
+): Promise<string> {
+  await lockWorkspace(unit.tx, client.app.workspaceId)
+  const asManager = await confirmManager(unit, client.app.workspaceId)
   if (consent.workspace_id !== undefined)
     throw invalid({ workspace_id: 'must not be sent for an agent app; choose teams' })
-  const teams = await chosenTeams(unit.tx, workspaceId, consent)
-  const { id } = await install(asManager, { app: { ...app, name }, scopes: request.scopes, teams })
-  return { workspaceId, installationId: id, userId: null }
+  return installClient(asManager, client, { scopes: request.scopes, coverage: consent })
 }
 
 /** The same refusal for outsiders as for plain members, so that outsiders learn nothing about the workspace. */
@@ -156,10 +144,12 @@ function confirmManager(unit: UnitOfWork<Person>, workspaceId: string) {
 
 /** Any person may approve a program for one of their workspaces (oauth.public-client-workspace). */
 async function approveProgram(
-  { tx, now, caller }: UnitOfWork<Person>,
+  unit: UnitOfWork<Person>,
   client: OAuthClient,
+  request: Request,
   consent: Consent,
-): Promise<Approved> {
+): Promise<string> {
+  const { tx, now, caller } = unit
   const { workspace_id: workspaceId, all_teams, team_ids } = consent
   if (all_teams !== undefined || team_ids !== undefined)
     throw invalid({ workspace_id: 'choose a workspace, not teams' })
@@ -168,13 +158,16 @@ async function approveProgram(
     select 1 from memberships where workspace_id = ${workspaceId} and user_id = ${caller.id} for key share`)
   if (!member) throw invalid({ workspace_id: 'must be a workspace that you are a member of' })
   await tx.run(sql`update oauth_clients set used_at = ${now} where id = ${client.id}`)
-  return { workspaceId, installationId: null, userId: caller.id }
+  return createGrant(unit, {
+    workspaceId,
+    clientId: client.id,
+    installationId: null,
+    userId: caller.id,
+    scopes: scopesGranted(request.scopes),
+  })
 }
 
-async function createCode(unit: UnitOfWork, request: Request, approved: Approved): Promise<string> {
-  const { tx, now } = unit
-  const scopes = scopesGranted(request.scopes)
-  const grantId = await createGrant(unit, { ...approved, clientId: request.client_id, scopes })
+async function createCode({ tx, now }: UnitOfWork, request: Request, grantId: string): Promise<string> {
   const code = newSecret('svc_ac_')
   await tx.run(sql`
     insert into oauth_codes (hash, grant_id, client_id, redirect_uri, code_challenge, expires_at)

@@ -36,7 +36,10 @@ describe('a program of a person', () => {
         expect(await app.unchanged(() => register(app, metadata))).toMatchObject({ status: 400, body: { error } })
       }
       for (let made = 1; made < 20; made++) expect((await register(app)).status).toBe(201)
-      expect(await app.unchanged(() => register(app))).toMatchObject({ status: 429 })
+      const refused = await app.unchanged(() => register(app))
+      expect(refused).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
+      expect(Object.keys(refused.body).sort()).toEqual(['error', 'error_description'])
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
       const local = await startApp()
       for (let made = 0; made < 21; made++) expect((await register(local)).status).toBe(201)
     },

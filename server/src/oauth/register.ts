@@ -1,4 +1,4 @@
-import { limits } from '@baton/protocol'
+import { limits, nameProblem, normalizeName } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
@@ -15,21 +15,19 @@ export async function registerClient(
   metadata: Record<string, unknown>,
 ) {
   const now = clock.now()
-  const { redirect_uris: uris, client_name: name = 'Unnamed program', token_endpoint_auth_method: method } = metadata
+  const { redirect_uris: uris, client_name = 'Unnamed program', token_endpoint_auth_method: method } = metadata
   if (!isStringList(uris) || uris.length === 0 || uris.length > limits.redirectUris || !uris.every(isAcceptable)) {
     throw new OAuthError(
       'invalid_redirect_uri',
       `redirect_uris must contain 1 to ${limits.redirectUris} URLs, each https, or http on a loopback host.`,
     )
   }
-  if (
-    typeof name !== 'string' ||
-    name.trim() === '' ||
-    name.length > limits.name ||
-    /\p{Cc}|\p{Surrogate}/u.test(name)
-  ) {
+  const name = typeof client_name === 'string' ? normalizeName(client_name) : ''
+  if (name === '' || name.length > limits.name) {
     throw new OAuthError('invalid_client_metadata', `client_name must have 1 to ${limits.name} characters.`)
   }
+  const problem = nameProblem(name, 'agent')
+  if (problem) throw new OAuthError('invalid_client_metadata', `client_name ${problem}.`)
   if (method !== undefined && method !== 'none') {
     throw new OAuthError(
       'invalid_client_metadata',

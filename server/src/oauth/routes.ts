@@ -2,6 +2,7 @@ import { api } from '@baton/protocol'
 import { route, uncached } from '../http/route.ts'
 import { authorize } from './authorize.ts'
 import { approve, deny, readRequest } from './consent.ts'
+import { installApp } from './install.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
 import { endProgram, listPrograms } from './programs.ts'
 import { registerClient } from './register.ts'
@@ -36,6 +37,10 @@ export const oauthRoutes = [
   route(api.getConsentRequest, ({ ctx, caller, params }) => readRequest(ctx, caller, params.request_id)),
   route(api.approveConsent, ({ ctx, caller, params, body }) => approve(ctx, caller, params.request_id, body)),
   route(api.denyConsent, ({ ctx, caller, params }) => deny(ctx, caller, params.request_id)),
+
+  route(api.installApp, async ({ ctx, caller, params, body }) =>
+    uncached(await installApp(ctx, caller, params.app_id, body)),
+  ),
 
   route(api.listPrograms, ({ ctx, caller, query }) => listPrograms(ctx, caller, query)),
   route(api.endProgram, ({ ctx, caller, params }) => endProgram(ctx, caller, params.program_id)),

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { newSecret, sameBytes, sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
 import { OAuthError } from '../http/errors.ts'
-import { createAccessToken, endGrantAndTokens, endGrants } from '../login/grants.ts'
+import { createAccessToken, endGrantAndTokens, endGrants, noteTokensIssued } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { authenticate, type OAuthClient } from './clients.ts'
@@ -97,10 +97,10 @@ interface Grant {
 }
 
 /** Issues tokens if the grant is active. Locks the grant, so that a concurrent revocation comes before or after. */
-async function issueTokens(unit: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
+export async function issueTokens(unit: UnitOfWork, grantId: string): Promise<TokenResponse | undefined> {
   const { tx, now } = unit
-  const locked = await tx.row(sql`
-    select 1 from grants where id = ${grantId} and ended_at is null and expires_at > ${now} for share`)
+  const locked = await tx.row<{ isFirst: boolean }>(sql`
+    select tokens_issued_at is null as "isFirst" from grants where id = ${grantId} and ended_at is null and expires_at > ${now} for share`)
   if (!locked) return undefined
   const grant = await tx.row<Grant>(sql`
     select g.workspace_id as "workspaceId", g.scopes, case when i.id is not null then jsonb_build_object('id', i.id,
@@ -112,6 +112,7 @@ async function issueTokens(unit: UnitOfWork, grantId: string): Promise<TokenResp
       or exists (select from memberships m where m.user_id = g.user_id and m.workspace_id = g.workspace_id))`)
   if (!grant) return undefined
   const { workspaceId, installation } = grant
+  if (locked.isFirst) await noteTokensIssued(unit, grantId)
   const accessToken = await createAccessToken(unit, grantId)
   const refreshToken = newSecret('prt_')
   await tx.run(sql`

@@ -20,7 +20,8 @@ export type ReferenceIds = Partial<Record<Kind, Iterable<string>>>
 
 /**
  * The items that a caller referred to by id and can access, found with one query for all kinds. Teams are found even
- * without access, because referring to such a team has its own error (`refuseUncoveredTeam`).
+ * without access, because referring to such a team has its own error (`refuseUncoveredTeam`). People are locked: a member
+ * who leaves meanwhile gets no new issue.
  */
 export class References {
   readonly #found: Map<string, Reference>
@@ -47,8 +48,9 @@ export class References {
       await db.rows<Reference>(sql`
         select 'team' as kind, id, null as of, null as "personalOf"
           from teams where workspace_id = ${workspaceId} and id = any(${all.team})
-        union all select 'person', user_id, null, null
-          from memberships where workspace_id = ${workspaceId} and user_id = any(${all.person})
+        union all select 'person', user_id, null, null from (
+          select user_id from memberships where workspace_id = ${workspaceId} and user_id = any(${all.person})
+          for key share) m
         union all select 'project', p.id, null, case when p.personal then p.owner_id end
           from projects p where p.workspace_id = ${workspaceId} and p.id = any(${all.project})
             and ${projectInReach(caller)}

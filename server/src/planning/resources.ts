@@ -9,6 +9,7 @@ export const labels = new SimpleResource<Label>({
   prefix: 'lbl',
   columns: sql`id, name, color, created_at, updated_at`,
   changeable: sql`name, color`,
+  needsAllTeams: 'to change',
 })
 
 export const milestones = new SimpleResource<Milestone>({
@@ -33,4 +34,5 @@ export const initiatives = new SimpleResource<Initiative>({
   prefix: 'ini',
   columns: sql`id, name, description, created_at, updated_at`,
   changeable: sql`name, description`,
+  needsAllTeams: 'to create or change',
 })

@@ -7,6 +7,7 @@ import { cycles, initiatives, labels, milestones } from './resources.ts'
 export const planningRoutes = [
   route(api.listLabels, ({ ctx, caller, query }) => labels.list(ctx, caller, query)),
   route(api.createLabel, ({ ctx, caller, body }) => labels.create(ctx, caller, body)),
+  route(api.getLabel, ({ ctx, caller, params }) => labels.read(ctx, caller, params.label_id)),
   route(api.updateLabel, ({ ctx, caller, params, body }) => labels.update(ctx, caller, params.label_id, body)),
   route(api.deleteLabel, ({ ctx, caller, params }) => labels.delete(ctx, caller, params.label_id)),
 
@@ -14,6 +15,7 @@ export const planningRoutes = [
     milestones.list(ctx, caller, query, query.project_id ? sql`and t.project_id = ${query.project_id}` : none),
   ),
   route(api.createMilestone, ({ ctx, caller, body }) => createMilestone(ctx, caller, body)),
+  route(api.getMilestone, ({ ctx, caller, params }) => milestones.read(ctx, caller, params.milestone_id)),
   route(api.updateMilestone, ({ ctx, caller, params, body }) =>
     milestones.update(ctx, caller, params.milestone_id, body),
   ),
@@ -23,11 +25,13 @@ export const planningRoutes = [
     cycles.list(ctx, caller, query, query.team_id ? sql`and t.team_id = ${query.team_id}` : none),
   ),
   route(api.createCycle, ({ ctx, caller, body }) => createCycle(ctx, caller, body)),
+  route(api.getCycle, ({ ctx, caller, params }) => cycles.read(ctx, caller, params.cycle_id)),
   route(api.updateCycle, ({ ctx, caller, params, body }) => cycles.update(ctx, caller, params.cycle_id, body)),
   route(api.deleteCycle, ({ ctx, caller, params }) => cycles.delete(ctx, caller, params.cycle_id)),
 
   route(api.listInitiatives, ({ ctx, caller, query }) => initiatives.list(ctx, caller, query)),
   route(api.createInitiative, ({ ctx, caller, body }) => initiatives.create(ctx, caller, { description: '', ...body })),
+  route(api.getInitiative, ({ ctx, caller, params }) => initiatives.read(ctx, caller, params.initiative_id)),
   route(api.updateInitiative, ({ ctx, caller, params, body }) =>
     initiatives.update(ctx, caller, params.initiative_id, body),
   ),

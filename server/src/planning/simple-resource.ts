@@ -2,7 +2,7 @@ import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
 import { insertRows, json, none, type Sql, sql } from '../db/sql.ts'
 import type { Actor } from '../http/caller.ts'
-import { found } from '../http/errors.ts'
+import { ApiError, found } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { type IdPrefix, newId } from '../ids.ts'
 import { type HintSender, hintOfLists, sendHints } from '../live/hint.ts'
@@ -20,6 +20,11 @@ interface Definition {
   changeable: Sql
   /** Condition on the row `t`, if not all members may see all rows. */
   visibleTo?: (caller: Actor) => Sql
+  /**
+   * For a resource of the whole workspace: what an app may do only while it covers all teams, because it affects the
+   * items of all of them (app.label-change-needs-all-teams, app.initiative-needs-all-teams).
+   */
+  needsAllTeams?: 'to change' | 'to create or change'
   /** Id of the only user who may see the row `t`, if it is personal. */
   personalOf?: Sql
 }
@@ -47,20 +52,30 @@ export class SimpleResource<Item extends { id: string }> {
     )
   }
 
+  /** 404 for a row that the list does not show to this caller. */
+  async read(ctx: Context, caller: Actor, id: string): Promise<Item> {
+    const { table, columns } = this.#definition
+    const row = await ctx.db.row<Item>(sql`
+      select ${columns} from ${table} t where ${this.#accessibleTo(caller)} and t.id = ${id}`)
+    return found(row)
+  }
+
   create(ctx: Context, caller: Actor, values: object): Promise<Item> {
     return this.insert(withoutTransaction(ctx, caller), values)
   }
 
   /** Like `create`, in an existing transaction. */
   insert(unit: WriteUnit, values: object): Promise<Item> {
-    const { table, prefix, columns } = this.#definition
+    const { table, prefix, columns, needsAllTeams } = this.#definition
     const { now, caller } = unit
+    if (needsAllTeams === 'to create or change') mustCoverAllTeams(caller)
     const row = { ...values, id: newId(prefix), workspace_id: caller.workspaceId, created_at: now, updated_at: now }
     return this.#write(unit, insertRows(table, sql`workspace_id, ${columns}`, [row]))
   }
 
   update(ctx: Context, caller: Actor, id: string, change: object): Promise<Item> {
-    const { table, changeable } = this.#definition
+    const { table, changeable, needsAllTeams } = this.#definition
+    if (needsAllTeams) mustCoverAllTeams(caller)
     const unit = withoutTransaction(ctx, caller)
     const row = { ...change, updated_at: unit.now }
     return this.#write(
@@ -73,12 +88,15 @@ export class SimpleResource<Item extends { id: string }> {
   }
 
   /** The database clears references to the row, without events (issue.reference-deletion-emits-nothing). */
-  async delete(ctx: Context, caller: Actor, id: string): Promise<void> {
-    const { table } = this.#definition
-    await this.#write(
-      withoutTransaction(ctx, caller),
-      sql`delete from ${table} t where ${this.#accessibleTo(caller)} and t.id = ${id}`,
-    )
+  delete(ctx: Context, caller: Actor, id: string): Promise<void> {
+    return this.remove(withoutTransaction(ctx, caller), id)
+  }
+
+  /** Like `delete`, in an existing transaction. */
+  async remove(unit: WriteUnit, id: string): Promise<void> {
+    const { table, needsAllTeams } = this.#definition
+    if (needsAllTeams) mustCoverAllTeams(unit.caller)
+    await this.#write(unit, sql`delete from ${table} t where ${this.#accessibleTo(unit.caller)} and t.id = ${id}`)
   }
 
   /** Runs a statement that writes one row `t`, and sends a hint. */
@@ -95,4 +113,9 @@ export class SimpleResource<Item extends { id: string }> {
     const { visibleTo } = this.#definition
     return sql`t.workspace_id = ${caller.workspaceId} ${visibleTo ? sql`and ${visibleTo(caller)}` : none}`
   }
+}
+
+function mustCoverAllTeams(caller: Actor) {
+  if (caller.kind === 'person' || caller.allTeams) return
+  throw new ApiError('TEAM_ACCESS_DENIED', {}, { message: 'Only an app that is installed for all teams can do this.' })
 }

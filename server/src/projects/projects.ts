@@ -28,7 +28,7 @@ import { hintsOf, sendHints } from '../live/hint.ts'
 import { References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { covers } from '../workspaces/coverage.ts'
-import { insertProject, projectColumns, type StoredProject, updateProjectRow } from './queries.ts'
+import { insertProject, projectColumns, replaceLabelRows, type StoredProject, updateProjectRow } from './queries.ts'
 import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
 const withUrl = (config: Config, project: StoredProject): Project => ({
@@ -89,6 +89,28 @@ export const updateProject = (ctx: Context, caller: Actor, id: string, change: P
     if (after.personal && !before.personal) await removeProjectFromIssues(tx, after.id, caller.id)
     return after
   })
+
+/** Gives every project that has one label another instead, personal ones included. */
+export async function replaceLabelOfProjects(unit: UnitOfWork<Actor>, label: string, by: string) {
+  const { tx, now, caller, config } = unit
+  const locked = await tx.rows<{ id: string }>(sql`
+    select id from projects where id in (select project_id from project_labels where label_id = ${label})
+    order by id for update`)
+  if (locked.length === 0) return
+  const ids = locked.map(({ id }) => id)
+  const stored = await tx.rows<StoredProject>(sql`select ${projectColumns} from projects p where p.id = any(${ids})`)
+  const pairs = stored.map((project): [before: Project, after: Project] => {
+    const before = withUrl(config, project)
+    const label_ids = [...new Set([...before.label_ids.filter((id) => id !== label), by])].sort()
+    return [before, { ...before, label_ids, updated_at: laterThan(before.updated_at, now) }]
+  })
+  await replaceLabelRows(tx, caller.workspaceId, pairs, label, by)
+  await record(
+    unit,
+    pairs.flatMap(([before, after]) => updateToRecord(actorOf(caller), before, after)),
+  )
+  for (const [, after] of pairs) if (after.personal) sendProjectHints(unit, 'update', after)
+}
 
 export const deleteProject = (ctx: Context, caller: Actor, id: string) =>
   transact(ctx, caller, async (unit) => {

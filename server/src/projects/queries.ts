@@ -48,3 +48,22 @@ async function replaceRelations(tx: Queryable, workspaceId: string, project: Sto
     insert into project_labels (workspace_id, project_id, label_id)
     select ${workspaceId}, ${id}, unnest(${label_ids}::text[]) on conflict do nothing`)
 }
+
+/** Writes a label that many projects have in place of another. */
+export async function replaceLabelRows(
+  tx: Queryable,
+  workspaceId: string,
+  pairs: readonly (readonly [before: StoredProject, after: StoredProject])[],
+  label: string,
+  by: string,
+) {
+  const changed = pairs.map(([, { id, updated_at }]) => ({ id, updated_at }))
+  const ids = changed.map(({ id }) => id)
+  await tx.run(sql`
+    insert into project_labels (workspace_id, project_id, label_id)
+    select ${workspaceId}, unnest(${ids}::text[]), ${by} on conflict do nothing`)
+  await tx.run(sql`delete from project_labels where project_id = any(${ids}) and label_id = ${label}`)
+  await tx.run(sql`
+    update projects p set updated_at = n.updated_at
+    from jsonb_to_recordset(${json(changed)}) as n (id text, updated_at timestamptz) where p.id = n.id`)
+}

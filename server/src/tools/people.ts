@@ -27,6 +27,7 @@ export const peopleTools = [
     api.selectUsers,
     'Find people and agents by name with query, for assignee_id, member_ids or a mention. With issue_id or team_id, available tells whether an agent accepts work there.',
   ),
+  tool('get_user', api.getUser, 'Get a person or agent by its id, such as an assignee_id or delegate_id.'),
   tool(
     'list_agents',
     api.listAgents,

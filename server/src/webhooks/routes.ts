@@ -1,7 +1,7 @@
 import { api } from '@baton/protocol'
 import { readEndpoint } from '../delivery/endpoints.ts'
-import { listDeliveries, readDelivery, redeliver } from '../delivery/records.ts'
 import { readHealth } from '../delivery/track-record.ts'
+import { listDeliveries, readDelivery, redeliver } from '../events/deliveries.ts'
 import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
 import { route, uncached } from '../http/route.ts'

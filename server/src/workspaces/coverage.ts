@@ -8,3 +8,9 @@ export const covers = (caller: Actor, teamId: string | null): boolean =>
 /** The same as an SQL condition on a column with team ids. */
 export const teamCovered = (caller: Actor, column: Sql): Sql =>
   caller.kind === 'person' || caller.allTeams ? sql`true` : sql`${column} = any(${caller.teamIds})`
+
+/** The people whom the caller sees, as a condition on a column with user ids (app.members-of-covered-teams). */
+export const memberCovered = (caller: Actor, column: Sql): Sql =>
+  caller.kind === 'person' || caller.allTeams
+    ? sql`true`
+    : sql`${column} in (select user_id from team_members where team_id = any(${caller.teamIds}))`

@@ -9,10 +9,11 @@ import { type PageQuery, page } from '../http/paging.ts'
 import { endGrantsOf } from '../login/grants.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { releaseViews } from '../views/views.ts'
+import { memberCovered } from './coverage.ts'
 
 const columns = sql`u.id, u.display_name, u.email, m.role, m.joined_at`
 
-export const listMembers = (ctx: Context, { workspaceId }: Actor, query: PageQuery) =>
+export const listMembers = (ctx: Context, caller: Actor, query: PageQuery) =>
   page<MemberRecord>(
     ctx.keys,
     'members',
@@ -22,7 +23,7 @@ export const listMembers = (ctx: Context, { workspaceId }: Actor, query: PageQue
       ctx.db.rows(sql`
       select ${columns}
       from memberships m join users u on u.id = m.user_id
-      where m.workspace_id = ${workspaceId}
+      where m.workspace_id = ${caller.workspaceId} and ${memberCovered(caller, sql`m.user_id`)}
         ${after ? sql`and (m.joined_at, m.user_id) < (${after[0]}, ${after[1]})` : none}
       order by m.joined_at desc, m.user_id desc limit ${count}`),
   )

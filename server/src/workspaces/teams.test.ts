@@ -21,12 +21,14 @@ describe('creating', () => {
 
   test('requires name and key', verifies('team.create-requires-name-and-key'), async ({ app }) => {
     const { owner } = await app.workspace()
-    const { status, body } = await app.unchanged(() => owner.post('/teams', {}))
-    expect(status).toBe(422)
-    expect(body).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      details: { name: 'is required', key: 'is required' },
-    })
+    for (const [given, details] of [
+      [{}, { name: 'is required', key: 'is required' }],
+      [{ name: 'Engineering' }, { key: 'is required' }],
+      [{ key: 'ENG' }, { name: 'is required' }],
+    ]) {
+      const { status, body } = await app.unchanged(() => owner.post('/teams', given))
+      expect([status, body.code, body.details]).toEqual([422, 'VALIDATION_ERROR', details])
+    }
   })
 
   test.for([

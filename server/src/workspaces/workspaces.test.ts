@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test, verifies, within } from '../../test/harness.ts'
+import { test, verifies, verifiesOnPostgres, within } from '../../test/harness.ts'
 
 describe('creating', () => {
   test(
@@ -20,6 +20,37 @@ describe('creating', () => {
     const { status, body } = await app.unchanged(() => person.post('/workspaces', {}))
     expect({ status, body }).toMatchObject({ status: 422, body: { details: { name: 'is required' } } })
   })
+
+  test('a person creates at most 20', verifies('workspace.limit-per-person'), async ({ app }) => {
+    const person = await app.person()
+    const create = () => person.post('/workspaces', { name: 'Acme' })
+    for (let made = 0; made < 20; made++) expect((await create()).status).toBe(201)
+    const refused = await app.unchanged(create)
+    expect(refused).toMatchObject({ status: 409, body: { code: 'WORKSPACE_LIMIT_REACHED' } })
+    expect((await person.get('/auth/me')).body.workspaces).toHaveLength(20)
+    // It is a limit for each person, and leaving a workspace does not lower the count.
+    const [first] = (await person.get('/auth/me')).body.workspaces
+    const other = await app.person()
+    const asMember = within(person, first.id)
+    const { token } = (await asMember.post('/workspaces/me/invitations', { email: other.user.email, role: 'owner' }))
+      .body
+    expect((await other.post('/invitations/accept', { token })).status).toBeLessThan(300)
+    expect((await asMember.delete(`/workspaces/me/members/${person.user.id}`)).status).toBe(204)
+    expect((await app.unchanged(create)).status).toBe(409)
+    expect((await other.post('/workspaces', { name: 'Other' })).status).toBe(201)
+  })
+
+  test(
+    'a person who creates several concurrently gets no more than 20',
+    verifiesOnPostgres('workspace.limit-per-person'),
+    async ({ app }) => {
+      const person = await app.person()
+      for (let made = 0; made < 15; made++) await person.post('/workspaces', { name: 'Acme' })
+      const answers = await Promise.all(Array.from({ length: 12 }, () => person.post('/workspaces', { name: 'Acme' })))
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+      expect(answers.filter(({ body }) => body.code === 'WORKSPACE_LIMIT_REACHED')).toHaveLength(7)
+    },
+  )
 
   test('X-Workspace-ID selects the workspace', verifies('workspace.get-me'), async ({ app }) => {
     const person = await app.person()

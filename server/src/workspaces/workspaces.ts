@@ -1,10 +1,10 @@
-import type { Workspace, WorkspaceChange } from '@baton/protocol'
+import { limits, type Workspace, type WorkspaceChange } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
-import { found } from '../http/errors.ts'
+import { ApiError, found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { addMember, transactAs } from './members.ts'
@@ -23,9 +23,11 @@ export const createWorkspace = (
 ) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
+    await mustBeBelowLimit(tx, caller.id)
     const workspaceId = newId('wsp')
     const workspace = await tx.row<Workspace>(sql`
-      insert into workspaces (id, name, created_at, updated_at) values (${workspaceId}, ${name}, ${now}, ${now})
+      insert into workspaces (id, name, created_by, created_at, updated_at)
+      values (${workspaceId}, ${name}, ${caller.id}, ${now}, ${now})
       returning ${columns}`)
     await addMember(unit, workspaceId, caller.id, 'owner')
     await createAgent(unit, workspaceId)
@@ -35,6 +37,14 @@ export const createWorkspace = (
     )
     return found(workspace)
   })
+
+/** Locks the person, so that concurrent creates are counted (workspace.limit-per-person). */
+async function mustBeBelowLimit(tx: Tx, personId: string) {
+  await tx.rows(sql`select 1 from users where id = ${personId} for no key update`)
+  const created = await tx.rows(sql`
+    select 1 from workspaces where created_by = ${personId} limit ${limits.workspacesPerPerson}`)
+  if (created.length >= limits.workspacesPerPerson) throw new ApiError('WORKSPACE_LIMIT_REACHED')
+}
 
 export const deleteWorkspaces = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`delete from workspaces where id = any(${ids})`)

@@ -15,9 +15,6 @@ export interface Step {
 
 export type Command = fc.AsyncCommand<SessionModel, ServiceDriver>
 
-/** Counts the steps of all runs. */
-export const progress = { steps: 0 }
-
 export function command<Picks>(
   name: string,
   picks: fc.Arbitrary<Picks>,
@@ -29,7 +26,7 @@ export function command<Picks>(
       async run(model, service) {
         const step = plan(model, picked) as Step
         for (let time = 0; time < (step.times ?? 1); time++) await compare(model, service, step)
-        progress.steps++
+        service.progress.steps++
       },
       toString: () => `${name} ${JSON.stringify(picked)}`,
     }),

@@ -26,6 +26,8 @@ import {
  */
 export class SessionModel extends Sessions {
   readonly comments: Comment[] = []
+  /** Counts edits, so that each has its own text. */
+  edits = 0
 
   // People and issues
 

@@ -13,6 +13,8 @@ const at = (time: string | null) => (time === null ? null : Date.parse(time))
 /** Runs the steps in a workspace of the real service over HTTP, and compares its state with the model. */
 export class ServiceDriver {
   readonly app: TestApp
+  /** Counts the steps of several runs. */
+  readonly progress: { steps: number }
   readonly people: Record<Person, Client & { user: { id: string } }>
   readonly robots: Awaited<ReturnType<TestApp['installed']>>[]
   readonly #workspaceId: string
@@ -26,18 +28,20 @@ export class ServiceDriver {
 
   private constructor(
     app: TestApp,
+    progress: { steps: number },
     { id, owner, member }: Awaited<ReturnType<TestApp['workspace']>>,
     robots: ServiceDriver['robots'],
     teams: { A: string; B: string },
   ) {
     this.app = app
+    this.progress = progress
     this.people = { owner, outsider: member }
     this.robots = robots
     this.#workspaceId = id
     this.#teams = teams
   }
 
-  static async start(app: TestApp): Promise<ServiceDriver> {
+  static async start(app: TestApp, progress: { steps: number }): Promise<ServiceDriver> {
     const workspace = await app.workspace()
     const { owner } = workspace
     const team = async (key: string) => (await owner.post('/teams', { name: key, key })).body.id as string
@@ -51,7 +55,7 @@ export class ServiceDriver {
     await app.ctx.db.run(sql`
       update access_tokens set expires_at = ${later}
       where grant_id in (select id from grants where installation_id = any(${ids}))`)
-    const service = new ServiceDriver(app, workspace, robots, teams)
+    const service = new ServiceDriver(app, progress, workspace, robots, teams)
     service.issues.push((await owner.post('/issues', { title: 'Task', team_id: teams.A })).body.id)
     return service
   }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { command, commentOf, issueOf, mentions, person, pick, progress, robot, team } from './command.ts'
+import { command, commentOf, issueOf, mentions, person, pick, robot, team } from './command.ts'
 import type { SessionModel } from './model.ts'
 import type { ServiceDriver } from './service-driver.ts'
 import type { Comment, Person, Robot, Team } from './types.ts'
@@ -140,7 +140,7 @@ export const edit = command('edit', fc.record({ at: pick, mentions }), (model, {
   const author = id === null ? 0 : model.comments[id]?.author
   if (id === null || typeof author !== 'string') return null
   // Unique, because an edit that changes nothing is no edit.
-  const text = `Comment${progress.steps}`
+  const text = `Comment${++model.edits}`
   return {
     model: () => model.edit(id, mentions, text),
     real: (service) =>

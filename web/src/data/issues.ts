@@ -118,8 +118,9 @@ export function removeIssue(id: string) {
   drop(id)
 }
 
-/** The issue with this id or code, if it is loaded. */
-export const knownIssue = (idOrCode: string) => issues.get(idOrCode) ?? issues.get(idsByCode.get(idOrCode) ?? '')
+/** The issue with this id, or code in any letter case, if it is loaded. */
+export const knownIssue = (idOrCode: string) =>
+  issues.get(idOrCode) ?? issues.get(idsByCode.get(idOrCode.toUpperCase()) ?? '')
 
 /** Shows a change before the server has accepted it. Call the returned function when the answer has arrived. */
 export function changeLocally(id: string, change: Partial<Issue>): () => void {

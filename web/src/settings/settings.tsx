@@ -7,6 +7,8 @@ const pages = [
   { to: '/settings/workspace', title: 'Workspace', forManagers: true },
   { to: '/settings/members', title: 'Members', forManagers: false },
   { to: '/settings/teams', title: 'Teams', forManagers: false },
+  { to: '/settings/labels', title: 'Labels', forManagers: false },
+  { to: '/settings/cycles', title: 'Cycles', forManagers: false },
   { to: '/settings/agent-apps', title: 'Agent apps', forManagers: false },
   { to: '/settings/webhooks', title: 'Webhooks', forManagers: true },
   { to: '/settings/audit-log', title: 'Audit log', forManagers: true },

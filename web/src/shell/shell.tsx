@@ -39,14 +39,15 @@ export function Shell() {
         // biome-ignore lint/a11y/useKeyWithClickEvents: see above
         <div className="fixed inset-0 z-30 bg-black/35 md:hidden" onClick={() => setDrawer(false)} />
       )}
-      <div
+      <aside
+        aria-label="Sidebar"
         className={cx(
           'z-30 w-60 shrink-0 border-r bg-sunken max-md:fixed max-md:inset-y-0 max-md:left-0 max-md:w-68 max-md:transition-transform max-md:duration-150',
           !drawer && 'max-md:invisible max-md:-translate-x-full',
         )}
       >
         <Sidebar />
-      </div>
+      </aside>
       <div className="fixed top-2.5 left-3 z-20 md:hidden">
         <IconButton label="Menu" icon={MenuIcon} aria-expanded={drawer} onClick={() => setDrawer(true)} />
       </div>

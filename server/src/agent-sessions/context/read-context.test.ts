@@ -59,6 +59,52 @@ describe('the context of a new session', () => {
   )
 
   test(
+    'leaves out a project and a parent that the app does not reach',
+    verifies('context.parent-out-of-reach', 'context.project-out-of-reach'),
+    async ({ app, receiver }) => {
+      const { owner, member, team, outside, delegated, receivedDuring } = await teamwork(app, receiver)
+      const contextWith = async (fields: object) => {
+        const [received] = await receivedDuring(() => delegated(member, fields))
+        return received?.body.data.prompt_context as string
+      }
+      const issueOf = (team_id: string | null, title: string) => done(owner.post('/issues', { title, team_id }))
+      const projectOf = (team_ids: string[], title: string) => done(owner.post('/projects', { title, team_ids }))
+      for (const hidden of [await issueOf(outside.id, 'Far parent'), await issueOf(null, 'Teamless parent')]) {
+        const context = await contextWith({ parent_id: hidden.id })
+        expect(inside(parseXml(context), 'issue', 'parent-issue')).toEqual([])
+        for (const secret of [hidden.code, hidden.title, hidden.url, hidden.id]) expect(context).not.toContain(secret)
+      }
+      for (const hidden of [await projectOf([outside.id], 'Far plan'), await projectOf([], 'Teamless plan')]) {
+        const context = await contextWith({ project_id: hidden.id })
+        expect(inside(parseXml(context), 'issue', 'project')).toEqual([])
+        for (const secret of [hidden.title, hidden.id]) expect(context).not.toContain(secret)
+      }
+      const parent = await issueOf(team.id, 'Near parent')
+      const project = await projectOf([outside.id, team.id], 'Near plan')
+      const near = parseXml(await contextWith({ parent_id: parent.id, project_id: project.id }))
+      expect(textsOf(inside(near, 'issue', 'parent-issue'))).toEqual([`${parent.code} Near parent`])
+      expect(textsOf(inside(near, 'issue', 'project'))).toEqual(['Near plan'])
+    },
+  )
+
+  test(
+    'has the project and parent of every team for an app that covers all teams',
+    verifies('context.parent-out-of-reach', 'context.project-out-of-reach'),
+    async ({ app, receiver }) => {
+      const { owner, member, outside, delegated, receivedDuring } = await teamwork(app, receiver, { everywhere: true })
+      const parent = await done(owner.post('/issues', { title: 'Teamless parent' }))
+      const project = await done(owner.post('/projects', { title: 'Far plan', team_ids: [outside.id] }))
+      const [received] = await receivedDuring(() => delegated(member, { parent_id: parent.id, project_id: project.id }))
+      const tags = parseXml(received?.body.data.prompt_context)
+      expect(textsOf(inside(tags, 'issue', 'parent-issue'))).toEqual([`${parent.code} Teamless parent`])
+      expect(textsOf(inside(tags, 'issue', 'project'))).toEqual(['Far plan'])
+      // issue.team is null for an issue without a team.
+      const teamless = await receivedDuring(() => delegated(member, { team_id: null }))
+      expect(teamless[0]?.body.data.agent_session.issue).toMatchObject({ identifier: 'X-2', team: null })
+    },
+  )
+
+  test(
     'has the earlier comments by thread, without internal ones',
     verifies(
       'context.previous-comments-shape',

@@ -28,7 +28,7 @@ export async function readSource(
   triggerId: string | null,
 ): Promise<ContextSource> {
   const subject = issueId
-    ? await readIssue(db, config, issueId)
+    ? await readIssue(db, config, issueId, installationId)
     : await readProject(db, config, projectId as string, installationId)
   const isOnSubject = issueId ? sql`c.issue_id = ${issueId}` : sql`c.project_id = ${projectId}`
   const workspace = await db.row<{ guidance: string }>(sql`select guidance from workspaces where id = ${workspaceId}`)
@@ -42,7 +42,11 @@ export async function readSource(
 
 type Subject = Pick<ContextSource, 'subject' | 'teamGuidance' | 'repositories'>
 
-async function readIssue(db: Queryable, config: Config, id: string): Promise<Subject> {
+/**
+ * Project and parent only if the app reaches them (context.project-out-of-reach, context.parent-out-of-reach). An agent
+ * inside the service has no installation, and reaches what the issue refers to.
+ */
+async function readIssue(db: Queryable, config: Config, id: string, installationId: string | null): Promise<Subject> {
   const issue = await db.row<{
     identifier: string
     title: string
@@ -60,8 +64,11 @@ async function readIssue(db: Queryable, config: Config, id: string): Promise<Sub
         'guidance', t.guidance, 'repositories', t.repositories) end as team
     from issues i
     left join teams t on t.id = i.team_id
-    left join projects p on p.id = i.project_id
-    left join issues o on o.id = i.parent_id
+    left join installations n on n.id = ${installationId}
+    left join projects p on p.id = i.project_id and (n.id is null or not p.personal and (n.all_teams
+      or exists (select from project_teams where project_id = p.id and team_id = any(n.team_ids))))
+    left join issues o on o.id = i.parent_id and (n.id is null or not o.personal and (n.all_teams
+      or o.team_id = any(n.team_ids)))
     where i.id = ${id}`)
   if (!issue) throw new Error(`issue ${id} does not exist`)
   const { team, ...rest } = issue

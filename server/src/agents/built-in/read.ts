@@ -66,3 +66,17 @@ export async function readRelations({ db, config }: Context, caller: App, issue:
     children: related('child'),
   }
 }
+
+/** The issues that this agent linked with the issue as duplicates. Deleting its comment undoes the link. */
+export const readLinkedDuplicates = ({ db, config }: Context, caller: App, issue: Issue) =>
+  db.rows<Pick<RelatedIssue, 'id' | 'code' | 'title' | 'url'>>(sql`
+    select distinct i.id, i.code, i.title, ${issueUrlSql(config)} as url
+    from comments c
+    join issue_codes k on k.workspace_id = c.workspace_id and k.code = substring(c.text from ${linkedCode})
+    join issues i on i.id = k.issue_id and i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
+    where c.issue_id = ${issue.id} and c.author_id = ${caller.id}
+      and (c.text like 'Duplicate of [%' or c.text like '% is a duplicate of this issue.')
+    order by i.id`)
+
+/** The code in the link of a comment about a duplicate. */
+const linkedCode = '\\]\\([^)]*/issue/([A-Z0-9]+-[0-9]+)\\)'

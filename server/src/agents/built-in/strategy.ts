@@ -7,7 +7,7 @@ import type { Work } from '../work.ts'
 import { duplicateOptions, duplicateQuestion, type Findings, formatFindings, notDuplicate } from './answer.ts'
 import { missingFacts } from './missing-facts.ts'
 import { projectSummary } from './project.ts'
-import { lastActivityAt, readComments, readIssue, readRelations } from './read.ts'
+import { lastActivityAt, readComments, readIssue, readLinkedDuplicates, readRelations } from './read.ts'
 import { countOf, issueLink, relationNotes, statusLabel } from './relations.ts'
 import { findSimilarIssues } from './similar-issues.ts'
 
@@ -76,10 +76,16 @@ async function reviewIssue(ctx: Context, work: Work, session: AgentSessionApi, i
     [
       'Check its relations',
       async () => {
-        const { blockers, blocked, children, parent, ...rest } = await readRelations(ctx, await session.caller(), issue)
-        for (const { id } of [...blockers, ...blocked, ...children, ...(parent ? [parent] : [])]) known.add(id)
+        const caller = await session.caller()
+        const { blockers, blocked, children, parent, ...rest } = await readRelations(ctx, caller, issue)
+        const linked = await readLinkedDuplicates(ctx, caller, issue)
+        for (const { id } of [...blockers, ...blocked, ...children, ...(parent ? [parent] : []), ...linked])
+          known.add(id)
         const activeAt = await lastActivityAt(session, issue, comments)
-        found.notes = relationNotes({ ...rest, blockers, blocked, children, parent }, activeAt, ctx.clock.now())
+        found.notes = [
+          ...(linked.length > 0 ? [`Linked as a duplicate: ${linked.map(issueLink).join(', ')}.`] : []),
+          ...relationNotes({ ...rest, blockers, blocked, children, parent }, activeAt, ctx.clock.now()),
+        ]
         await session.action('relations', 'Checked', 'relations', countOf(known.size, 'related issue'))
       },
     ],

@@ -65,8 +65,11 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
           <Plus size={14} aria-hidden />
         </button>
       </h2>
+      {/* Focusable, so that the keyboard can scroll it. */}
       <div
         ref={list}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        tabIndex={0}
         className={cx('min-h-0 flex-1 overflow-y-auto rounded-b-lg px-1.5 pb-1.5', over && 'bg-accent-wash/60')}
       >
         {first > 0 && (

@@ -1,6 +1,7 @@
 import { Plus } from 'lucide-react'
 import { api, cachedOrRead, queries } from '../../data/api.ts'
 import { labelsQuery } from '../../data/planning.ts'
+import { nextLabelColor } from '../../planning/label-colors.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import type { Option } from '../../ui/picker.tsx'
 import { matching } from './field.tsx'
@@ -35,13 +36,10 @@ export async function labelOptions(query: string): Promise<Option[]> {
   return orCreate(options, 'label', query)
 }
 
-/** Colours that differ clearly from each other in the light and in the dark theme. */
-const colors = ['#d73a4a', '#1f6feb', '#8250df', '#0e8a16', '#bf8700', '#0891b2', '#c2410c', '#be185d']
-
 export const createLabel = (picked: Option) =>
   createIfNew(picked, async (name) => {
     const labels = await cachedOrRead(labelsQuery)
-    const label = await api.createLabel({ name, color: colors[labels.length % colors.length] ?? null })
+    const label = await api.createLabel({ name, color: nextLabelColor(labels.length) })
     queries.setQueryData(labelsQuery.queryKey, [...labels, label])
     return label
   })

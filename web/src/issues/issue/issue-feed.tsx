@@ -22,7 +22,7 @@ export function IssueFeed({ issue }: { issue: Issue }) {
   return (
     <section aria-label="Activity">
       <div className="flex h-8 items-center gap-2 pb-1">
-        <h3 className="flex-1 text-xs font-medium text-ink-2">Activity</h3>
+        <h2 className="flex-1 text-xs font-medium text-ink-2">Activity</h2>
         <button
           type="button"
           aria-pressed={changes}

@@ -40,7 +40,7 @@ export function IssueLine({ id, onRemove, removeLabel }: { id: string; onRemove?
 export const Group = ({ title, count, children }: { title: string; count?: ReactNode; children: ReactNode }) => (
   <section aria-label={title} className="border-t pt-1">
     <div className="flex h-7 items-center gap-2">
-      <h3 className="text-xs font-medium text-ink-2">{title}</h3>
+      <h2 className="text-xs font-medium text-ink-2">{title}</h2>
       {count}
     </div>
     <ul className="-mx-2">{children}</ul>

@@ -1,0 +1,62 @@
+// Tries the built service and the CLI on every version of Node in scripts/nodes/package.json, which come as npm packages.
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { build, install, main, root, run, StepFailed, step } from './setup.mjs'
+
+const sources = join(root, 'scripts', 'nodes')
+const installed = join(root, 'node_modules', '.cache', 'nodes')
+const smokeSeconds = 60
+
+await main(async () => {
+  const versions = versionsFor(process.platform, process.arch)
+  if (versions.length === 0) {
+    return console.log(`▸ No other versions of Node for ${process.platform} ${process.arch}: not tried`)
+  }
+  await install()
+  await build('Building', 'server', 'sdk', 'cli')
+  await installNodes()
+  let failed = 0
+  for (const version of versions) {
+    if (!(await isFine(version))) failed++
+  }
+  console.log(`\n${versions.length - failed} passed, ${failed} failed`)
+  if (failed > 0) process.exitCode = 1
+})
+
+/** The packages for a platform: their version and folder. */
+function versionsFor(platform, arch) {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8'))
+  return Object.entries(optionalDependencies)
+    .filter(([, source]) => source.startsWith(`npm:node-${platform}-${arch}@`))
+    .map(([folder, source]) => ({ folder, version: source.split('@').pop() }))
+}
+
+/** Into a folder of their own, so that they are no dependency of the workspace. */
+async function installNodes() {
+  const lock = (dir) => readFileSync(join(dir, 'package-lock.json'), 'utf8')
+  const done = join(installed, 'node_modules', '.package-lock.json')
+  if (existsSync(done) && lock(installed) === lock(sources)) return
+  mkdirSync(installed, { recursive: true })
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(sources, name), join(installed, name))
+  const args = ['ci', '--prefix', installed, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
+  await step('Installing other versions of Node', 'npm', args)
+}
+
+async function isFine({ folder, version }) {
+  const node = join(installed, 'node_modules', folder, 'bin', 'node')
+  try {
+    // npm does not fail if an optional package cannot be installed.
+    if (!existsSync(node)) throw new StepFailed('the package has not been installed')
+    const { output } = await run(node, ['--version'])
+    if (output.trim() !== `v${version}`) throw new StepFailed(`the package brings ${output.trim()}`)
+    await step(`Node ${version}`, node, ['scripts/smoke.mjs'], {
+      timeoutMs: smokeSeconds * 1000,
+      env: { PATH: dirname(node) + delimiter + process.env.PATH },
+    })
+    return true
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error
+    console.log(`✗ Node ${version}: ${error.message}`)
+    return false
+  }
+}

@@ -1,0 +1,51 @@
+// Which test files of the server run on PostgreSQL: always those whose result can differ there, and of all others one
+// third per run, so that three runs in a row cover everything.
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, StepFailed } from './setup.mjs'
+
+/** Code that relies on locks, notifications or several processes. */
+const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
+/** Files of concurrent requests, and of tests that run only on PostgreSQL. */
+const racesFile = /races\.test\.ts$/
+const needsPostgres = /verifiesOnPostgres|onPostgres/
+
+const thirds = 3
+
+/** `third` is a number from 1 to 3, or `auto`. */
+export function filesOnPostgres(third) {
+  const number = third === 'auto' ? thirdOfThisRun() : Number(third)
+  if (![1, 2, 3].includes(number)) throw new StepFailed(`--third must be 1, 2, 3 or auto, not ${third}`)
+  const files = readdirSync(join(root, 'server'), { recursive: true })
+    .filter((name) => /^(src|test)\/.*\.test\.ts$/.test(name))
+    .map((name) => ({ name, text: readFileSync(join(root, 'server', name), 'utf8') }))
+  const { always, rotating } = split(files)
+  const chosen = rotating[number - 1]
+  const others = [1, 2, 3].filter((other) => other !== number).join(' or ')
+  console.log(
+    `▸ PostgreSQL runs ${always.length} test files that can differ there and third ${number} of the others ` +
+      `(${chosen.length} files; --third ${others} runs the rest, no --third runs all)`,
+  )
+  return [...always, ...chosen].map((name) => join('server', name))
+}
+
+/** Sorted files take turns, so that the thirds are of similar length and a folder is spread over all. */
+export function split(files) {
+  const differs = ({ name, text }) =>
+    roomsThatDiffer.some((room) => name.startsWith(room)) || racesFile.test(name) || needsPostgres.test(text)
+  const names = (some) => some.map(({ name }) => name).sort()
+  const others = names(files.filter((file) => !differs(file)))
+  return {
+    always: names(files.filter(differs)),
+    rotating: Array.from({ length: thirds }, (_, third) => others.filter((_, index) => index % thirds === third)),
+  }
+}
+
+/** The next one with every commit; with every day where the number of commits is not known. */
+function thirdOfThisRun() {
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
+  const commits =
+    git('rev-parse', '--is-shallow-repository') === 'false' ? Number(git('rev-list', '--count', 'HEAD')) : 0
+  return ((commits || Math.floor(Date.now() / 86_400_000)) % thirds) + 1
+}

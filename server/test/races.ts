@@ -1,0 +1,34 @@
+import pg from 'pg'
+import { type Sql, sql } from '../src/db/sql.ts'
+import type { TestApp } from './harness.ts'
+import { withDatabase } from './template.ts'
+
+/**
+ * Starts requests while another connection holds a lock that they need, and releases it once several wait for it, so
+ * that they have all read what was stored before the first of them changes it. Needs PostgreSQL.
+ */
+export async function collide<T>({ ctx: { db } }: TestApp, lock: Sql, start: () => Promise<T>[]): Promise<T[]> {
+  const used = await db.row<{ name: string }>(sql`select current_database() as name`)
+  const holder = new pg.Client({ connectionString: withDatabase(process.env.DATABASE_URL ?? '', used?.name ?? '') })
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    await holder.query(lock.text, [...lock.values])
+    const requests = Promise.all(start())
+    requests.catch(() => {}) // awaited below, unless the lock cannot be released
+    while ((await waitingForLocks(holder)) < 5);
+    await holder.query('commit')
+    return await requests
+  } finally {
+    await holder.end()
+  }
+}
+
+async function waitingForLocks(client: pg.Client): Promise<number> {
+  // Within a transaction the view would stay as it was when first read.
+  await client.query('select pg_stat_clear_snapshot()')
+  const { rows } = await client.query(`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`)
+  return rows[0].count
+}

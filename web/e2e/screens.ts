@@ -1,0 +1,95 @@
+import { expect, type Page } from '@playwright/test'
+import { type Person, signedIn } from './company.ts'
+import type { Demo } from './demo.ts'
+
+/** A screen of the filled workspace of `withDemo`. */
+export interface Screen {
+  name: string
+  path: string | ((demo: Demo) => string)
+  /** Ada by default; null for a signed-out browser. */
+  as?: ((demo: Demo) => Pick<Person, 'email' | 'password' | 'api'>) | null
+  /** Actions on the page after it has loaded. */
+  steps?: (page: Page, demo: Demo) => Promise<void>
+}
+
+const ada = (demo: Demo) => demo.ada
+const mei = (demo: Demo) => demo.mei
+const newcomer = (demo: Demo) => demo.newcomer
+
+export const screens: Screen[] = [
+  { name: 'sign-in', path: '/sign-in', as: null },
+  { name: 'sign-up', path: '/sign-up', as: null },
+  { name: 'invitation', path: ({ invitationToken }) => `/invitations/accept?token=${invitationToken}`, as: newcomer },
+  { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
+  { name: 'issues', path: '/issues' },
+  { name: 'issues-board', path: '/issues?layout=board' },
+  { name: 'issue', path: '/issue/ENG-1' },
+  { name: 'session-working', path: ({ issues }) => `/issue/${issues.working.code}` },
+  { name: 'session-asking', path: ({ issues }) => `/issue/${issues.asking.code}` },
+  { name: 'session-connecting', path: ({ issues }) => `/issue/${issues.connecting.code}` },
+  { name: 'session-complete', path: ({ issues }) => `/issue/${issues.complete.code}` },
+  { name: 'session-failed', path: ({ issues }) => `/issue/${issues.failed.code}` },
+  { name: 'session-stopping', path: ({ issues }) => `/issue/${issues.stopping.code}` },
+  { name: 'session-silent', path: ({ issues }) => `/issue/${issues.silent.code}` },
+  { name: 'session-built-in', path: ({ inside }) => `/issue/${inside.answered.code}` },
+  { name: 'session-no-model', path: ({ inside }) => `/issue/${inside.unable.code}` },
+  { name: 'agents', path: '/agents' },
+  {
+    name: 'agents-new',
+    path: '/agents',
+    as: mei,
+    steps: async (page) => {
+      await page.keyboard.press('n')
+      await page.keyboard.press('a')
+      await expect(page.getByRole('dialog')).toBeVisible()
+    },
+  },
+  {
+    name: 'delegate',
+    path: ({ inside }) => `/issue/${inside.unable.code}`,
+    steps: async (page) => {
+      await page.keyboard.press('d')
+      await expect(page.getByRole('option', { name: 'Baton' })).toBeVisible()
+    },
+  },
+  { name: 'inbox', path: '/inbox' },
+  { name: 'projects', path: '/projects' },
+  { name: 'project', path: ({ projectId }) => `/project/${projectId}` },
+  // These redirect to /oauth/consent?request=….
+  { name: 'consent', path: ({ installUrl }) => installUrl.ada },
+  { name: 'consent-refused', path: ({ installUrl }) => installUrl.mei, as: mei },
+  { name: 'settings-agent-apps', path: '/settings/agent-apps' },
+  { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
+  { name: 'settings-webhooks', path: '/settings/webhooks' },
+  { name: 'settings-webhook', path: ({ webhookId }) => `/settings/webhooks/${webhookId}` },
+  {
+    name: 'settings-delivery',
+    path: ({ webhookId, deliveryId }) => `/settings/webhooks/${webhookId}/deliveries/${deliveryId}`,
+  },
+  { name: 'settings-workspace', path: '/settings/workspace' },
+  { name: 'settings-members', path: '/settings/members' },
+  { name: 'settings-team', path: ({ teamId }) => `/settings/teams/${teamId}` },
+  { name: 'settings-labels', path: '/settings/labels' },
+  { name: 'settings-cycles', path: '/settings/cycles' },
+  { name: 'settings-audit-log', path: '/settings/audit-log' },
+  { name: 'settings-api', path: '/settings/api' },
+  { name: 'docs', path: '/docs', as: null },
+]
+
+export async function openScreen(page: Page, { path, as = ada, steps }: Screen, demo: Demo) {
+  if (as) await signedIn(page, as(demo))
+  const response = await page.goto(typeof path === 'string' ? path : path(demo))
+  expect(response?.status(), `status of ${page.url()}`).toBe(200)
+  await settled(page)
+  await steps?.(page, demo)
+}
+
+/** Waits until nothing is loading and the last change is painted. */
+export async function settled(page: Page) {
+  await expect(page.getByRole('main')).toBeVisible()
+  await expect(page.locator('[aria-busy="true"], .skeleton')).toHaveCount(0)
+  await page.evaluate(async () => {
+    await document.fonts.ready
+    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))
+  })
+}
