@@ -22,6 +22,7 @@ export const common: SectionWords = {
   cycle_id: ['The cycle', exampleId('cyc')],
   delivery_id: ['The delivery', exampleId('dlv')],
   entry_id: ['The inbox entry', exampleId('inb')],
+  file: ['The file name of the package', 'sdk.tgz'],
   initiative_id: ['The initiative', exampleId('ini')],
   installation_id: ['The installation', exampleId('ins')],
   invitation_id: ['The invitation', exampleId('inv')],

@@ -1,4 +1,4 @@
-import { exampleId, type SectionWords } from './examples.ts'
+import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
 
 const issue = {
   id: 'Id of the issue; stays the same when the issue moves to another team',
@@ -90,12 +90,19 @@ export const tracker = {
     url: ['Its place in the web app', `http://localhost:3000/issue/ENG-12#comment-${exampleId('cmt')}`],
     internal: 'true: hidden from apps',
   },
+  FoundComment: {
+    target: 'The issue or project of the comment',
+    'target.code': ['Code of the issue; null for a project', 'ENG-12'],
+    'target.title': ['Title of the issue or project', 'Fix the door'],
+  },
+  searchComments: { query: ['Words that the comment contains', 'mat'] },
   createComment: { parent_comment_id: ['The comment to reply to', exampleId('cmt')] },
   Label: {
     id: 'Id of the label',
     name: ['Name of the label', 'Bug'],
     color: ['Colour as six hexadecimal digits', '#1f6feb'],
   },
+  mergeLabel: { into_label_id: ['The label that replaces it', exampleOtherId('lbl')] },
   Milestone: {
     id: 'Id of the milestone',
     project_id: ['The project it belongs to', exampleId('prj')],

@@ -81,6 +81,7 @@ const inputs: { [Name in RouteName]?: Input } = {
   listInbox: { query: { unread: true } },
   updateInboxEntry: { body: { read: true } },
   listAuditEntries: { query: { action: 'team.created' } },
+  installApp: { body: { team_ids: [exampleId('team')] } },
   createAgentApp: { body: manifest },
   replaceAgentApp: { body: manifest },
   listenToApp: { query: { take_over: true } },
