@@ -24,8 +24,8 @@ const operations = (Object.entries<Operation>(api) as [RouteName, Operation][]).
 
 /** What ends something comes last: the session, then deletions, of later resources first, then the login. */
 const rank = (name: RouteName, { route }: Operation) =>
-  ['changePassword', 'signOut'].includes(name) ? 3 : route.method === 'DELETE' ? 2 : name === 'stopAgentSession' ? 1 : 0
-const inOrder = [0, 1, 2, 3].flatMap((wanted) => {
+  Math.max(1 + ['stopAgentSession', '', 'changePassword', 'signOut'].indexOf(name), route.method === 'DELETE' ? 2 : 0)
+const inOrder = [0, 1, 2, 3, 4].flatMap((wanted) => {
   const ranked = operations.filter((named) => rank(...named) === wanted)
   return wanted === 2 ? ranked.reverse() : ranked
 })
