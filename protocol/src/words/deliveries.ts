@@ -19,8 +19,8 @@ export const deliveries = {
     type: ['Type of the event', 'Issue'],
     action: ['Action of the event', 'update'],
     status: ['Whether it arrived', 'succeeded'],
-    held: 'Whether it waits until its webhook is enabled or an earlier delivery was attempted',
-    issue: 'The issue that the event is about; null if there is none or it is private now',
+    held: ['Whether it waits: its endpoint is disabled, or an earlier delivery of the session comes first', false],
+    issue: 'The issue that the event concerns; null if there is none',
     next_attempt_at: ['When it is tried next; null if no attempt is scheduled', null],
     attempts: 'Its attempts, oldest first',
     request: 'The request as last sent; null before the first attempt',
@@ -41,12 +41,12 @@ export const deliveries = {
     response_excerpt: ['Beginning of the response', 'ok'],
   },
   listAppDeliveries: {
-    status: 'Only deliveries with this status',
+    status: 'Only deliveries with this status; `held` for the pending ones that wait',
     type: 'Only deliveries of events of this type',
     agent_session_id: ['Only events of this agent session', exampleId('sess')],
   },
   listWebhookDeliveries: {
-    status: 'Only deliveries with this status',
+    status: 'Only deliveries with this status; `held` for the pending ones that wait',
     type: 'Only deliveries of events of this type',
   },
   EndpointHealth: {

@@ -90,13 +90,13 @@ export const tracker = {
     url: ['Its place in the web app', `http://localhost:3000/issue/ENG-12#comment-${exampleId('cmt')}`],
     internal: 'true: hidden from apps',
   },
-  FoundComment: {
-    target: 'The issue or project of the comment',
-    'target.code': ['Code of the issue; null for a project', 'ENG-12'],
-    'target.title': ['Title of the issue or project', 'Fix the door'],
-  },
-  searchComments: { query: ['Words that the comment contains', 'mat'] },
   createComment: { parent_comment_id: ['The comment to reply to', exampleId('cmt')] },
+  searchComments: { query: ['Words that the comments contain, in any order', 'key mat'] },
+  FoundComment: {
+    target: 'Its issue or project',
+    'target.code': ['Code of the issue; null for a project', 'ENG-12'],
+    'target.title': ['Title of the issue or project', 'The door sticks'],
+  },
   Label: {
     id: 'Id of the label',
     name: ['Name of the label', 'Bug'],

@@ -103,6 +103,7 @@ class Company {
       case 'approveConsent':
       case 'denyConsent':
         return { values: { req: await askConsent(owner, clientId, { scope: 'read' }) } }
+      case 'previewInvitation':
       case 'acceptInvitation': {
         const caller = await this.#app.person()
         const { body } = await owner.post('/workspaces/me/invitations', { email: caller.user.email, role: 'member' })
@@ -133,6 +134,8 @@ class Company {
         const [from, into] = await Promise.all(['One', 'Two'].map((name) => owner.post('/labels', { name })))
         return { values: { lbl: from?.body.id }, texts: { [exampleOtherId('lbl')]: into?.body.id } }
       }
+      case 'deleteTeam':
+        return { values: { team: (await owner.post('/teams', { name: 'Old', key: 'OLD' })).body.id } }
       case 'installApp':
         return { values: { app: (await register(owner, 'Installed')).app.id } }
       case 'changePassword':
