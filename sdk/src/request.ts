@@ -16,6 +16,7 @@ export const returnsOtherThanJson: ReadonlySet<CallName> = new Set<CallName>([
   'getLlmsText',
   'getAppIcon',
   'authorize',
+  'exportAuditEntries',
 ])
 export interface UntypedInput {
   params?: Record<string, string>
