@@ -73,7 +73,10 @@ export const routes = {
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
   getDocsStyle: { method: 'GET', path: '/docs/style.css', at: 'root', caller: 'anyone' },
+  getDocsScript: { method: 'GET', path: '/docs/docs.js', at: 'root', caller: 'anyone' },
+  searchDocs: { method: 'GET', path: '/docs/search', at: 'root', caller: 'anyone' },
   getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
+  getReferencePage: { method: 'GET', path: '/docs/reference/:noun', at: 'root', caller: 'anyone' },
   getLlmsText: { method: 'GET', path: '/llms.txt', at: 'root', caller: 'anyone' },
 
   // Login

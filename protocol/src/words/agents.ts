@@ -120,13 +120,10 @@ export const agents = {
     'developer.name': ['Name of the developer', 'Robots Inc'],
     'developer.url': ['Website of the developer', 'https://robots.example.com'],
     distribution: 'Who can install it: the workspace that registered it',
-    install_page_url: [
-      'The page of the app’s website where a manager installs it',
-      'https://robots.example.com/install',
-    ],
     oauth: 'How the app gets its tokens',
     'oauth.redirect_uris': ['Where the browser returns after consent', ['https://robots.example.com/callback']],
     'oauth.scopes': ['What the app asks for', ['read', 'app:assignable']],
+    install_page_url: ['The page of your website where managers install the app', 'https://robots.example.com/install'],
     webhook: 'Where the app receives events',
     'webhook.url': ['Address of the app’s receiver', 'https://robots.example.com/webhook'],
     'webhook.enabled': ['false: register the app without sending events', true],
@@ -144,7 +141,6 @@ export const agents = {
     'developer.name': ['Name of the developer', 'Robots Inc'],
     'developer.url': ['Website of the developer; null if not given', 'https://robots.example.com'],
     distribution: 'Who can install it: the workspace that registered it',
-    install_page_url: ['The page where a manager installs it; null if it is installed in Baton', null],
     redirect_uris: ['Where the browser may return after consent', ['https://robots.example.com/callback']],
     requested_scopes: ['The scopes in the manifest', ['read', 'app:assignable']],
     webhook: 'Where the app receives events',
@@ -152,6 +148,10 @@ export const agents = {
     'webhook.url': ['Address of the app’s receiver', 'https://robots.example.com/webhook'],
     'webhook.resource_types': ['Changes it receives in addition to its own events', ['Issue']],
     'webhook.state': 'Whether deliveries are sent',
+    install_page_url: [
+      'The page where managers install it; null if it is installed from its page in the web app',
+      null,
+    ],
     listener: 'The user who receives its deliveries in place of the URL; null if there is none',
   },
   Listener: {
@@ -195,14 +195,14 @@ export const agents = {
     installed_by: 'The manager who installed it; null if that user was deleted',
     created_at: 'When it was installed',
   },
-  installApp: {
-    all_teams: 'true: cover all teams',
-    team_ids: ['The teams to cover', [exampleId('team')]],
-    scopes: ['Some scopes of the manifest; default: all of them', ['read']],
-  },
   updateInstallation: {
     all_teams: 'true: cover all teams',
     team_ids: ['The teams to cover', [exampleId('team')]],
+  },
+  installApp: {
+    all_teams: 'true: cover all teams',
+    team_ids: ['The teams to cover', [exampleId('team')]],
+    scopes: ['Some scopes of the manifest; without it, all of them', ['read']],
   },
   RelayedAttempt: {
     attempt_id: 'Id of the attempt, to answer it',
