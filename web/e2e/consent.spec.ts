@@ -108,7 +108,7 @@ test('Cancel returns access_denied and installs nothing', async ({ page, company
   const back = await callback(page)
   await signedIn(page, company.owner)
   await page.goto(await installUrl(company.owner, robot.registered))
-  await expect(page.getByText('On the machine that runs npx baton listen, not at a URL')).toBeVisible()
+  await expect(page.getByText('On the machine that runs baton listen, not at a URL')).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await back()).get('error')).toBe('access_denied')
   expect((await company.owner.api.listInstallations()).data).toEqual([])

@@ -23,6 +23,40 @@ export const screens: Screen[] = [
   { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
   { name: 'issues', path: '/issues' },
   { name: 'issues-board', path: '/issues?layout=board' },
+  { name: 'issues-filtered', path: '/issues?status=!done&due=overdue,30d&priority=high,urgent' },
+  {
+    name: 'issue-new',
+    path: '/issues',
+    steps: async (page) => {
+      await page.keyboard.press('c')
+      await expect(page.getByRole('button', { name: 'Due date: none' })).toBeVisible()
+    },
+  },
+  {
+    name: 'issue-due-date',
+    path: '/issue/ENG-1',
+    steps: async (page) => {
+      await page.keyboard.press('Shift+D')
+      await expect(page.getByRole('button', { name: 'Next month' })).toBeVisible()
+    },
+  },
+  {
+    name: 'palette',
+    path: '/issue/ENG-1',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k')
+      await expect(page.getByRole('option').first()).toBeVisible()
+    },
+  },
+  {
+    name: 'palette-search',
+    path: '/issues',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.getByLabel('Search issues and commands').fill('ba')
+      await expect(page.getByText('Agents', { exact: true }).last()).toBeVisible()
+    },
+  },
   { name: 'issue', path: '/issue/ENG-1' },
   { name: 'session-working', path: ({ issues }) => `/issue/${issues.working.code}` },
   { name: 'session-asking', path: ({ issues }) => `/issue/${issues.asking.code}` },

@@ -28,6 +28,7 @@ const extended: Readonly<Record<string, string>> = {
   RegisteredApp: 'AgentApp',
   NewAgentActivity: 'AgentActivity',
   TeamChoice: 'Team',
+  FoundComment: 'Comment',
 }
 
 /** JSON Schema with a description and an example for each field. */

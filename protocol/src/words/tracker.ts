@@ -91,6 +91,12 @@ export const tracker = {
     internal: 'true: hidden from apps',
   },
   createComment: { parent_comment_id: ['The comment to reply to', exampleId('cmt')] },
+  searchComments: { query: ['Words that the comments contain, in any order', 'key mat'] },
+  FoundComment: {
+    target: 'Its issue or project',
+    'target.code': ['Code of the issue; null for a project', 'ENG-12'],
+    'target.title': ['Title of the issue or project', 'The door sticks'],
+  },
   Label: {
     id: 'Id of the label',
     name: ['Name of the label', 'Bug'],

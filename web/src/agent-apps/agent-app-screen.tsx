@@ -14,6 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { Block } from '../ui/copy.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
@@ -42,7 +43,7 @@ export function AgentAppScreen() {
             </Link>,
           ]}
         >
-          {app.data?.name ?? 'App'}
+          <bdi>{app.data?.name ?? 'App'}</bdi>
         </Crumbs>
       }
     >
@@ -97,7 +98,9 @@ function Overview({ app }: { app: AgentApp }) {
       <Avatar name={app.name} agent size={48} src={`/api/v1/agent-apps/${app.id}/icon`} />
       <div className="min-w-0 flex-1 space-y-1">
         <div className="flex flex-wrap items-center gap-2">
-          <h2 className="text-xl font-semibold">{app.name}</h2>
+          <h2 className="text-xl font-semibold">
+            <bdi>{app.name}</bdi>
+          </h2>
           <EndpointPill state={app.webhook.state} />
           {app.listener && <ListenerPill listener={app.listener} />}
         </div>
@@ -105,7 +108,7 @@ function Overview({ app }: { app: AgentApp }) {
           by{' '}
           {developer.url ? (
             <a href={developer.url} target="_blank" rel="noreferrer noopener" className="underline hover:text-ink">
-              {developer.name}
+              <bdi>{developer.name}</bdi>
             </a>
           ) : (
             developer.name
@@ -121,7 +124,7 @@ function Overview({ app }: { app: AgentApp }) {
 const ListenerPill = ({ listener }: { listener: NonNullable<AgentApp['listener']> }) => (
   <Pill tone="agent">
     <Radio size={12} aria-hidden />
-    {listener.user.name} is listening, started <Time at={listener.since} />
+    <bdi>{listener.user.name}</bdi> is listening, started <Time at={listener.since} />
   </Pill>
 )
 
@@ -135,8 +138,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
           'None: the app cannot be delegated to or mentioned.'
         ) : url === listenUrl ? (
           <>
-            Delivered to the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not to a
-            URL.
+            Delivered to the machine that runs <code className="font-mono text-xs">baton listen</code>, not to a URL.
           </>
         ) : (
           <span className="font-mono text-xs wrap-anywhere">{url}</span>
@@ -144,7 +146,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
       }
     >
       {app.listener && url !== listenUrl && (
-        <Notice tone="warn" title={`${app.listener.user.name} receives the deliveries instead of the URL`}>
+        <Notice tone="warn" title={`${isolated(app.listener.user.name)} receives the deliveries instead of the URL`}>
           The URL receives nothing until they stop listening. A listener's responses do not count as successes or
           failures.
         </Notice>
@@ -200,12 +202,12 @@ function Danger({ app }: { app: AgentApp }) {
   return (
     <Section title="Delete" hint="Uninstalls the app and permanently deletes its registration, secrets and deliveries.">
       <Button look="danger" onClick={() => setConfirming(true)}>
-        Delete {app.name}
+        Delete <bdi>{app.name}</bdi>
       </Button>
       <Confirm
         open={confirming}
         onClose={() => setConfirming(false)}
-        title={`Delete ${app.name}?`}
+        title={`Delete ${isolated(app.name)}?`}
         action="Delete permanently"
         typed={app.name}
         onConfirm={async () => {
@@ -215,9 +217,9 @@ function Danger({ app }: { app: AgentApp }) {
             await api.deleteAgentApp({ app_id: app.id })
             await refreshApps()
             queries.removeQueries({ queryKey: ['agent-apps', app.id] })
-            showToast(`${app.name} deleted`)
+            showToast(`${isolated(app.name)} deleted`)
           } catch (error) {
-            showToast(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+            showToast(`${isolated(app.name)} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >

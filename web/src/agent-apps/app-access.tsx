@@ -8,7 +8,11 @@ import { eventTexts, missingScopes, neverAllowed, scopeNames } from './scopes.ts
 
 export const ActsAs = ({ name }: { name: string }) => (
   <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">
-    It acts as <strong className="font-semibold">{name}</strong>, not as you.
+    It acts as{' '}
+    <strong className="font-semibold">
+      <bdi>{name}</bdi>
+    </strong>
+    , not as you.
   </p>
 )
 
@@ -36,7 +40,7 @@ export const AppAccess = ({ scopes, webhook }: Pick<ConsentRequest, 'scopes' | '
           <span>
             {webhook.host === new URL(listenUrl).host ? (
               <>
-                On the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not at a URL:
+                On the machine that runs <code className="font-mono text-xs">baton listen</code>, not at a URL:
               </>
             ) : (
               <>

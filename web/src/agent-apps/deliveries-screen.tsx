@@ -18,7 +18,7 @@ const above = (appId: string, name = 'App') => [
     Agent apps
   </Link>,
   <Link key="app" to="/settings/agent-apps/$appId" params={{ appId }}>
-    {name}
+    <bdi>{name}</bdi>
   </Link>,
 ]
 

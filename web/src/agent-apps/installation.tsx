@@ -4,12 +4,14 @@ import { PackagePlus } from 'lucide-react'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
+import { cliCommand } from '../data/cli.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Card, Section } from '../ui/layout.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Time } from '../ui/time.tsx'
@@ -39,7 +41,9 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
             <Time at={installation.created_at} />
           </dd>
           <dt>Acts as</dt>
-          <dd>{installation.app_user.display_name}</dd>
+          <dd>
+            <bdi>{installation.app_user.display_name}</bdi>
+          </dd>
           <dt>Permissions</dt>
           <dd>
             <ul>
@@ -78,13 +82,13 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
       <Confirm
         open={uninstalling}
         onClose={() => setUninstalling(false)}
-        title={`Uninstall ${app.name}?`}
+        title={`Uninstall ${isolated(app.name)}?`}
         action="Uninstall"
         typed={app.name}
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          showToast(`${app.name} uninstalled`)
+          showToast(`${isolated(app.name)} uninstalled`)
         }}
       >
         <UninstallEffects />
@@ -179,7 +183,7 @@ const InstallCommand = ({ app }: { app: AgentApp }) => (
         app reads them:
       </p>
       <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
-        npx baton apps install {app.id}
+        {cliCommand(`apps install ${app.id}`)}
       </code>
       <p className="text-ink-2">
         It shows the requested permissions before you confirm, and installs for all teams without the option{' '}

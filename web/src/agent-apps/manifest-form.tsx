@@ -180,7 +180,7 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
         <>
           <Field
             label="Webhook URL"
-            hint={`A public https URL on port 443 or 8443. To receive on your own machine with npx baton listen, use ${listenUrl}`}
+            hint={`A public https URL on port 443 or 8443. To receive on your own machine with the command baton listen, use ${listenUrl}`}
             error={errors['webhook.url'] ?? errors.webhook}
           >
             <Input

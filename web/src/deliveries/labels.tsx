@@ -72,7 +72,7 @@ export const failureReasons: Record<FailureReason, FailureText> = {
     short: 'the address is not allowed',
     meaning: 'Webhooks may not use private or local addresses, or ports other than 443 and 8443.',
     check:
-      'Use a public https URL. For your own machine, use npx baton listen, or ask the operator of this instance to allow the address.',
+      'Use a public https URL. For your own machine, use the command baton listen, or ask the operator of this instance to allow the address.',
   },
   network_error: {
     short: 'the receiver could not be reached',

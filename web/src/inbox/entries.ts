@@ -1,5 +1,6 @@
 import type { InboxEntry, InboxKind } from '@baton/protocol'
 import { AtSign, Bot, CircleUser, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
+import { isolated } from '../ui/isolated.ts'
 
 interface Kind {
   icon: LucideIcon
@@ -22,7 +23,8 @@ const kinds: Record<InboxKind, Kind> = {
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
 
-export const sentenceOf = (entry: InboxEntry) => kinds[entry.kind].sentence(entry.actor?.name ?? 'A former member')
+export const sentenceOf = (entry: InboxEntry) =>
+  kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
 
 /** The code of the entry's issue, if it has one. */
 export const issueCodeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]

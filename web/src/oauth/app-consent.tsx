@@ -4,6 +4,7 @@ import { ActsAs, AppAccess } from '../agent-apps/app-access.tsx'
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
 import { ConsentHeader } from './consent-header.tsx'
@@ -17,7 +18,11 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
     <div className="space-y-5">
       <ConsentHeader
         request={request}
-        title={installed ? `Update ${name} in ${workspace}` : `Install ${name} in ${workspace}`}
+        title={
+          installed
+            ? `Update ${isolated(name)} in ${isolated(workspace)}`
+            : `Install ${isolated(name)} in ${isolated(workspace)}`
+        }
       />
       <ActsAs name={name} />
       {!can_approve && <InstallRefused request={request} name={name} />}
@@ -55,7 +60,8 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
       <div className="flex flex-wrap justify-end gap-2">
         <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
-          {installed ? `Update ${name}` : `Install ${name}`}
+          {installed ? 'Update ' : 'Install '}
+          <bdi>{name}</bdi>
         </Button>
       </div>
     </form>
@@ -74,7 +80,7 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
   return (
     <Notice
       tone="warn"
-      title={`You cannot install ${name}`}
+      title={`You cannot install ${isolated(name)}`}
       actions={
         workspace &&
         !requested && (
@@ -85,10 +91,13 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
       }
     >
       {requested ? (
-        <span role="status">Request sent to the owners and admins of {workspace?.name}. Nothing was installed.</span>
+        <span role="status">
+          Request sent to the owners and admins of <bdi>{workspace?.name}</bdi>. Nothing was installed.
+        </span>
       ) : (
         <>
-          Only owners and admins of {workspace?.name ?? 'its workspace'} can install apps. Nothing was installed.
+          Only owners and admins of <bdi>{workspace?.name ?? 'its workspace'}</bdi> can install apps. Nothing was
+          installed.
           {form.problem && <span role="alert"> {form.problem}</span>}
         </>
       )}
