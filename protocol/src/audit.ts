@@ -77,7 +77,7 @@ export const audit = {
       closed,
     ),
     produces: 'application/x-ndjson, text/csv',
-    returns: { 200: Type.String() },
+    returns: { 200: Type.Unknown() },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),
 }
