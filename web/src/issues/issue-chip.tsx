@@ -28,7 +28,7 @@ export function IssueChip({ code, path, text }: IssueLinkProps) {
       ) : (
         <CircleDot size={14} aria-hidden className="text-ink-3" />
       )}
-      {text ?? (issue ? `${issue.code} ${issue.title}` : code)}
+      <span className="truncate">{text ?? (issue ? `${issue.code} ${issue.title}` : code)}</span>
     </a>
   )
 }
