@@ -39,6 +39,7 @@ const trees = [
       ['comments'],
       ['icons'],
       ['agent-apps'],
+      ['delete-team'],
       ['tools'],
       ['agents'],
       ['oauth'],

@@ -1,7 +1,7 @@
 // Runs the README's quick start as a new user would: a fresh clone in a new directory, `npm start`, twice.
 // When started by root, it runs as an unprivileged user.
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,16 +23,19 @@ async function tryAs(who, as) {
     const cloned = spawnSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone], { encoding: 'utf8' })
     if (cloned.status !== 0) throw new StepFailed(`git clone failed: ${cloned.stderr}`)
     if (as.uid) chownAll(home, as)
-    const first = await start(who, clone, home, as, firstStartSeconds)
-    const second = await start(who, clone, home, as, secondStartSeconds)
+    const first = await start(who, clone, home, as, firstStartSeconds, 'SIGTERM')
+    const second = await start(who, clone, home, as, secondStartSeconds, 'SIGKILL')
     console.log(`▸ npm start in a fresh clone as ${who}: ready after ${first} s, and after ${second} s the second time`)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
 }
 
-/** Starts the service as in the README, waits until it is ready, stops it, and returns the seconds it took. */
-async function start(who, clone, home, as, limitSeconds) {
+/**
+ * Starts the service as in the README, waits until it is ready, and returns the seconds it took. Then `signal` ends npm
+ * alone, and the service must stop in order.
+ */
+async function start(who, clone, home, as, limitSeconds, signal) {
   const port = await freePort()
   const { DATABASE_URL: _, ...env } = process.env
   const started = performance.now()
@@ -63,10 +66,30 @@ async function start(who, clone, home, as, limitSeconds) {
       throw new StepFailed(`npm start as ${who} did not print its address:\n${output}`)
     }
     await readDemo(`http://127.0.0.1:${port}/api/v1`)
+    process.kill(child.pid, signal)
+    await stopped(signal, port, join(clone, '.baton', 'lock'))
     return seconds
   } finally {
-    process.kill(-child.pid, 'SIGTERM') // npm and the service it runs
+    killGroup(child.pid)
     await ended
+  }
+}
+
+/** Waits until port and data directory are free. */
+async function stopped(signal, port, lock) {
+  for (let tries = 0; tries < 200; tries++) {
+    if (!existsSync(lock) && !(await isReady(port))) return
+    await sleep(100)
+  }
+  throw new StepFailed(`the service did not stop within 20 s after npm got ${signal}`)
+}
+
+/** Ends what is left of npm and the service it runs. */
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // Nothing is left.
   }
 }
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
+import { Ref, Time } from './tracker.ts'
 
 export const auditActions = [
   'workspace.created',
@@ -13,6 +14,7 @@ export const auditActions = [
   'invitation.withdrawn',
   'team.created',
   'team.updated',
+  'team.deleted',
   'team.member_added',
   'team.member_removed',
   'app.registered',
@@ -59,7 +61,23 @@ export type AuditEntry = Static<typeof AuditEntry>
 export const audit = {
   listAuditEntries: operation(routes.listAuditEntries, {
     summary: 'List audit entries of the workspace, newest first',
-    query: Type.Object({ ...paging, action: Type.Optional(AuditAction) }, closed),
+    query: Type.Object({ ...paging, action: Type.Optional(AuditAction), actor_id: Type.Optional(Ref) }, closed),
     returns: { 200: list(AuditEntry) },
+  }),
+  exportAuditEntries: operation(routes.exportAuditEntries, {
+    summary: 'Export the audit entries of up to 366 days, oldest first; 6 times an hour',
+    query: Type.Object(
+      {
+        /** 366 days before `to`, if left out. */
+        from: Type.Optional(Time),
+        /** Now, if left out. */
+        to: Type.Optional(Time),
+        format: Type.Optional(Type.Enum(['ndjson', 'csv'])),
+      },
+      closed,
+    ),
+    produces: 'application/x-ndjson, text/csv',
+    returns: { 200: Type.Unknown() },
+    errors: ['RATE_LIMIT_EXCEEDED'],
   }),
 }

@@ -38,6 +38,11 @@ export const errors = {
 
   ALREADY_INSTALLED: { status: 409, message: 'The app is already installed.' },
   ALREADY_MEMBER: { status: 409, message: 'You are already a member of that workspace.' },
+  TEAM_IN_USE: {
+    status: 409,
+    message:
+      'The team is the only one of an installation or a webhook. Give these another team, or delete them, first.',
+  },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,

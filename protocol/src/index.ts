@@ -98,7 +98,7 @@ export {
 export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
-export type { NewPerson, Person } from './login.ts'
+export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
@@ -127,7 +127,7 @@ export type { Priority } from './tracker.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export * from './words/index.ts'
-export type { Invitation, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
+export type { Invitation, InvitationPreview, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
 
 /** All operations by name. A route without an operation, or the reverse, does not compile. */
 export const api = {

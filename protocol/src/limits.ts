@@ -23,6 +23,7 @@ export const limits = {
   viewQuery: 2000,
   viewValue: 200,
   email: 254,
+  timeZone: 64,
   passwordMin: 8,
   passwordMax: 200,
   url: 2048,
@@ -77,6 +78,11 @@ export const limits = {
 
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,
+  teamsPerInvitation: 50,
+  invitationPreviewsPerAddress: 60,
+
+  auditExportDays: 366,
+  auditExportsPerHour: 6,
 
   heartbeatSeconds: 15,
   /** Open event streams of one user in one process. */

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { type ErrorCode, errors } from './errors.ts'
-import { inWorkspace, type PathParams, pathParams, type Route } from './routes.ts'
+import { inWorkspace, isPage, type PathParams, pathParams, type Route } from './routes.ts'
 
 /** Input and output of an operation. A status without a schema has no body. */
 export interface Shape {
@@ -20,7 +20,7 @@ export interface Shape {
   /** Fields that apps must not send, with the error code. */
   notFromApps?: { readonly [field: string]: ErrorCode }
   returns: { readonly [status: number]: TSchema | null }
-  /** Media type of the response, if not JSON. */
+  /** Media type of the response, if not JSON; several are separated by a comma. */
   produces?: string
   /** Its specific errors. `errorsOf` adds those that follow from caller, body and path. */
   errors?: readonly ErrorCode[]
@@ -48,7 +48,7 @@ export type AnswerOf<O extends Operation> = {
 export const successStatus = (operation: Operation) => Number(Object.keys(operation.returns)[0])
 
 /** All error codes that the operation can return, for its description. */
-export function errorsOf({ route, body, errors: own = [], errorFormat }: Operation): ErrorCode[] {
+export function errorsOf({ route, query, body, errors: own = [], errorFormat }: Operation): ErrorCode[] {
   const codes = new Set<ErrorCode>(own)
   codes.add('INTERNAL_ERROR').add('NOT_READY').add('HEADERS_TOO_LARGE')
   if (errorFormat === 'oauth') return [...codes.add('BODY_TOO_LARGE')]
@@ -62,8 +62,8 @@ export function errorsOf({ route, body, errors: own = [], errorFormat }: Operati
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')
-  // Every route refuses unknown query parameters.
-  codes.add('VALIDATION_ERROR')
+  // Unknown query parameters are refused, except by pages.
+  if (!isPage(route) || query) codes.add('VALIDATION_ERROR')
   if (route.stream) codes.add('RATE_LIMIT_EXCEEDED')
   if (route.writes) codes.add('CSRF_REFUSED')
   if (route.method !== 'GET') {

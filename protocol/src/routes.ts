@@ -82,6 +82,8 @@ export const routes = {
   signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
+  getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
+  updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
 
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
@@ -99,6 +101,7 @@ export const routes = {
   listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
   createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
   deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  previewInvitation: { method: 'POST', path: '/invitations/preview', caller: 'anyone' },
   acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
 
   // Teams
@@ -107,6 +110,7 @@ export const routes = {
   selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  deleteTeam: { method: 'DELETE', path: '/teams/:team_id', caller: 'manager' },
   previewGuidance: { method: 'POST', path: '/teams/:team_id/guidance-preview', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },
   addTeamMember: { method: 'PUT', path: '/teams/:team_id/members/:user_id', caller: 'manager' },
@@ -316,6 +320,7 @@ export const routes = {
 
   // Audit log
   listAuditEntries: { method: 'GET', path: '/audit-log', caller: 'manager' },
+  exportAuditEntries: { method: 'GET', path: '/audit-log/export', caller: 'manager' },
 } as const satisfies Record<string, Route>
 
 export type RouteName = keyof typeof routes
@@ -331,6 +336,10 @@ export const callNames = (Object.keys(routes) as RouteName[]).filter(
 
 /** Whether the route runs in a workspace. */
 export const inWorkspace = (caller: Caller) => ['member', 'manager', 'member or app', 'app'].includes(caller)
+
+/** Routes that people and monitors open by address, outside the versioned API. They ignore unknown query parameters. */
+export const isPage = ({ method, at, caller }: Pick<Route, 'method' | 'at' | 'caller'>) =>
+  at === 'root' && method === 'GET' && caller === 'anyone'
 
 /** Routes that count towards the request limit per installation. */
 export const isAgentSessionApi = ({ path, at }: Pick<Route, 'path' | 'at'>) =>

@@ -11,6 +11,8 @@ export const Instance = Type.Object(
     version: Type.String(),
     /** Whether sign-up without an invitation is open. */
     sign_up: Type.Boolean(),
+    /** Whether no account exists yet: the next one is the first. */
+    needs_first_account: Type.Boolean(),
     /** A public login, while the demo company exists and its password has not been changed. */
     demo: nullable(Type.Object({ email: Type.String(), password: Type.String() }, closed)),
     /** Whether a language model is configured; personal agents need one. */

@@ -3,6 +3,7 @@ import { closed, Guidance, id, list, Name, nullable, Page, Timestamp, text } fro
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
+import { Ref } from './tracker.ts'
 
 /** A repository of the team; the source of `<repository-hint>` in an agent's context. */
 export const Repository = Type.Object(
@@ -120,6 +121,15 @@ export const teams = {
     summary: 'Change the name, the guidance for agents or the repositories of a team',
     body: TeamChange,
     returns: { 200: Team },
+  }),
+  deleteTeam: operation(routes.deleteTeam, {
+    summary: 'Delete a team; move its issues to another team or delete them',
+    query: Type.Object(
+      { move_issues_to: Type.Optional(Ref), delete_issues: Type.Optional(Type.Literal('true')) },
+      closed,
+    ),
+    returns: { 204: null },
+    errors: ['TEAM_IN_USE'],
   }),
   previewGuidance: operation(routes.previewGuidance, {
     summary: "Preview the context that an agent would get for the team's newest issue; stores nothing",

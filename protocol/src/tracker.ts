@@ -25,13 +25,12 @@ export const Refs = Type.Array(Ref, { maxItems: limits.idsInArray, uniqueItems: 
  * A time in a request, with its offset. The pattern excludes values that the format allows but that a database or a
  * JavaScript Date cannot store: the year 0, leap seconds, impossible offsets.
  */
-export const Moment = nullable(
-  Type.String({
-    format: 'date-time',
-    pattern: '^(19|2\\d)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-4]):[0-5]\\d)$',
-    'x-message': 'must be an ISO 8601 date and time from 1900 to 2999, such as 2026-03-02T09:00:00Z',
-  }),
-)
+export const Time = Type.String({
+  format: 'date-time',
+  pattern: '^(19|2\\d)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-4]):[0-5]\\d)$',
+  'x-message': 'must be an ISO 8601 date and time from 1900 to 2999, such as 2026-03-02T09:00:00Z',
+})
+export const Moment = nullable(Time)
 
 /** Ids in a response; the prefix tells the kind. */
 export const Ids = Type.Array(Type.String())

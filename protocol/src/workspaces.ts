@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { closed, Email, Guidance, id, list, Name, nullable, Page, Role, Timestamp, text } from './common.ts'
+import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
+import { Ref } from './tracker.ts'
 
 export const Workspace = Type.Object(
   { id: id('wsp'), name: Type.String(), guidance: Type.String(), created_at: Timestamp, updated_at: Timestamp },
@@ -30,6 +32,8 @@ export const Invitation = Type.Object(
     email: Type.String(),
     role: Role,
     invited_by: nullable(id('usr')),
+    /** The teams that the person joins. */
+    team_ids: Type.Array(id('team')),
     created_at: Timestamp,
     expires_at: Timestamp,
   },
@@ -37,8 +41,28 @@ export const Invitation = Type.Object(
 )
 export type Invitation = Static<typeof Invitation>
 
-export const NewInvitation = Type.Object({ email: Email, role: Role }, closed)
+export const NewInvitation = Type.Object(
+  { email: Email, role: Role, team_ids: Type.Optional(Type.Array(Ref, { maxItems: limits.teamsPerInvitation })) },
+  closed,
+)
 export type NewInvitation = Static<typeof NewInvitation>
+
+/** What the person sees who was sent the invitation. */
+export const InvitationPreview = Type.Object(
+  {
+    workspace: Type.Object({ name: Type.String() }, closed),
+    /** Null if the account of the person who invited was deleted. */
+    inviter: nullable(Type.Object({ name: Type.String() }, closed)),
+    email: Type.String(),
+    role: Role,
+    teams: Type.Array(Type.Object({ key: Type.String(), name: Type.String() }, closed)),
+    expires_at: Timestamp,
+  },
+  { ...closed, title: 'InvitationPreview' },
+)
+export type InvitationPreview = Static<typeof InvitationPreview>
+
+const InvitationToken = Type.Object({ token: text(1, 200) }, closed)
 
 export const workspaces = {
   createWorkspace: operation(routes.createWorkspace, {
@@ -88,9 +112,15 @@ export const workspaces = {
     summary: 'Revoke an invitation',
     returns: { 204: null },
   }),
+  previewInvitation: operation(routes.previewInvitation, {
+    summary: 'Get the workspace, the inviter and the teams of an invitation by its token',
+    body: InvitationToken,
+    returns: { 200: InvitationPreview },
+    errors: ['RESOURCE_NOT_FOUND', 'RATE_LIMIT_EXCEEDED'],
+  }),
   acceptInvitation: operation(routes.acceptInvitation, {
     summary: 'Join a workspace with the token of an invitation',
-    body: Type.Object({ token: text(1, 200) }, closed),
+    body: InvitationToken,
     returns: { 200: Type.Object({ workspace: Workspace, role: Role }, closed) },
     errors: ['RESOURCE_NOT_FOUND', 'ALREADY_MEMBER'],
   }),

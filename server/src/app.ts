@@ -7,6 +7,7 @@ import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
+import { deleteTeamRoutes } from './delete-team.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
@@ -35,6 +36,7 @@ export async function createApp(
   lifecycle: Lifecycle,
   metrics = new Metrics(),
   web: WebFiles | null = null,
+  requestTimeoutMs?: number,
 ): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
   const door: Door = new Door(ctx, api, [
@@ -53,6 +55,7 @@ export async function createApp(
     ...commentRoutes,
     ...webhookRoutes,
     ...agentAppRoutes,
+    ...deleteTeamRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),
@@ -68,6 +71,7 @@ export async function createApp(
     metrics,
     resolveCaller: (...args) => resolveCaller(ctx, ...args),
     findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
+    requestTimeoutMs,
   })
   http.addHook('onClose', () => live.stop())
   return { http, door }

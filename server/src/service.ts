@@ -8,7 +8,7 @@ import { ApiError } from './http/errors.ts'
 import type { Metrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
-import { signUpIsOpen } from './login/sign-up.ts'
+import { needsFirstAccount, signUpIsOpen } from './login/sign-up.ts'
 import type { WebFiles } from './web/files.ts'
 import { appPage } from './web/web.ts'
 
@@ -53,6 +53,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
       name: 'Baton' as const,
       version,
       sign_up: await signUpIsOpen(ctx),
+      needs_first_account: await needsFirstAccount(ctx),
       demo: await demoLogin(),
       has_model: ctx.config.model !== null,
     })),

@@ -28,10 +28,11 @@ export class ServiceProcess {
   readonly #ended: Promise<unknown>
 
   constructor(port: number, env: Record<string, string>) {
-    const { DATABASE_URL: _, ...inherited } = process.env
+    // Not the settings of the test run, which the service would report as unknown.
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(BATON_|DATABASE_URL$)/.test(name))
     this.url = `http://127.0.0.1:${port}`
     this.child = spawn(process.execPath, [main], {
-      env: { ...inherited, PORT: String(port), BATON_DEMO: '0', ...env },
+      env: { ...Object.fromEntries(inherited), PORT: String(port), BATON_DEMO: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     // In case the test run ends before it stops the process.

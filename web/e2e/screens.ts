@@ -87,6 +87,14 @@ export const screens: Screen[] = [
     },
   },
   { name: 'inbox', path: '/inbox' },
+  {
+    name: 'inbox-install',
+    path: ({ requestedAppId }) => `/inbox?install=${requestedAppId}`,
+    steps: async (page) => {
+      await expect(page.getByRole('dialog', { name: 'Install Scribe' })).toBeVisible()
+      await page.getByLabel('Selected teams').check()
+    },
+  },
   { name: 'projects', path: '/projects' },
   { name: 'project', path: ({ projectId }) => `/project/${projectId}` },
   // These redirect to /oauth/consent?request=….
@@ -94,6 +102,27 @@ export const screens: Screen[] = [
   { name: 'consent-refused', path: ({ installUrl }) => installUrl.mei, as: mei },
   { name: 'settings-agent-apps', path: '/settings/agent-apps' },
   { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
+  { name: 'settings-agent-app-new', path: ({ requestedAppId }) => `/settings/agent-apps/${requestedAppId}` },
+  {
+    name: 'settings-deliveries',
+    path: ({ appId }) => `/settings/agent-apps/${appId}/deliveries`,
+    steps: async (page) => {
+      await page.getByRole('checkbox').nth(1).check()
+      await page
+        .getByRole('checkbox')
+        .nth(3)
+        .click({ modifiers: ['Shift'] })
+    },
+  },
+  {
+    name: 'settings-deliveries-redelivered',
+    path: ({ webhookId }) => `/settings/webhooks/${webhookId}/deliveries`,
+    steps: async (page) => {
+      await page.getByRole('checkbox').first().check()
+      await page.getByRole('button', { name: 'Redeliver selected' }).click()
+      await expect(page.getByRole('button', { name: 'Dismiss' })).toBeVisible({ timeout: 15_000 })
+    },
+  },
   { name: 'settings-webhooks', path: '/settings/webhooks' },
   { name: 'settings-webhook', path: ({ webhookId }) => `/settings/webhooks/${webhookId}` },
   {
@@ -108,6 +137,17 @@ export const screens: Screen[] = [
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },
   { name: 'docs', path: '/docs', as: null },
+  // The last, because it installs the app.
+  {
+    name: 'install-tokens',
+    path: ({ requestedAppId }) => `/settings/agent-apps/${requestedAppId}`,
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Install', exact: true }).click()
+      await page.getByLabel('All teams').check()
+      await page.getByRole('button', { name: 'Install Scribe' }).click()
+      await expect(page.getByRole('button', { name: 'Copy as .env' })).toBeVisible()
+    },
+  },
 ]
 
 export async function openScreen(page: Page, { path, as = ada, steps }: Screen, demo: Demo) {

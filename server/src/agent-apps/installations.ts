@@ -207,11 +207,40 @@ export const updateCoverage = (ctx: Context, admitted: Member, id: string, cover
       await recordAudit(unit, {
         action: 'installation.coverage_changed',
         subjectId: id,
-        details: { all_teams: teams.allTeams, team_ids: teams.teamIds },
+        details: {
+          all_teams: teams.allTeams,
+          team_ids: teams.teamIds,
+          from: { all_teams: before.all_teams, team_ids: before.team_ids },
+        },
       })
     }
     return readInstallation(tx, caller, id)
   })
+
+/**
+ * Takes a team that is deleted away from the installations that chose it, and tells their apps. Those of all teams hear
+ * nothing, as of a new team. Call `installationsOfTeam` first.
+ */
+export async function withdrawTeam(unit: UnitOfWork<Member>, installationIds: readonly string[], teamId: string) {
+  const { tx } = unit
+  for (const id of installationIds) {
+    const before = found(await lockInstallation(tx, sql`i.id = ${id}`))
+    const teamIds = before.team_ids.filter((one) => one !== teamId).sort()
+    await changeCoverage(unit, before, await endpointOf(tx, before.app_id), { allTeams: false, teamIds })
+    await recordAudit(unit, {
+      action: 'installation.coverage_changed',
+      subjectId: id,
+      details: { all_teams: false, team_ids: teamIds, from: { all_teams: false, team_ids: before.team_ids } },
+    })
+  }
+}
+
+/** The installations that chose the team, locked in order; `only` if they chose no other. */
+export const installationsOfTeam = (tx: Tx, workspaceId: string, teamId: string) =>
+  tx.rows<{ id: string; only: boolean }>(sql`
+    select i.id, cardinality(i.team_ids) = 1 as only from installations i
+    where ${active(workspaceId)} and not i.all_teams and ${teamId} = any(i.team_ids)
+    order by i.id for no key update of i`)
 
 export const uninstall = (ctx: Context, admitted: Member, id: string) =>
   transactAs(ctx, admitted, 'manager', async (unit) => {

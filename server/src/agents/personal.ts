@@ -1,5 +1,6 @@
 import { limits, type NewPersonalAgent, type PersonalAgent, type PersonalAgentChange } from '@baton/protocol'
 import { endAllOf } from '../agent-sessions/end.ts'
+import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
@@ -52,7 +53,8 @@ export const updatePersonalAgent = (ctx: Context, caller: Member, id: string, ch
     await renameUser(tx, id, name)
     await tx.run(sql`
       update inside_agents set instructions = ${instructions}, updated_at = ${now} where user_id = ${id}`)
-    const details = { fields: Object.keys(change) }
+    const changes = changesBetween(before, { ...before, name, instructions }, ['name', 'instructions'])
+    const details = { fields: Object.keys(change), changes }
     await recordAudit(unit, { action: 'personal_agent.updated', subjectId: id, details })
     notifyOwner(tx, caller)
     return readAgent(tx, caller, id)

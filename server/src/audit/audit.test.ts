@@ -25,11 +25,11 @@ test('every change of access is recorded with actor, action and subject', async 
     ['member.removed', owner.user.id, member.user.id, { role: 'admin' }],
     ['invitation.withdrawn', owner.user.id, invited.body.invitation.id, { email: 'new@example.com', role: 'member' }],
     ['invitation.created', owner.user.id, invited.body.invitation.id, { email: 'new@example.com', role: 'member' }],
-    ['workspace.updated', owner.user.id, id, { fields: ['name'] }],
+    ['workspace.updated', owner.user.id, id, { fields: ['name'], changes: { name: { from: 'Acme', to: 'Acme Ltd' } } }],
     ['member.role_changed', owner.user.id, member.user.id, { from: 'member', to: 'admin' }],
     ['team.member_removed', admin.user.id, team.id, { user_id: member.user.id }],
     ['team.member_added', admin.user.id, team.id, { user_id: member.user.id }],
-    ['team.updated', admin.user.id, team.id, { fields: ['guidance'] }],
+    ['team.updated', admin.user.id, team.id, { fields: ['guidance'], changes: expect.any(Object) }],
     ['team.created', admin.user.id, team.id, { name: 'Engineering', key: 'ENG' }],
   ])
   const joined = (await admin.get('/audit-log?action=member.joined')).body.data

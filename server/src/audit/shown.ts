@@ -11,6 +11,7 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'invitation.withdrawn': 'Workspace',
   'team.created': 'Workspace',
   'team.updated': 'Workspace',
+  'team.deleted': 'Workspace',
   'team.member_added': 'Workspace',
   'team.member_removed': 'Workspace',
   'app.registered': 'Agents',

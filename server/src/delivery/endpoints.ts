@@ -52,6 +52,17 @@ export const insertEndpoint = (
       ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
       ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
 
+/** The endpoints of webhooks that chose the team, locked in order; `only` if they chose no other. */
+export const endpointsOfTeam = (tx: Tx, workspaceId: string, teamId: string) =>
+  tx.rows<{ id: string; only: boolean }>(sql`
+    select id, cardinality(team_ids) = 1 as only from endpoints
+    where workspace_id = ${workspaceId} and deleted_at is null and not all_teams and ${teamId} = any(team_ids)
+    order by id for no key update`)
+
+export const removeTeamFromEndpoints = (tx: Tx, ids: readonly string[], teamId: string, now: Date) =>
+  tx.run(sql`
+    update endpoints set team_ids = array_remove(team_ids, ${teamId}), updated_at = ${now} where id = any(${ids})`)
+
 export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, resource_types, updated_at }: Endpoint) =>
   tx.run(sql`
     update endpoints set label = ${label}, url = ${url}, all_teams = ${all_teams}, team_ids = ${team_ids},

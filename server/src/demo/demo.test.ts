@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
+import { createAccessToken, createGrant } from '../login/grants.ts'
+import { transact } from '../unit-of-work.ts'
 import { createDemo } from './create.ts'
+import { disableDemo } from './disable.ts'
 import { demoLogin } from './login.ts'
 
 const signIn = async (app: TestApp) => {
@@ -67,6 +70,82 @@ test('recreates a demo that was interrupted', async ({ startApp }) => {
   expect(await createDemo(app.ctx)).toBe(true)
   expect(await app.ctx.db.rows(sql`select 1 from workspaces`)).toHaveLength(1)
   expect(await app.ctx.db.rows(sql`select 1 from users`)).toHaveLength(6)
+})
+
+describe('disabling the demo', () => {
+  const disable = async (app: TestApp) => {
+    const lines: string[] = []
+    await disableDemo(app.ctx, (line) => lines.push(line))
+    return lines
+  }
+
+  test(
+    'ends passwords, logins and programs of its accounts, also where the password was changed, and no others',
+    verifies('demo.passwords-disabled'),
+    async ({ startApp }) => {
+      const app = await startApp()
+      await createDemo(app.ctx)
+      const ada = await signIn(app)
+      const { id: adaId } = (await ada.get('/auth/me')).body.user
+      const workspaceId = (await ada.get('/workspaces/me')).body.id
+      const change = { current_password: demoLogin.password, new_password: 'known to me alone' }
+      expect((await ada.post('/auth/password', change)).status).toBe(204)
+      const program = await programOf(app, adaId, workspaceId)
+      expect((await program.get('/auth/me')).status).toBe(200)
+      // An account of the same domain that the demo did not create, and one with a program.
+      const own = { email: 'me@demo.example', password: 'my own password', name: 'Me' }
+      const mine = (await app.anonymous.post('/auth/sign-up', own)).body
+      const other = await app.workspace()
+      const othersProgram = await programOf(app, other.owner.user.id, other.id)
+
+      expect(await disable(app)).toEqual([expect.stringMatching(/^Disabled 5 demo accounts/)])
+
+      for (const client of [ada, program]) expect((await client.get('/auth/me')).status).toBe(401)
+      for (const password of [demoLogin.password, change.new_password]) {
+        const refused = await app.anonymous.post('/auth/sign-in', { email: demoLogin.email, password })
+        expect(refused).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } })
+      }
+      const me = app.anonymous.with({ authorization: `Bearer ${mine.token}` })
+      for (const client of [me, other.owner, othersProgram]) expect((await client.get('/auth/me')).status).toBe(200)
+      expect((await app.anonymous.post('/auth/sign-in', { email: own.email, password: own.password })).status).toBe(200)
+
+      await app.unchanged(async () => expect(await disable(app)).toEqual([]))
+    },
+  )
+
+  test('leaves an instance without demo alone, even if an account has its email', async ({ startApp }) => {
+    const app = await startApp()
+    await app.anonymous.post('/auth/sign-up', { ...demoLogin, name: 'Ada' })
+    await app.unchanged(async () => expect(await disable(app)).toEqual([]))
+    expect((await app.anonymous.post('/auth/sign-in', demoLogin)).status).toBe(200)
+  })
+
+  test(
+    'lets the operator create the first account of an instance that held only the demo',
+    verifies('demo.passwords-disabled', 'signup.closed-off-loopback'),
+    async ({ startApp }) => {
+      const app = await startApp({ HOST: '0.0.0.0' })
+      await createDemo(app.ctx)
+      await disable(app)
+      const account = (email: string) => ({ email, password: 'a password', name: 'Operator' })
+      expect((await app.anonymous.post('/auth/sign-up', account('one@example.com'))).status).toBe(201)
+      expect((await app.anonymous.post('/auth/sign-up', account('two@example.com'))).status).toBe(403)
+    },
+  )
+
+  /** A client with the token of a program that the user connected. */
+  async function programOf(app: TestApp, userId: string, workspaceId: string) {
+    const { body } = await app.anonymous.post('/oauth/register', {
+      client_name: 'Editor',
+      redirect_uris: ['http://localhost:1/callback'],
+      token_endpoint_auth_method: 'none',
+    })
+    const token = await transact(app.ctx, null, async (unit) => {
+      const grant = { workspaceId, clientId: body.client_id, installationId: null, userId, scopes: ['read' as const] }
+      return createAccessToken(unit, await createGrant(unit, grant))
+    })
+    return app.anonymous.with({ authorization: `Bearer ${token}` })
+  }
 })
 
 describe('GET /instance', () => {

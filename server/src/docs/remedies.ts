@@ -37,6 +37,8 @@ export const remedies: Record<ErrorCode, string> = {
   ALREADY_INSTALLED:
     'Change its teams with `PATCH /installations/{id}`. For new scopes or new tokens, have the app start its OAuth installation again, or uninstall it first.',
   ALREADY_MEMBER: 'Nothing to do.',
+  TEAM_IN_USE:
+    '`details` lists the ids of the installations and webhooks. Change their teams (`PATCH /installations/{id}`, `PATCH /webhooks/{id}`) or delete them, then delete the team.',
   DELIVERY_CANCELED:
     'Its webhook was deleted, its app was uninstalled, or it was held for 30 days. Read the item through the API instead.',
   IDEMPOTENCY_KEY_REUSED:
@@ -56,7 +58,7 @@ export const remedies: Record<ErrorCode, string> = {
   BODY_TOO_LARGE: `Send at most ${limits.bodyBytes.toLocaleString('en')} bytes; split long lists into several calls.`,
   URI_TOO_LONG: 'Shorten the query, for example by sending fewer ids.',
   UNSUPPORTED_MEDIA_TYPE:
-    'Set `Content-Type: application/json`. The OAuth token routes take `application/x-www-form-urlencoded`.',
+    'Set `Content-Type: application/json`. The OAuth token routes take `application/x-www-form-urlencoded`. Do not compress the body.',
   DELEGATE_UNAVAILABLE:
     '`GET /users/select?issue_id=…` lists who is available for an issue. The installation must cover the team, the app needs `app:assignable`, and its webhook must be enabled. A personal agent accepts work only from its owner.',
   DELEGATION_REQUIRES_ASSIGNEE: "Send `assignee_id` with the delegation: a member of the issue's team.",

@@ -1,4 +1,4 @@
-import { type Operation, successStatus } from '@baton/protocol'
+import { isPage, type Operation, successStatus } from '@baton/protocol'
 import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { admit, type Caller } from './caller.ts'
@@ -53,6 +53,7 @@ export class Door {
     if (!mounted) throw new Error(`not mounted: ${operation.route.method} ${operation.route.path}`)
     admit(operation.route, caller)
     if (!Object.values(params).every(isPlausibleId)) throw notFound()
+    if (isPage(operation.route)) dropUnknown(query, operation)
     mounted.checkQuery(query)
     if (body === undefined && operation.body) {
       throw new ApiError('INVALID_JSON', {}, { message: 'The request needs a JSON body.' })
@@ -64,6 +65,11 @@ export class Door {
     const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
     return { status: status ?? successStatus(operation), headers, body: answer }
   }
+}
+
+/** Links to a page may have parameters of others, such as `utm_source`. */
+function dropUnknown(query: Record<string, unknown>, { query: known }: Operation) {
+  for (const name of Object.keys(query)) if (!known || !Object.hasOwn(known.properties, name)) delete query[name]
 }
 
 /** Checked before validation: a field that apps may not send is refused whatever its value. */

@@ -21,7 +21,14 @@ export function sendError(
   reply: FastifyReply,
   error: FastifyError | ApiError | OAuthError,
 ) {
-  const refusal = isRefusal(error) ? error : fromFramework(error)
+  // The client closed the connection while it sent the body. The error has the code of a lost database connection.
+  const isAborted = error === request.raw.errored
+  const refusal = isRefusal(error) ? error : isAborted ? new ApiError('INVALID_REQUEST') : fromFramework(error)
+  if (isAborted) {
+    // There is no response, so there is no other entry.
+    const { method, routeOptions } = request
+    log.info({ request_id: request.id, method, route: routeOptions?.url }, 'the client disconnected within the body')
+  }
   reply.header('x-request-id', request.id)
   if (refusal && !isRefusal(error) && refusal.status === 503) {
     log.warn(
@@ -92,7 +99,9 @@ const describe = ({ name, message, stack, code }: FastifyError) => ({ name, mess
 
 /** Responds to bytes that Node could not parse as a request, in the common error format. */
 export function sendClientError(rootUrl: string, error: NodeJS.ErrnoException, socket: Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  // A response would keep a connection half open whose client sent nothing, and may never read or close it.
+  const isSilent = socket.bytesRead === 0
+  if (error.code === 'ECONNRESET' || !socket.writable || isSilent) return void socket.destroy()
   const code: ErrorCode =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? 'HEADERS_TOO_LARGE'

@@ -1,4 +1,4 @@
-import { maxHeaderSize } from 'node:http'
+import { type IncomingMessage, maxHeaderSize } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits, type Operation, type Route, routes } from '@baton/protocol'
 import cookie from '@fastify/cookie'
@@ -55,12 +55,14 @@ interface Parts {
   metrics: Metrics
   resolveCaller: ResolveCaller
   findPage: FindPage
+  /** How long a request may take to arrive, from its connection or the end of the one before. */
+  requestTimeoutMs?: number | undefined
 }
 
 /** The HTTP server in front of the door. refusals.ts sends errors. */
 export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   const { config } = parts.ctx
-  const app = newServer(parts.ctx)
+  const app = newServer(parts.ctx, parts.requestTimeoutMs ?? 30_000)
   const drain = new Drain(app.server)
   const streams = new OpenStreams()
   app.addHook('preClose', async () => {
@@ -76,13 +78,13 @@ export async function createHttpServer(parts: Parts): Promise<FastifyInstance> {
   return app
 }
 
-function newServer(ctx: Context): FastifyInstance {
+function newServer(ctx: Context, requestTimeoutMs: number): FastifyInstance {
   const { config } = ctx
   const app = fastify({
     bodyLimit: limits.bodyBytes,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     genReqId: () => newId('req'),
-    requestTimeout: 30_000,
+    requestTimeout: requestTimeoutMs,
     // Closes a connection whose response is not read; streams have a heartbeat.
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
@@ -93,7 +95,7 @@ function newServer(ctx: Context): FastifyInstance {
     frameworkErrors: (error, request, reply) => sendError(ctx, request, reply, error),
     clientErrorHandler: (error, socket) => sendClientError(config.rootUrl, error, socket),
     // Node would refuse a missing Host header itself, in another format than ours.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 6) },
     return503OnClosing: false,
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -136,7 +138,7 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of headers) reply.raw.setHeader(name, value)
     reply.header('x-request-id', request.id)
-    if (!request.headers.host) throw new ApiError('INVALID_REQUEST')
+    if (!hasOneHost(request.raw)) throw new ApiError('INVALID_REQUEST')
     if (request.is404) {
       request.page = findPage(pageRequest(request))
       if (!request.page) {
@@ -147,6 +149,8 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
     }
     if (drain.stopping) throw new ApiError('NOT_READY')
   })
+  // After the caller is identified, before the body is read.
+  app.addHook('preParsing', async (request) => refuseEncodedBody(request))
   app.addHook('onSend', async (_request, reply) => {
     if (drain.closesConnections) reply.header('connection', 'close')
   })
@@ -166,6 +170,25 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, request, reply, error))
   // Anything that is not a page was refused in onRequest.
   app.setNotFoundHandler(({ page }, reply) => page && reply.code(200).headers(page.headers).send(page.body))
+}
+
+/** Two hosts are refused, because a proxy in front may have checked the other one. */
+function hasOneHost({ headers, rawHeaders }: IncomingMessage) {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
+  return hosts.length === 1 && Boolean(headers.host)
+}
+
+/** Bodies are read as they are sent, so an encoded one would not be understood. */
+function refuseEncodedBody({ headers, method }: FastifyRequest) {
+  const encoding = headers['content-encoding'] ?? ''
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (!hasBody || method === 'GET' || method === 'HEAD') return
+  throw new ApiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    {},
+    { message: 'Send the body without Content-Encoding.', headers: { 'accept-encoding': 'identity' } },
+  )
 }
 
 /** Ids for the log of requests: of the person, or of the app's user, the app and its installation. */
@@ -188,7 +211,7 @@ async function countUnknownPath(resolveCaller: ResolveCaller, request: FastifyRe
     return { caller: request.caller, headers: {} }
   })
   request.caller = caller
-  reply.headers(headers)
+  reply.headers({ 'cache-control': 'no-store', ...headers })
 }
 
 /** 405 with the methods that the path has, or 404. */
@@ -244,6 +267,8 @@ async function identify(
 ) {
   request.caller = { kind: 'anonymous' }
   if (route.caller === 'anyone') return
+  // Responses depend on the caller. Handlers can set another value.
+  reply.header('cache-control', 'no-store')
   const isOpen = route.caller === 'anyone or person'
   const { caller, headers = {} } = await resolveCaller(credentials(route, request), isOpen ? null : counted).catch(
     (error) => {

@@ -45,4 +45,4 @@ const appIdentity = ({ id, name, appId, appName, installationId }: App) => {
 }
 
 const withCookie = <Login extends { token: string }>(config: Config, login: Login) =>
-  new Reply(login, { 'set-cookie': loginCookie(config, login.token) })
+  new Reply(login, { 'set-cookie': loginCookie(config, login.token), 'cache-control': 'no-store' })

@@ -52,9 +52,11 @@ export async function createAccount(ctx: Context, account: { email: string; name
 /** Disabled demo accounts do not count: they cannot invite the operator of an instance that once held the demo. */
 const noAccountYet = sql`not exists (select 1 from users where user_kind = 'human' and disabled_at is null)`
 
+export const needsFirstAccount = async ({ db }: Context) =>
+  (await db.row(sql`select 1 where ${noAccountYet}`)) !== undefined
+
 /** Whether sign-up works without an invitation now. */
-export const signUpIsOpen = async ({ config, db }: Context) =>
-  config.signup === 'open' || (await db.row(sql`select 1 where ${noAccountYet}`)) !== undefined
+export const signUpIsOpen = async (ctx: Context) => ctx.config.signup === 'open' || (await needsFirstAccount(ctx))
 
 /** login.signup-invite-mode: only the first account and invited people can sign up. */
 async function refuseUninvited(db: Queryable, email: string, now: Date) {

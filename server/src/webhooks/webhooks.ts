@@ -1,4 +1,5 @@
 import type { NewWebhook, Webhook, WebhookChange } from '@baton/protocol'
+import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
@@ -69,7 +70,8 @@ export const updateWebhook = (ctx: Context, admitted: Member, id: string, change
     }
     await check(unit, webhook)
     await updateEndpoint(unit.tx, webhook)
-    const details = { fields: Object.keys(change), host: hostOf(webhook) }
+    const changes = changesBetween(before, webhook, ['label', 'url', 'all_teams', 'team_ids', 'resource_types'])
+    const details = { fields: Object.keys(change), host: hostOf(webhook), changes }
     await recordAudit(unit, { action: 'webhook.updated', subjectId: id, details })
     return webhook
   })

@@ -134,3 +134,83 @@ describe('withdrawing', () => {
     expect((await app.unchanged(() => stranger.delete(`/workspaces/me/invitations/${invitation.id}`))).status).toBe(403)
   })
 })
+
+describe('inviting to teams', () => {
+  test('adds the person to those teams that still exist', async ({ app }) => {
+    const { owner } = await app.workspace()
+    const { body: first } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+    const { body: gone } = await owner.post('/teams', { name: 'Design', key: 'DES' })
+    const { body } = await owner.post('/workspaces/me/invitations', {
+      email: 'new@example.com',
+      role: 'member',
+      team_ids: [gone.id, first.id, first.id],
+    })
+    expect(body.invitation.team_ids).toEqual([first.id, gone.id].sort())
+    expect((await owner.delete(`/teams/${gone.id}`)).status).toBe(204)
+    const newcomer = await app.person()
+    expect((await newcomer.post('/invitations/accept', { token: body.token })).status).toBe(200)
+    const { data } = (await owner.get(`/teams/${first.id}/members`)).body
+    expect(data.map(({ id }: { id: string }) => id)).toContain(newcomer.user.id)
+  })
+
+  test('refuses teams of another workspace and more than 50, and stores nothing', async ({ app }) => {
+    const { owner } = await app.workspace()
+    const { body: foreign } = await (await app.workspace()).owner.post('/teams', { name: 'Theirs', key: 'ENG' })
+    const ids = Array.from({ length: 51 }, (_, at) => `team_${at}`)
+    for (const team_ids of [[foreign.id], ids, 'ENG']) {
+      const refused = await app.unchanged(() =>
+        owner.post('/workspaces/me/invitations', { email: 'new@example.com', role: 'member', team_ids }),
+      )
+      expect(refused).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
+      expect(Object.keys(refused.body.details)[0]).toMatch(/^team_ids/)
+    }
+  })
+})
+
+describe('previewing', () => {
+  test('shows workspace, inviter and teams to anyone with the token, and uses nothing up', async ({ app }) => {
+    const { owner } = await app.workspace()
+    const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
+    const { body } = await owner.post('/workspaces/me/invitations', {
+      email: 'new@example.com',
+      role: 'admin',
+      team_ids: [team.id],
+    })
+    const preview = await app.unchanged(() => app.anonymous.post('/invitations/preview', { token: body.token }))
+    expect(preview).toMatchObject({ status: 200 })
+    expect(preview.body).toEqual({
+      workspace: { name: 'Acme' },
+      inviter: { name: owner.user.display_name },
+      email: 'new@example.com',
+      role: 'admin',
+      teams: [{ key: 'ENG', name: 'Engineering' }],
+      expires_at: body.invitation.expires_at,
+    })
+  })
+
+  test('gives the same answer for unknown, used, withdrawn and expired tokens', async ({ app }) => {
+    const workspace = await app.workspace()
+    const used = await invite(workspace, 'used@example.com')
+    const withdrawn = await invite(workspace, 'withdrawn@example.com')
+    const expired = await invite(workspace, 'expired@example.com')
+    await (await app.person()).post('/invitations/accept', { token: used.token })
+    await workspace.owner.delete(`/workspaces/me/invitations/${withdrawn.invitation.id}`)
+    app.clock.advance({ days: 7 })
+    const answers = await Promise.all(
+      ['unknown', used.token, withdrawn.token, expired.token].map((token) =>
+        app.anonymous.post('/invitations/preview', { token }),
+      ),
+    )
+    for (const { status, body } of answers) {
+      expect(status).toBe(404)
+      expect(body).toEqual(answers[0]?.body)
+    }
+  })
+
+  test('is limited per network', async ({ app }) => {
+    app.clock.advance({ hours: 1 })
+    const preview = () => app.anonymous.post('/invitations/preview', { token: 'guess' })
+    for (let at = 0; at < 60; at++) expect((await preview()).status).toBe(404)
+    expect((await preview()).status).toBe(429)
+  })
+})

@@ -1,4 +1,4 @@
-import { type Invitation, limits, type NewInvitation, type Role } from '@baton/protocol'
+import { type Invitation, type InvitationPreview, limits, type NewInvitation, type Role } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
@@ -6,14 +6,20 @@ import { newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import type { Member, Person } from '../http/caller.ts'
-import { ApiError, found, notFound } from '../http/errors.ts'
+import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
-import { transact } from '../unit-of-work.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { addMember, transactAs } from './members.ts'
 import { readWorkspace } from './workspaces.ts'
 
-const columns = sql`id, email, role, invited_by, created_at, expires_at`
+const previewsPerAddress: Allowance = {
+  limit: limits.invitationPreviewsPerAddress,
+  periodMs: limits.signInPeriodSeconds * 1000,
+}
+
+const columns = sql`id, email, role, invited_by, team_ids, created_at, expires_at`
 
 export const listInvitations = (ctx: Context, { workspaceId }: Member, query: PageQuery) =>
   page<Invitation>(
@@ -29,7 +35,7 @@ export const listInvitations = (ctx: Context, { workspaceId }: Member, query: Pa
       order by id desc limit ${count}`),
   )
 
-export async function invite(ctx: Context, caller: Member, { email: sent, role }: NewInvitation) {
+export async function invite(ctx: Context, caller: Member, { email: sent, role, team_ids = [] }: NewInvitation) {
   const { id: actorId, workspaceId } = caller
   const email = sent.toLowerCase()
   const token = newSecret('')
@@ -39,15 +45,42 @@ export async function invite(ctx: Context, caller: Member, { email: sent, role }
       throw new ApiError('FORBIDDEN', {}, { message: 'Only an owner can invite an owner.' })
     }
     const id = newId('inv')
+    const teamIds = await knownTeams(tx, workspaceId, team_ids)
     const created = await tx.row<Invitation>(sql`
-      insert into invitations (id, workspace_id, email, role, token_hash, invited_by, created_at, expires_at)
-      values (${id}, ${workspaceId}, ${email}, ${role}, ${sha256(token)}, ${actorId}, ${now},
+      insert into invitations (id, workspace_id, email, role, token_hash, invited_by, team_ids, created_at, expires_at)
+      values (${id}, ${workspaceId}, ${email}, ${role}, ${sha256(token)}, ${actorId}, ${teamIds}, ${now},
         ${plus(now, days(limits.invitationLifetimeDays))})
       returning ${columns}`)
-    await recordAudit(unit, { action: 'invitation.created', subjectId: id, details: { email, role } })
+    const details = { email, role, ...(teamIds.length > 0 && { team_ids: teamIds }) }
+    await recordAudit(unit, { action: 'invitation.created', subjectId: id, details })
     return found(created)
   })
   return { invitation, token }
+}
+
+async function knownTeams(tx: Queryable, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const wanted = [...new Set(ids)]
+  const teams = await tx.rows<{ id: string }>(sql`
+    select id from teams where workspace_id = ${workspaceId} and id = any(${wanted}) order by id`)
+  if (teams.length < wanted.length) throw invalid({ team_ids: 'contains an id that is not a team of this workspace' })
+  return teams.map(({ id }) => id)
+}
+
+/** For the page that asks whether to join. Unknown, used and expired tokens give the same answer. */
+export async function previewInvitation({ db, clock }: Context, address: string, token: string) {
+  const now = clock.now()
+  await takeOne(db, `invitation address ${networkOf(address)}`, previewsPerAddress, now)
+  return found(
+    await db.row<InvitationPreview>(sql`
+      select jsonb_build_object('name', w.name) as workspace, i.email, i.role, i.expires_at,
+        case when u.id is not null then jsonb_build_object('name', u.display_name) end as inviter,
+        coalesce((
+          select jsonb_agg(jsonb_build_object('key', t.key, 'name', t.name) order by t.name, t.id) from teams t
+          where t.workspace_id = i.workspace_id and t.id = any(i.team_ids)), '[]') as teams
+      from invitations i join workspaces w on w.id = i.workspace_id left join users u on u.id = i.invited_by
+      where i.token_hash = ${sha256(token)} and i.expires_at > ${now}`),
+  )
 }
 
 export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
@@ -63,18 +96,34 @@ export const withdrawInvitation = (ctx: Context, caller: Member, id: string) =>
 export const acceptInvitation = (ctx: Context, caller: Person, token: string) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now } = unit
-    const invitation = await tx.row<{ workspace_id: string; role: Role }>(sql`
+    const invitation = await tx.row<{ workspace_id: string; role: Role; team_ids: string[] }>(sql`
       delete from invitations where token_hash = ${sha256(token)} and expires_at > ${now}
-      returning workspace_id, role`)
+      returning workspace_id, role, team_ids`)
     if (!invitation) throw notFound()
     const { workspace_id: workspaceId, role } = invitation
     if ((await addMember(unit, workspaceId, caller.id, role)) === 0) throw new ApiError('ALREADY_MEMBER')
+    const teamIds = await joinTeams(unit, workspaceId, invitation.team_ids)
     await recordAudit(
       { ...unit, caller: { id: caller.id, workspaceId } },
-      { action: 'member.joined', subjectId: caller.id, details: { role } },
+      {
+        action: 'member.joined',
+        subjectId: caller.id,
+        details: { role, ...(teamIds.length > 0 && { team_ids: teamIds }) },
+      },
     )
     return { workspace: await readWorkspace(tx, workspaceId), role }
   })
+
+/** Joins the teams of the invitation that still exist. Returns their ids. */
+async function joinTeams({ tx, now, caller }: UnitOfWork<Person>, workspaceId: string, ids: readonly string[]) {
+  if (ids.length === 0) return []
+  const joined = await tx.rows<{ id: string }>(sql`
+    insert into team_members (workspace_id, team_id, user_id, joined_at)
+    select t.workspace_id, t.id, ${caller.id}, ${now} from teams t
+    where t.workspace_id = ${workspaceId} and t.id = any(${ids}) order by t.id for key share
+    on conflict do nothing returning team_id as id`)
+  return joined.map(({ id }) => id)
+}
 
 export const sweepInvitations = (db: Queryable, now: Date) =>
   db.run(sql`delete from invitations where expires_at <= ${now}`)

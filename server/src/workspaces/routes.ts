@@ -1,6 +1,7 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
-import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './invitations.ts'
+import { readAccount, updateAccount } from './account.ts'
+import { acceptInvitation, invite, listInvitations, previewInvitation, withdrawInvitation } from './invitations.ts'
 import { changeRole, listMembers } from './members.ts'
 import {
   addTeamMember,
@@ -15,6 +16,9 @@ import {
 import { readWorkspace, updateWorkspace } from './workspaces.ts'
 
 export const workspaceRoutes = [
+  route(api.getAccount, ({ ctx, caller }) => readAccount(ctx.db, caller)),
+  route(api.updateAccount, ({ ctx, caller, body }) => updateAccount(ctx, caller, body)),
+
   route(api.getWorkspace, ({ ctx, caller }) => readWorkspace(ctx.db, caller.workspaceId)),
   route(api.updateWorkspace, ({ ctx, caller, body }) => updateWorkspace(ctx, caller, body)),
 
@@ -24,6 +28,7 @@ export const workspaceRoutes = [
   route(api.listInvitations, ({ ctx, caller, query }) => listInvitations(ctx, caller, query)),
   route(api.createInvitation, ({ ctx, caller, body }) => invite(ctx, caller, body)),
   route(api.deleteInvitation, ({ ctx, caller, params }) => withdrawInvitation(ctx, caller, params.invitation_id)),
+  route(api.previewInvitation, ({ ctx, address, body }) => previewInvitation(ctx, address, body.token)),
   route(api.acceptInvitation, ({ ctx, caller, body }) => acceptInvitation(ctx, caller, body.token)),
 
   route(api.listTeams, ({ ctx, caller, query }) => listTeams(ctx, caller, query)),

@@ -1,4 +1,5 @@
 import type { NewTeam, Team, TeamChange, TeamChoice, TeamMember } from '@baton/protocol'
+import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import { isDuplicate, type Queryable } from '../db/database.ts'
@@ -44,8 +45,8 @@ export async function createTeam(ctx: Context, caller: Member, { name, key }: Ne
       const { tx, now } = unit
       const id = newId('team')
       const team = await tx.row<Team>(sql`
-        insert into teams (id, workspace_id, name, key, created_at, updated_at)
-        values (${id}, ${caller.workspaceId}, ${name}, ${key}, ${now}, ${now})
+        insert into teams (id, workspace_id, name, key, last_issue_number, created_at, updated_at)
+        values (${id}, ${caller.workspaceId}, ${name}, ${key}, ${lastNumberOf(caller.workspaceId, key)}, ${now}, ${now})
         returning ${columns}`)
       await joinTeam(unit, id, caller.id)
       await recordAudit(unit, { action: 'team.created', subjectId: id, details: { name, key } })
@@ -57,9 +58,18 @@ export async function createTeam(ctx: Context, caller: Member, { name, key }: Ne
   }
 }
 
+/** Issues of a deleted team keep its codes after their move, so a new team with its key counts on from them. */
+const lastNumberOf = (workspaceId: string, key: string) => sql`coalesce((
+  select max(substr(code, ${key.length + 2})::integer) from issue_codes
+  where workspace_id = ${workspaceId} and starts_with(code, ${`${key}-`})), 0)`
+
 export const updateTeam = (ctx: Context, caller: Member, id: string, change: TeamChange) =>
   transactAs(ctx, caller, 'manager', async (unit) => {
     const { tx, now } = unit
+    const before = found(
+      await tx.row<Team>(sql`
+        select ${columns} from teams where workspace_id = ${caller.workspaceId} and id = ${id} for no key update`),
+    )
     const team = await tx.row<Team>(sql`
       update teams set
         name = coalesce(${change.name ?? null}, name),
@@ -69,9 +79,17 @@ export const updateTeam = (ctx: Context, caller: Member, id: string, change: Tea
       where workspace_id = ${caller.workspaceId} and id = ${id}
       returning ${columns}`)
     const updated = found(team)
-    await recordAudit(unit, { action: 'team.updated', subjectId: id, details: { fields: Object.keys(change) } })
+    const changes = changesBetween(before, updated, ['name', 'guidance', 'repositories'])
+    await recordAudit(unit, {
+      action: 'team.updated',
+      subjectId: id,
+      details: { fields: Object.keys(change), changes },
+    })
     return updated
   })
+
+/** Deletes its cycles and memberships too. Its issues must have left. */
+export const removeTeamRow = (tx: Queryable, id: string) => tx.run(sql`delete from teams where id = ${id}`)
 
 /** People, and the app users of installations that cover the team (installation.app-user-joins-covered-teams). */
 export async function listTeamMembers(ctx: Context, caller: Actor, teamId: string, query: PageQuery) {

@@ -1,4 +1,5 @@
 import { limits, type Workspace, type WorkspaceChange } from '@baton/protocol'
+import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
@@ -7,7 +8,7 @@ import type { Member, Person } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
-import { addMember, transactAs } from './members.ts'
+import { addMember, lockWorkspace, transactAs } from './members.ts'
 
 const columns = sql`id, name, guidance, created_at, updated_at`
 
@@ -53,6 +54,8 @@ export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceC
   transactAs(ctx, caller, 'manager', async (unit) => {
     const { tx, now } = unit
     const { workspaceId } = caller
+    await lockWorkspace(tx, workspaceId)
+    const before = await readWorkspace(tx, workspaceId)
     const workspace = await tx.row<Workspace>(sql`
       update workspaces set
         name = coalesce(${change.name ?? null}, name),
@@ -60,10 +63,11 @@ export const updateWorkspace = (ctx: Context, caller: Member, change: WorkspaceC
         updated_at = ${now}
       where id = ${workspaceId}
       returning ${columns}`)
+    const after = found(workspace)
     await recordAudit(unit, {
       action: 'workspace.updated',
       subjectId: workspaceId,
-      details: { fields: Object.keys(change) },
+      details: { fields: Object.keys(change), changes: changesBetween(before, after, ['name', 'guidance']) },
     })
-    return found(workspace)
+    return after
   })

@@ -77,7 +77,9 @@ const About = ({ session }: { session: AgentSession }) => (
         {session.issue.team && (
           <>
             <dt>Team</dt>
-            <dd className="truncate">{session.issue.team.name}</dd>
+            <dd className="truncate">
+              <bdi>{session.issue.team.name}</bdi>
+            </dd>
           </>
         )}
       </>
@@ -89,7 +91,9 @@ const About = ({ session }: { session: AgentSession }) => (
       </>
     )}
     <dt>Requested by</dt>
-    <dd className="truncate">{session.creator.name}</dd>
+    <dd className="truncate">
+      <bdi>{session.creator.name}</bdi>
+    </dd>
     <dt>Started</dt>
     <dd>{exactTime(session.created_at)}</dd>
     {session.ended_at && (
@@ -112,7 +116,7 @@ export function Reply({ session, activities }: { session: AgentSession; activiti
       <SessionStatus session={session} activities={activities} agent={agent} />
       {isOpen && agent.isOthers && (
         <p className="text-ink-2">
-          Only {session.creator.name} can write to this personal agent. Any member can stop it.
+          Only <bdi>{session.creator.name}</bdi> can write to this personal agent. Any member can stop it.
         </p>
       )}
       {isOpen && !agent.isOthers && (

@@ -11,6 +11,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'invitation.withdrawn': 'Revoked an invitation',
   'team.created': 'Created a team',
   'team.updated': 'Updated a team',
+  'team.deleted': 'Deleted a team',
   'team.member_added': 'Added a team member',
   'team.member_removed': 'Removed a team member',
   'app.registered': 'Registered an agent app',

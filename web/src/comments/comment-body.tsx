@@ -48,7 +48,9 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
     >
       <header className="flex h-6 items-center gap-2">
         <Avatar name={name} agent={isAgent} src={avatarUrl} size={20} />
-        <span className="min-w-0 truncate font-medium">{name}</span>
+        <span className="min-w-0 truncate font-medium">
+          <bdi>{name}</bdi>
+        </span>
         <a href={`#${anchorOf(comment)}`} className="shrink-0 text-xs text-ink-3 hover:underline">
           <Time at={comment.created_at} />
         </a>

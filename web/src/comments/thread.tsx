@@ -101,7 +101,7 @@ function Collapsed({ root, replies, onOpen }: { root: Comment; replies: Comment[
       <CircleCheck size={14} aria-hidden className="shrink-0 text-ok" />
       <span className="shrink-0">Resolved</span>
       <span className="min-w-0 flex-1 truncate">
-        {name}: {line}
+        <bdi>{name}</bdi>: {line}
       </span>
       {replies.length > 0 && (
         <span className="tabular shrink-0 text-xs">

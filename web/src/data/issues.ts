@@ -36,6 +36,9 @@ export interface Snapshot {
 }
 
 const store = createStore<Snapshot>({ issues: [], complete: false, error: null })
+
+export { store as issueStore }
+
 let loading: Promise<void> | null = null
 let loadAgain = false
 

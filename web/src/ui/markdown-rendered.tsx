@@ -88,7 +88,11 @@ function Mention({ id, children }: { id: string; children: ComponentProps<'span'
   const person = useMarkdownPeople().get(id)
   if (!person) return <span>{children}</span>
   const look = person.user_kind === 'human' ? 'bg-accent-wash text-accent-ink' : 'bg-agent-wash text-agent-ink'
-  return <span className={`rounded-sm px-1 font-medium ${look}`}>@{person.display_name}</span>
+  return (
+    <span className={`rounded-sm px-1 font-medium ${look}`}>
+      @<bdi>{person.display_name}</bdi>
+    </span>
+  )
 }
 
 const Span = ({ children, ...rest }: ComponentProps<'span'> & { 'data-mention'?: string }) =>

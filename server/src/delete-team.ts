@@ -1,0 +1,87 @@
+import { api } from '@baton/protocol'
+import { installationsOfTeam, withdrawTeam } from './agent-apps/installations.ts'
+import { recordAudit } from './audit/record.ts'
+import type { Context } from './context.ts'
+import type { Tx } from './db/database.ts'
+import { sql } from './db/sql.ts'
+import { endpointsOfTeam, removeTeamFromEndpoints } from './delivery/endpoints.ts'
+import type { Member } from './http/caller.ts'
+import { ApiError, found, invalid } from './http/errors.ts'
+import { route } from './http/route.ts'
+import { changeIssues, removeIssues } from './issues/many.ts'
+import { transact, type UnitOfWork } from './unit-of-work.ts'
+import { confirmRole, lockWorkspace } from './workspaces/members.ts'
+import { removeTeamRow } from './workspaces/teams.ts'
+
+interface Fate {
+  move_issues_to?: string
+  delete_issues?: 'true'
+}
+
+/**
+ * Deletes a team with its cycles and memberships. Its issues move to another team or are deleted, each with its own
+ * event; installations and webhooks lose the team.
+ */
+const deleteTeam = (ctx: Context, admitted: Member, id: string, fate: Fate) =>
+  transact(ctx, admitted, async (admission) => {
+    // Deletions wait for each other, so that no two move issues into each other's team.
+    await lockWorkspace(admission.tx, admitted.workspaceId)
+    const unit = await confirmRole(admission, 'manager')
+    const { tx, now, caller } = unit
+    const team = await checkTeams(tx, caller.workspaceId, id, fate)
+    // Installations before issues: the order in which every change of an issue locks them.
+    const installations = await installationsOfTeam(tx, caller.workspaceId, id)
+    const webhooks = await endpointsOfTeam(tx, caller.workspaceId, id)
+    refuseInUse(installations, webhooks)
+    let count = await emptyTeam(unit, id, fate)
+    // From now on no issue can be added. Those that were meanwhile follow.
+    await tx.rows(sql`select 1 from teams where id = ${id} for update`)
+    count += await emptyTeam(unit, id, fate)
+    await withdrawTeam(unit, idsOf(installations), id)
+    await removeTeamFromEndpoints(tx, idsOf(webhooks), id, now)
+    await removeTeamRow(tx, id)
+    const issues = fate.move_issues_to ? { moved_to: fate.move_issues_to } : { deleted: true }
+    const details = { ...team, issues: count, ...(count > 0 && issues) }
+    await recordAudit(unit, { action: 'team.deleted', subjectId: id, details })
+  })
+
+async function checkTeams(tx: Tx, workspaceId: string, id: string, { move_issues_to, delete_issues }: Fate) {
+  const teams = await tx.rows<{ id: string; name: string; key: string }>(sql`
+    select id, name, key from teams where workspace_id = ${workspaceId} and id = any(${[id, move_issues_to ?? id]})`)
+  const { name, key } = found(teams.find((team) => team.id === id))
+  if (move_issues_to && delete_issues) throw invalid({ delete_issues: 'cannot be sent with move_issues_to' })
+  if (move_issues_to === id) throw invalid({ move_issues_to: 'must be another team' })
+  if (move_issues_to && !teams.some((team) => team.id === move_issues_to)) {
+    throw invalid({ move_issues_to: 'is not a team of this workspace' })
+  }
+  return { name, key }
+}
+
+interface User {
+  id: string
+  only: boolean
+}
+
+const idsOf = (users: readonly User[]) => users.map(({ id }) => id)
+
+function refuseInUse(installations: readonly User[], webhooks: readonly User[]) {
+  const onlyOf = (users: readonly User[]) => idsOf(users.filter(({ only }) => only))
+  const details = { installation_ids: onlyOf(installations), webhook_ids: onlyOf(webhooks) }
+  if (details.installation_ids.length + details.webhook_ids.length > 0) throw new ApiError('TEAM_IN_USE', details)
+}
+
+/** Returns how many issues it moved or deleted. */
+async function emptyTeam(unit: UnitOfWork<Member>, id: string, { move_issues_to, delete_issues }: Fate) {
+  const issues = await unit.tx.rows<{ id: string }>(sql`select id from issues where team_id = ${id}`)
+  const ids = issues.map((issue) => issue.id)
+  if (ids.length === 0) return 0
+  if (move_issues_to) {
+    await changeIssues(unit, ids, ({ team_id }) => (team_id === id ? { team_id: move_issues_to } : null))
+  } else if (delete_issues) await removeIssues(unit, ids)
+  else throw invalid({ move_issues_to: 'name a team for its issues, or send delete_issues=true' })
+  return ids.length
+}
+
+export const deleteTeamRoutes = [
+  route(api.deleteTeam, ({ ctx, caller, params, query }) => deleteTeam(ctx, caller, params.team_id, query)),
+]
