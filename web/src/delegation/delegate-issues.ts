@@ -1,5 +1,4 @@
 import type { Issue } from '@baton/protocol'
-import { anchorOf, revealSession } from '../agent-sessions/reveal.ts'
 import { issueSessionsQuery } from '../data/agent-sessions.ts'
 import { api, isBatonError, queries } from '../data/api.ts'
 import { knownIssue, putAnswer } from '../data/issues.ts'
@@ -8,6 +7,7 @@ import { isolated } from '../ui/isolated.ts'
 import { messageOf } from '../ui/problem.ts'
 import { createStore, useStore } from '../ui/store.ts'
 import { showToast } from '../ui/toast.tsx'
+import { anchorOf, revealSession } from './reveal.ts'
 
 interface Delegation {
   issues: Issue[]

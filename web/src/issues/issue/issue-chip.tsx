@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { CircleDot } from 'lucide-react'
-import { useIssue, useLoadIssues } from '../data/issues.ts'
-import type { IssueLinkProps } from '../ui/markdown-issue-link.ts'
-import { StatusIcon, statusLabel } from './fields/values.tsx'
+import { useIssue, useLoadIssues } from '../../data/issues.ts'
+import type { IssueLinkProps } from '../../ui/markdown-issue-link.ts'
+import { StatusIcon, statusLabel } from '../fields/values.tsx'
 
 /** A link to an issue in a text: a chip with the issue's current status. */
 export function IssueChip({ code, path, text }: IssueLinkProps) {
