@@ -120,10 +120,6 @@ export const agents = {
     'developer.name': ['Name of the developer', 'Robots Inc'],
     'developer.url': ['Website of the developer', 'https://robots.example.com'],
     distribution: 'Who can install it: the workspace that registered it',
-    install_page_url: [
-      'The page of the app’s website where a manager installs it',
-      'https://robots.example.com/install',
-    ],
     oauth: 'How the app gets its tokens',
     'oauth.redirect_uris': ['Where the browser returns after consent', ['https://robots.example.com/callback']],
     'oauth.scopes': ['What the app asks for', ['read', 'app:assignable']],
@@ -144,7 +140,6 @@ export const agents = {
     'developer.name': ['Name of the developer', 'Robots Inc'],
     'developer.url': ['Website of the developer; null if not given', 'https://robots.example.com'],
     distribution: 'Who can install it: the workspace that registered it',
-    install_page_url: ['The page where a manager installs it; null if it is installed in Baton', null],
     redirect_uris: ['Where the browser may return after consent', ['https://robots.example.com/callback']],
     requested_scopes: ['The scopes in the manifest', ['read', 'app:assignable']],
     webhook: 'Where the app receives events',
@@ -194,11 +189,6 @@ export const agents = {
     scopes: ['The current scopes of its tokens', ['read', 'app:assignable']],
     installed_by: 'The manager who installed it; null if that user was deleted',
     created_at: 'When it was installed',
-  },
-  installApp: {
-    all_teams: 'true: cover all teams',
-    team_ids: ['The teams to cover', [exampleId('team')]],
-    scopes: ['Some scopes of the manifest; default: all of them', ['read']],
   },
   updateInstallation: {
     all_teams: 'true: cover all teams',
