@@ -85,6 +85,7 @@ export const deliveries = {
     demo: 'A public login while the demo company exists; otherwise null',
     'demo.email': ['E-mail address of the demo login', 'ada@demo.example'],
     'demo.password': ['Password of the demo login', 'baton-demo'],
+    needs_first_account: ['Whether the instance has no account yet', false],
     has_model: ['Whether a language model is configured; personal agents need one', false],
     status: ['`ok`', 'ok'],
     openapi: ['Version of OpenAPI', '3.1.0'],

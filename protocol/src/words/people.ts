@@ -1,4 +1,4 @@
-import { exampleId, type SectionWords } from './examples.ts'
+import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
 
 /** Accounts, workspaces, members, teams, views, the inbox and the audit log. */
 export const people = {
@@ -74,11 +74,24 @@ export const people = {
   Invitation: {
     email: ['E-mail address of the invited person', 'grace@example.com'],
     role: 'The role that the person will have',
+    team_ids: ['The teams that the person joins', [exampleId('team')]],
     invited_by: 'The user who invited; null if that user was deleted',
     created_at: 'When the invitation was created',
     expires_at: 'When it can no longer be accepted',
     invitation: 'The invitation',
     token: ['The secret of the invitation; shown once', '5f1c2d3e4b6a79808f9e'],
+  },
+  InvitationPreview: {
+    workspace: 'The workspace that the person would join',
+    'workspace.name': ['Name of the workspace', 'Acme'],
+    inviter: 'The person who invited; null if that account was deleted',
+    'inviter.name': ['Name of that person', 'Ada Lovelace'],
+    email: ['E-mail address of the invited person', 'grace@example.com'],
+    role: 'The role that the person will have',
+    teams: 'The teams that the person joins',
+    'teams.key': ['Key of the team', 'ENG'],
+    'teams.name': ['Name of the team', 'Engineering'],
+    expires_at: 'When the invitation can no longer be accepted',
   },
   acceptInvitation: {
     workspace: 'The workspace that the caller joined',
@@ -144,5 +157,17 @@ export const people = {
     details: ['More about the change; its keys depend on the action', { name: 'Engineering' }],
     created_at: 'When it was done',
   },
-  listAuditEntries: { action: 'Only entries of this action' },
+  listAuditEntries: {
+    action: 'Only entries of this action',
+    actor_id: ['Only entries of this person', exampleId('usr')],
+  },
+  exportAuditEntries: {
+    from: 'The first time to include; 366 days before `to`, if left out',
+    to: 'The end of the export; now, if left out',
+    format: 'One JSON object in each line, or CSV',
+  },
+  deleteTeam: {
+    move_issues_to: ['The team that gets its issues', exampleOtherId('team')],
+    delete_issues: 'true: delete its issues',
+  },
 } satisfies Record<string, SectionWords>
