@@ -74,6 +74,7 @@ export const deliveries = {
   Instance: {
     name: 'Name of the product',
     version: ['Version of the instance', '1.0.0'],
+    needs_first_account: ['Whether no account exists yet', false],
     sign_up: ['Whether people can sign up without an invitation', true],
     demo: 'A public login while the demo company exists; otherwise null',
     'demo.email': ['E-mail address of the demo login', 'ada@demo.example'],

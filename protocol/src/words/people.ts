@@ -56,10 +56,24 @@ export const people = {
     email: ['E-mail address of the invited person', 'grace@example.com'],
     role: 'The role that the person will have',
     invited_by: 'The user who invited; null if that user was deleted',
+    team_ids: ['The teams that the person joins', [exampleId('team')]],
     created_at: 'When the invitation was created',
     expires_at: 'When it can no longer be accepted',
     invitation: 'The invitation',
     token: ['The secret of the invitation; shown once', '5f1c2d3e4b6a79808f9e'],
+  },
+  InvitationPreview: {
+    workspace: 'The workspace that the invitation is for',
+    'workspace.name': ['Name of the workspace', 'Acme'],
+    inviter: 'The person who invited; null if that account was deleted',
+    'inviter.name': ['Name of that person', 'Ada Lovelace'],
+    email: ['E-mail address of the invited person', 'grace@example.com'],
+    role: 'The role that the person will have',
+    teams: 'The teams that the person joins',
+    'teams.key': ['Prefix of the codes of the team’s issues', 'ENG'],
+    'teams.name': ['Name of the team', 'Engineering'],
+    expires_at: 'When it can no longer be accepted',
+    token: ['The token of the invitation', '5f1c2d3e4b6a79808f9e'],
   },
   acceptInvitation: {
     workspace: 'The workspace that the caller joined',
@@ -74,6 +88,10 @@ export const people = {
     repositories: 'Repositories that the team works on; hints for agents',
     'repositories.repository': ['Name of the repository', 'acme/shop'],
     'repositories.url': ['Address of the repository', 'https://code.example.com/acme/shop'],
+  },
+  deleteTeam: {
+    move_issues_to: ['The team that gets its issues', exampleId('team')],
+    delete_issues: ['`true` deletes its issues', 'true'],
   },
   GuidancePreview: {
     guidance: 'The guidance that the agent would get',
@@ -124,6 +142,12 @@ export const people = {
     subject_id: ['The item that was changed', exampleId('team')],
     details: ['More about the change; its keys depend on the action', { name: 'Engineering' }],
     created_at: 'When it was done',
+    actor_id: ['Only entries of this user', exampleId('usr')],
+  },
+  exportAuditEntries: {
+    from: ['Time of the first entry; 366 days before `to`, if left out', '2026-01-01T00:00:00Z'],
+    to: ['Time of the last entry; now, if left out', '2026-03-02T09:00:00Z'],
+    format: ['One JSON object per line, or a table', 'csv'],
   },
   listAuditEntries: { action: 'Only entries of this action' },
 } satisfies Record<string, SectionWords>
