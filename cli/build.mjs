@@ -1,12 +1,12 @@
-// Writes the package to the directory given: it contains what it needs of the SDK, of the protocol and of the examples,
-// and depends on nothing. Needs the built SDK (sdk/build.mjs).
+// Writes the package to the first directory given: it contains what it needs of the protocol, of the examples and of the
+// SDK, whose package is in the second directory (sdk/build.mjs), and depends on nothing.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const [target] = process.argv.slice(2)
+const [target, sdk] = process.argv.slice(2)
 const to = (path) => join(target, path)
 const isPacked = (path) => !/\.(map|d\.ts|tsbuildinfo)$/.test(path)
 
@@ -19,7 +19,7 @@ mkdirSync(target, { recursive: true })
 for (const part of ['bin', 'dist', 'templates', 'README.md']) {
   cpSync(here(part), to(part), { recursive: true, filter: isPacked })
 }
-cpSync(here('../sdk/dist'), to('dist/sdk'), { recursive: true, filter: isPacked })
+cpSync(join(sdk, 'dist'), to('dist/sdk'), { recursive: true, filter: isPacked })
 copyFileSync(here('../protocol/dist/scope-words.js'), to('dist/scope-words.js'))
 copyFileSync(here('../LICENSE'), to('LICENSE'))
 mkdirSync(to('templates/examples'), { recursive: true })
@@ -38,8 +38,8 @@ writeFileSync(to('package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 
 /** Makes a file import the copy of the SDK, and fails if it imports another package. */
 function makeSelfContained(file) {
-  const sdk = relative(dirname(file), to('dist/sdk')).replaceAll('\\', '/')
-  const path = sdk.startsWith('.') ? sdk : `./${sdk}`
+  const from = relative(dirname(file), to('dist/sdk')).replaceAll('\\', '/')
+  const path = from.startsWith('.') ? from : `./${from}`
   const text = readFileSync(file, 'utf8').replace(
     /(from |import\()(["'])@baton\/sdk(?:\/([\w-]+))?\2/g,
     (_, start, quote, part = 'index') => `${start}${quote}${path}/${part}.js${quote}`,

@@ -30,7 +30,7 @@ function explain({ code, message, details }) {
   const problem = details[isAgent ? 'webhook.url' : 'url']
   if (problem) {
     const { url } = isAgent ? read('manifest.json').webhook : read('webhook.json')
-    const alternative = isAgent ? ' `npx baton dev`, in a project created by `npx baton init`, does not need this.' : ''
+    const alternative = isAgent ? ' `npx baton dev`, in a project created by `baton init`, does not need this.' : ''
     return `The webhook URL ${url} ${problem}. To allow your own machine, start Baton with BATON_WEBHOOK_ALLOW=localhost npm start.${alternative}`
   }
   if (code === 'NETWORK_ERROR') return `No service responds at ${BATON_URL}. Start Baton, or set BATON_URL to another.`

@@ -1,7 +1,9 @@
-// Finds a Chromium for the browser tests, or installs Debian's when run as root.
-import { accessSync, constants } from 'node:fs'
+// Finds a Chromium for the browser tests: the system's or one that Playwright downloaded before. Otherwise installs
+// Debian's package when run as root, or else downloads Playwright's.
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { run, StepFailed, step } from './setup.mjs'
+import { bin, run, StepFailed, step } from './setup.mjs'
 
 const names = [
   'chromium-headless-shell',
@@ -21,8 +23,25 @@ export function findBrowser(env = process.env) {
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
   ]
-  const candidates = [...names.flatMap((name) => [...folders].map((folder) => join(folder, name))), ...onMac]
-  return candidates.find(isProgram) ?? null
+  const ofSystem = names.flatMap((name) => [...folders].map((folder) => join(folder, name)))
+  return [...ofSystem, ...onMac, ...downloadedBrowsers(env)].find(isProgram) ?? null
+}
+
+/** Programs in the folder of Playwright's downloads, newest first. */
+export function downloadedBrowsers(env) {
+  const caches = { darwin: join('Library', 'Caches'), linux: '.cache' }
+  const folder =
+    env.PLAYWRIGHT_BROWSERS_PATH || join(env.HOME || homedir(), caches[process.platform] ?? '.cache', 'ms-playwright')
+  if (!existsSync(folder)) return []
+  const programs = /^(headless_shell|chrome-headless-shell|chrome|Chromium|Google Chrome for Testing)$/
+  return readdirSync(folder)
+    .filter((name) => /^chromium(_headless_shell)?-\d+$/.test(name))
+    .sort((a, b) => Number(b.split('-').pop()) - Number(a.split('-').pop()))
+    .flatMap((name) =>
+      readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && programs.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    )
 }
 
 /** Finds a Chromium or installs one. Throws StepFailed with the reason if there is none. */
@@ -33,18 +52,25 @@ export async function browser() {
     throw new StepFailed(`BATON_CHROMIUM is ${process.env.BATON_CHROMIUM}, which cannot be executed`)
   }
   const isRoot = process.getuid?.() === 0
-  if (!isRoot || !isProgram('/usr/bin/apt-get')) {
-    throw new StepFailed(
-      'no Chromium found; install one (on Debian as root: apt-get install chromium-headless-shell) or set BATON_CHROMIUM',
-    )
+  const ways = [...(isRoot && isProgram('/usr/bin/apt-get') ? [installPackage] : []), download]
+  for (const way of ways) {
+    try {
+      await way()
+      const installed = findBrowser()
+      if (installed) return installed
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error
+    }
   }
-  await installBrowser()
-  const installed = findBrowser()
-  if (!installed) throw new StepFailed('Chromium was installed, but not in a known folder; set BATON_CHROMIUM')
-  return installed
+  throw new StepFailed(
+    'no Chromium found and none could be installed; install one (on Debian: apt-get install chromium-headless-shell) or set BATON_CHROMIUM',
+  )
 }
 
-async function installBrowser() {
+const download = () =>
+  step('Downloading a browser', bin('playwright'), ['install', '--only-shell', 'chromium'], { timeoutMs: 300_000 })
+
+async function installPackage() {
   let name = await candidate()
   if (!name) {
     await step('Reading package lists', 'apt-get', ['update', '-qq'])

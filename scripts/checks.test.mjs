@@ -2,9 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { downloadedBrowsers, findBrowser } from './browser.mjs'
 import { problemsOfTree } from './check-imports.mjs'
 import { problemsOfTables, writesOf } from './check-tables.mjs'
 import { problemsOfText } from './check-words.mjs'
+import { summaryOf } from './ci-summary.mjs'
+import { split } from './postgres-tests.mjs'
+import { compare, unverified } from './requirements.mjs'
 
 describe('imports', () => {
   let base
@@ -163,5 +167,112 @@ describe('words', () => {
 
   test('accepts them inside other words', () => {
     expect(problemsOfText('a.ts', 'const nobodyElse = 1')).toEqual([])
+  })
+})
+
+describe('the browser', () => {
+  let home
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'baton-browser-'))
+  })
+  afterEach(() => rmSync(home, { recursive: true }))
+  const program = (...path) => {
+    const file = join(home, ...path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, '', { mode: 0o755 })
+    return file
+  }
+
+  test('of BATON_CHROMIUM is used alone', () => {
+    const chosen = program('chosen')
+    expect(findBrowser({ BATON_CHROMIUM: chosen })).toBe(chosen)
+    expect(findBrowser({ BATON_CHROMIUM: join(home, 'missing'), PATH: home })).toBeNull()
+  })
+
+  test('can be one that Playwright downloaded, newest first', () => {
+    const downloads = { PLAYWRIGHT_BROWSERS_PATH: home }
+    expect(downloadedBrowsers(downloads)).toEqual([])
+    const older = program('chromium-999', 'chrome-linux', 'chrome')
+    const newest = program('chromium_headless_shell-1254', 'chrome-linux', 'headless_shell')
+    program('firefox-2000', 'chrome')
+    expect(downloadedBrowsers(downloads)).toEqual([newest, older])
+    expect(downloadedBrowsers({ PLAYWRIGHT_BROWSERS_PATH: join(home, 'missing') })).toEqual([])
+  })
+})
+
+describe('the last lines of a CI run', () => {
+  const part = (title, code, ...output) => ({ title, code, output })
+  const fine = part('npm test', 0, '▸ Tests', '  embedded: 5 passed, 0 failed in 3 s', '5 passed, 0 failed, 2 skipped')
+
+  test('add all counts, and count a part without counts as one', () => {
+    expect(summaryOf([fine, part('Query plans', 0, '3 lists')])).toEqual({ failed: 0, lines: ['6 passed, 0 failed'] })
+  })
+
+  test('repeat failed and retried tests', () => {
+    const failing = part(
+      'npm test',
+      1,
+      '✗ a.test.ts › b: expected 1',
+      '≈ c.test.ts › d: timed out',
+      '4 passed, 1 failed',
+    )
+    expect(summaryOf([failing])).toEqual({
+      failed: 1,
+      lines: ['✗ a.test.ts › b: expected 1', '≈ c.test.ts › d: timed out', '4 passed, 1 failed'],
+    })
+  })
+
+  test.each([
+    ['Query plans', []],
+    ['npm test', ['5 passed, 0 failed']],
+  ])('count a part that fails without a failed test: %s', (title, output) => {
+    const { failed, lines } = summaryOf([fine, part(title, 1, ...output)])
+    expect(failed).toBe(1)
+    expect(lines).toEqual([`✗ ${title} failed; see above`, `${output.length === 0 ? 5 : 10} passed, 1 failed`])
+  })
+
+  test('fail when more than two tests passed only when retried', () => {
+    const retried = (count) => part('npm test', 0, ...Array(count).fill('≈ a: b'), '5 passed, 0 failed')
+    expect(summaryOf([retried(2)]).failed).toBe(0)
+    expect(summaryOf([retried(2), retried(1)])).toMatchObject({ failed: 1 })
+    expect(summaryOf([retried(3)]).lines.slice(-2)).toEqual([
+      '✗ 3 tests passed only when retried; at most 2 may',
+      '5 passed, 1 failed',
+    ])
+  })
+})
+
+describe('tests on PostgreSQL', () => {
+  test('are always those that can differ, and every other file in exactly one third', () => {
+    const file = (name, text = '') => ({ name, text })
+    const { always, rotating } = split([
+      file('src/db/a.test.ts'),
+      file('src/oauth/races.test.ts'),
+      file('src/oauth/token.test.ts'),
+      file('src/views/views.test.ts', "verifiesOnPostgres('a')"),
+      ...['a', 'b', 'c', 'd'].map((name) => file(`src/x/${name}.test.ts`)),
+    ])
+    expect(always).toEqual(['src/db/a.test.ts', 'src/oauth/races.test.ts', 'src/views/views.test.ts'])
+    expect(rotating).toEqual([
+      ['src/oauth/token.test.ts', 'src/x/c.test.ts'],
+      ['src/x/a.test.ts', 'src/x/d.test.ts'],
+      ['src/x/b.test.ts'],
+    ])
+  })
+})
+
+describe('requirements', () => {
+  const suite = (cited, left = []) => ({ cited, left })
+
+  test('are verified by a passed test, or left to PostgreSQL or a browser', () => {
+    expect(compare(['a', 'b', 'c', 'd', 'e'], suite(['a'], ['a', 'c']), suite(['b'], ['d']))).toEqual({
+      missing: ['e'],
+      toPostgres: ['c'],
+      toBrowser: ['d'],
+    })
+  })
+
+  test('left to PostgreSQL must be verified there', () => {
+    expect(unverified(['a', 'b'], ['a', 'b', 'gone'], suite(['a']))).toEqual(['b'])
   })
 })

@@ -16,7 +16,7 @@ const parts = [
     command: ['npm', 'run', '--silent', 'test:postgres', '--', '--third', 'auto'],
   },
   { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'] },
-  { title: 'Other versions of Node', command: [process.execPath, 'scripts/node-versions.mjs'] },
+  { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'] },
   {
     title: 'README in a fresh clone',
     command: [process.execPath, 'scripts/try-readme.mjs'],

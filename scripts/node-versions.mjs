@@ -5,7 +5,7 @@ import { build, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const sources = join(root, 'scripts', 'nodes')
 const installed = join(root, 'node_modules', '.cache', 'nodes')
-const smokeSeconds = 60
+const smokeSeconds = 120
 
 await main(async () => {
   const versions = versionsFor(process.platform, process.arch)

@@ -6,14 +6,14 @@ import { root } from './setup.mjs'
 
 const to = join(root, 'server', 'dist', 'packages')
 const unfinished = join(root, 'node_modules', '.cache', 'packages')
-const cli = join(unfinished, 'cli')
+const [sdk, cli] = ['sdk', 'cli'].map((name) => join(unfinished, name))
 
 const run = (command, args, options = {}) => execFileSync(command, args, { cwd: root, stdio: 'inherit', ...options })
 
 rmSync(unfinished, { recursive: true, force: true })
-run(process.execPath, ['sdk/build.mjs'])
-run(process.execPath, ['cli/build.mjs', cli])
-run('npm', ['pack', './sdk', cli, '--ignore-scripts', '--silent', '--pack-destination', unfinished], {
+run(process.execPath, ['sdk/build.mjs', sdk])
+run(process.execPath, ['cli/build.mjs', cli, sdk])
+run('npm', ['pack', sdk, cli, '--ignore-scripts', '--silent', '--pack-destination', unfinished], {
   shell: process.platform === 'win32',
 })
 mkdirSync(to, { recursive: true })

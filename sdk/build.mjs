@@ -1,19 +1,28 @@
-// Builds the package: it contains what it needs of the protocol and of the event stream parser, and depends on nothing.
+// Writes the package to the directory given: it contains what it needs of the protocol and of the event stream parser,
+// and depends on nothing. It leaves sdk/dist unchanged, which the compiler believes to be its own.
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { declarations } from './declarations.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const dist = fileURLToPath(new URL('dist', import.meta.url))
+const [target] = process.argv.slice(2)
+const dist = join(target, 'dist')
 const protocol = join(root, 'protocol', 'dist')
 
 execFileSync(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b', join(root, 'sdk')], {
   stdio: 'inherit',
 })
+rmSync(target, { recursive: true, force: true })
+mkdirSync(dist, { recursive: true })
+const isPacked = (path) => !/\.(map|tsbuildinfo)$/.test(path)
+cpSync(join(root, 'sdk', 'dist'), dist, { recursive: true, filter: isPacked })
 copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
+copyFileSync(join(root, 'sdk', 'README.md'), join(target, 'README.md'))
+const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(root, 'sdk', 'package.json'), 'utf8'))
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 for (const file of ['routes.js', 'routes.d.ts']) writeWithoutMap(join(protocol, file), join(dist, file))
 includeEventSourceParser()
 const part = (name) => import(new URL(`../protocol/dist/${name}.js`, import.meta.url))

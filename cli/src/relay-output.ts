@@ -37,7 +37,7 @@ export const relayOutput = (terminal: Terminal, { prefix = '', app, secret }: Ou
     const expected = status === 401 ? secret() : null
     if (!expected) return
     const { value: key, file } = expected
-    const isRight = isSignedWith(key, attempt)
+    const isRight = isSignedWith(key, attempt.headers, Buffer.from(attempt.body, 'base64'))
     const rightSecret = `WEBHOOK_SECRET in ${file} is right, but your program refused the delivery: check which secret it uses.`
     terminal.note(prefix + (isRight ? rightSecret : wrongSecret('webhook', app, file)))
   },

@@ -1,8 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { BatonClient, isBatonError, verifyWebhook } from '@baton/sdk'
 import { type Call, text } from './command.ts'
 import { readEnv } from './env-file.ts'
 import { UsageError } from './failure.ts'
-import type { Attempt } from './forward.ts'
 
 type Which = 'client' | 'webhook'
 type NamedApp = { id: string; name: string }
@@ -29,8 +29,8 @@ const isInvalidClient = (error: unknown) =>
   isBatonError(error, 'OAUTH_ERROR') && error.details.error === 'invalid_client'
 
 /** Whether the delivery was signed with this secret, whatever its age. */
-export function isSignedWith(secret: string, { headers, body }: Pick<Attempt, 'headers' | 'body'>): boolean {
-  const verified = verifyWebhook({ rawBody: Buffer.from(body, 'base64'), headers, secret })
+export function isSignedWith(secret: string, headers: IncomingHttpHeaders, rawBody: Uint8Array): boolean {
+  const verified = verifyWebhook({ rawBody, headers, secret })
   return verified.ok || verified.reason !== 'bad_signature'
 }
 

@@ -1,6 +1,6 @@
 // The smallest agent: it answers with the text it received.
 import { createServer } from 'node:http'
-import { createAgent, fileTokens } from '@baton/sdk'
+import { createAgent, envTokens, fileTokens } from '@baton/sdk'
 
 const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '' } = process.env
 const { PORT = '4000', TOKENS = './tokens' } = process.env
@@ -10,7 +10,7 @@ const agent = createAgent({
   clientId: CLIENT_ID,
   clientSecret: CLIENT_SECRET,
   webhookSecret: WEBHOOK_SECRET,
-  store: fileTokens(TOKENS),
+  store: envTokens(fileTokens(TOKENS)),
 
   // A person delegated an issue to the agent or mentioned it in a comment.
   async onCreated(session) {

@@ -1,6 +1,6 @@
 // An agent that asks a question, acts on the answer, and shows its progress in a plan.
 import { createServer } from 'node:http'
-import { createAgent, fileTokens } from '@baton/sdk'
+import { createAgent, envTokens, fileTokens } from '@baton/sdk'
 
 const { BATON_URL = '', CLIENT_ID = '', CLIENT_SECRET = '', WEBHOOK_SECRET = '' } = process.env
 const { PORT = '4000', TOKENS = './tokens' } = process.env
@@ -28,7 +28,7 @@ const agent = createAgent({
   clientId: CLIENT_ID,
   clientSecret: CLIENT_SECRET,
   webhookSecret: WEBHOOK_SECRET,
-  store: fileTokens(TOKENS),
+  store: envTokens(fileTokens(TOKENS)),
 
   async onCreated(session) {
     await session.setPlan(planAt(0))

@@ -25,8 +25,8 @@ import { workspaces } from './workspaces.ts'
 export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
-  type AgentActivity,
-  type AgentSession,
+  AgentActivity,
+  AgentSession,
   type Answer,
   type AppActivityType,
   type AppSignal,
@@ -58,7 +58,7 @@ export type { AuditAction, AuditEntry } from './audit.ts'
 export {
   type Comment,
   type CommentChange,
-  type CommentData,
+  CommentData,
   type CommentTarget,
   commentFields,
   type FoundComment,
@@ -87,7 +87,7 @@ export {
   type Issue,
   type IssueChange,
   type IssueChangeRecord,
-  type IssueData,
+  IssueData,
   type IssueFilter,
   type IssueStatus,
   type IssueType,
@@ -98,7 +98,7 @@ export {
 export * from './limits.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
-export type { NewPerson, Person } from './login.ts'
+export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
@@ -108,7 +108,7 @@ export {
   type NewProject,
   type Project,
   type ProjectChange,
-  type ProjectData,
+  ProjectData,
   projectFields,
 } from './projects.ts'
 export * from './routes.ts'

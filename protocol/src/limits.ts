@@ -23,6 +23,7 @@ export const limits = {
   viewQuery: 2000,
   viewValue: 200,
   email: 254,
+  timeZone: 64,
   passwordMin: 8,
   passwordMax: 200,
   url: 2048,

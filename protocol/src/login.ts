@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { closed, Email, id, PersonName, Role, text } from './common.ts'
+import { closed, Email, id, nullable, PersonName, Role, Timestamp, text } from './common.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
@@ -37,6 +37,34 @@ const Login = Type.Object(
 export const NewPerson = Type.Object({ email: Email, password: Password, name: PersonName }, closed)
 export type NewPerson = Static<typeof NewPerson>
 
+/** The settings of the caller. Where mail, single sign-on and passkeys are not available, their fields are empty. */
+export const Account = Type.Object(
+  {
+    display_name: Type.String(),
+    email: Type.String(),
+    email_verified: Type.Boolean(),
+    pending_email: nullable(Type.String()),
+    has_password: Type.Boolean(),
+    time_zone: Type.String({ description: 'IANA name; UTC until the person chooses one' }),
+    mail_problem: nullable(Type.String()),
+    identities: Type.Array(
+      Type.Object(
+        { id: Type.String(), provider_id: Type.String(), email: nullable(Type.String()), created_at: Timestamp },
+        closed,
+      ),
+    ),
+    passkeys: Type.Integer({ minimum: 0 }),
+  },
+  { ...closed, title: 'Account' },
+)
+export type Account = Static<typeof Account>
+
+export const AccountChange = Type.Partial(
+  Type.Object({ display_name: PersonName, time_zone: text(1, limits.timeZone) }),
+  closed,
+)
+export type AccountChange = Static<typeof AccountChange>
+
 export const login = {
   signUp: operation(routes.signUp, {
     summary: 'Create an account and sign in',
@@ -60,6 +88,15 @@ export const login = {
     body: Type.Object({ current_password: text(1, limits.passwordMax), new_password: Password }, closed),
     returns: { 204: null },
     errors: ['RATE_LIMIT_EXCEEDED'],
+  }),
+  getAccount: operation(routes.getAccount, {
+    summary: 'Get your account: name, e-mail, time zone and sign-in methods',
+    returns: { 200: Account },
+  }),
+  updateAccount: operation(routes.updateAccount, {
+    summary: 'Change your name or time zone',
+    body: AccountChange,
+    returns: { 200: Account },
   }),
   getMe: operation(routes.getMe, {
     summary: 'Get the caller: a person and their workspaces, or an app and its installation',

@@ -73,7 +73,10 @@ export const routes = {
   // Documentation
   getDocs: { method: 'GET', path: '/docs', at: 'root', caller: 'anyone' },
   getDocsStyle: { method: 'GET', path: '/docs/style.css', at: 'root', caller: 'anyone' },
+  getDocsScript: { method: 'GET', path: '/docs/docs.js', at: 'root', caller: 'anyone' },
+  searchDocs: { method: 'GET', path: '/docs/search', at: 'root', caller: 'anyone' },
   getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
+  getReferencePage: { method: 'GET', path: '/docs/reference/:noun', at: 'root', caller: 'anyone' },
   getLlmsText: { method: 'GET', path: '/llms.txt', at: 'root', caller: 'anyone' },
 
   // Login
@@ -82,6 +85,8 @@ export const routes = {
   signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
+  getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
+  updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
 
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },

@@ -77,8 +77,10 @@ test.skipIf(process.env.DATABASE_URL)(
     const directory = await mkdtemp(join(tmpdir(), 'sdk-'))
     onTestFinished(() => rm(directory, { recursive: true }))
     const env = { ...process.env, npm_config_update_notifier: 'false' }
-    await run('npm', ['pack', '--pack-destination', directory], { cwd: join(root, 'sdk'), env })
-    const [tarball = ''] = await readdir(directory)
+    await run(process.execPath, ['sdk/build.mjs', join(directory, 'sdk')], { cwd: root })
+    await run('npm', ['pack', './sdk'], { cwd: directory, env })
+    const [tarball = ''] = (await readdir(directory)).filter((name) => name.endsWith('.tgz'))
+    await rm(join(directory, 'sdk'), { recursive: true })
     await writeFile(join(directory, 'package.json'), JSON.stringify({ name: 'user', type: 'module', private: true }))
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(directory, tarball)], {
       cwd: directory,

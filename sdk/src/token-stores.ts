@@ -78,6 +78,30 @@ function read(path: string, text: string): InstallationTokens {
 
 const isMissing = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
+/**
+ * Adds the tokens of an installation from the app's page, as its "Copy as .env" writes them: INSTALLATION_ID,
+ * WORKSPACE_ID, APP_USER_ID and REFRESH_TOKEN. They are used until `store` has tokens of the installation, which is from
+ * the first refresh on.
+ */
+export function envTokens(store: TokenStore, env: Record<string, string | undefined> = process.env): TokenStore {
+  const { INSTALLATION_ID, WORKSPACE_ID, APP_USER_ID, ACCESS_TOKEN = '', REFRESH_TOKEN } = env
+  if (!INSTALLATION_ID || !WORKSPACE_ID || !APP_USER_ID || !REFRESH_TOKEN) return store
+  const first: InstallationTokens = {
+    installation_id: INSTALLATION_ID,
+    workspace_id: WORKSPACE_ID,
+    app_user_id: APP_USER_ID,
+    access_token: ACCESS_TOKEN,
+    refresh_token: REFRESH_TOKEN,
+    scope: '',
+    // Not in the environment, so they are refreshed at once.
+    expires_at: 0,
+  }
+  return {
+    ...store,
+    get: async (id) => (await store.get(id)) ?? (id === INSTALLATION_ID ? first : null),
+  }
+}
+
 /** Anything that stores strings by key, such as Redis or a table. */
 export interface KeyValue {
   get(key: string): Promise<string | null | undefined>

@@ -8,6 +8,7 @@ import { credentials, installed, type Registered, registered } from '../test/sce
 import { BatonClient } from './client.ts'
 import type { Clock } from './clock.ts'
 import {
+  envTokens,
   fileTokens,
   type InstallationTokens,
   keyValueTokens,
@@ -184,6 +185,33 @@ test('every store sets, replaces and deletes by installation', async () => {
     expect(await store.get('ins_1')).toBeNull()
     expect(await store.get('ins_2')).toEqual(tokens)
   }
+})
+
+test('tokens in the environment, from an installation on the app page, are refreshed into the store', async ({
+  app,
+}) => {
+  const at = await registered(app, null)
+  const { body } = await at.owner.post(`/agent-apps/${at.client.app.id}/install`, { all_teams: true })
+  const env = {
+    INSTALLATION_ID: body.installation_id,
+    WORKSPACE_ID: body.workspace_id,
+    APP_USER_ID: body.app_user_id,
+    ACCESS_TOKEN: body.access_token,
+    REFRESH_TOKEN: body.refresh_token,
+  }
+  const kept = memoryTokens()
+  for (const { REFRESH_TOKEN: _, ...incomplete } of [env]) expect(envTokens(kept, incomplete)).toBe(kept)
+  const store = envTokens(kept, env)
+  expect(await store.get('ins_other')).toBeNull()
+  const { baseUrl, ...shared } = credentials(app, at)
+  for (let times = 0; times < 2; times++) {
+    const manager = new TokenManager({ baseUrl, ...shared, store })
+    const client = new BatonClient({ baseUrl, tokenProvider: manager.provider(body.installation_id) })
+    expect(await client.getMe()).toMatchObject({ installation_id: body.installation_id })
+  }
+  const refreshed = await kept.get(body.installation_id)
+  expect(refreshed).toMatchObject({ app_user_id: body.app_user_id, workspace_id: body.workspace_id })
+  expect(refreshed?.refresh_token).not.toBe(body.refresh_token)
 })
 
 test('names an unusable token file without showing its content or leaving files behind', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { RequirementId } from '../../conformance/requirements.ts'
 import { verifies } from '../../conformance/requirements.ts'
 import { ConfigError, readConfig, unknownVariables, withPort } from './config.ts'
 
@@ -185,26 +186,26 @@ describe('accepts', () => {
 })
 
 describe('refuses, in one line that names the variable', () => {
-  test.for([
+  const bad: [name: string, value: string, ...ids: RequirementId[]][] = [
     ['PORT', 'abc'],
     ['PORT', '65536'],
     ['PORT', '-1'],
     ['PORT', '80.5'],
-    ['BATON_ROOT_URL', 'http://baton.example'],
-    ['BATON_ROOT_URL', 'http://10.0.0.7'],
+    ['BATON_ROOT_URL', 'http://baton.example', 'config.root-url-http-public-refused'],
+    ['BATON_ROOT_URL', 'http://10.0.0.7', 'config.root-url-http-public-refused'],
     ['BATON_ROOT_URL', 'ftp://localhost'],
     ['BATON_ROOT_URL', 'baton.example'],
     ['BATON_ROOT_URL', 'https://baton.example/path'],
     ['BATON_ROOT_URL', 'https://user@baton.example'],
     ['DATABASE_URL', 'mysql://db.example'],
     ['DATABASE_URL', 'nonsense'],
-    ['BATON_SECRET_KEY', 'short'],
-    ['BATON_SECRET_KEY', randomBytes(31).toString('base64')],
-    ['BATON_SECRET_KEY', randomBytes(33).toString('base64')],
-    ['BATON_SECRET_KEY', '!'.repeat(43)],
+    ['BATON_SECRET_KEY', 'short', 'config.secret-key-bad-length'],
+    ['BATON_SECRET_KEY', randomBytes(31).toString('base64'), 'config.secret-key-bad-length'],
+    ['BATON_SECRET_KEY', randomBytes(33).toString('base64'), 'config.secret-key-bad-length'],
+    ['BATON_SECRET_KEY', '!'.repeat(43), 'config.secret-key-bad-length'],
     ['BATON_SECRET_KEY_PREVIOUS', `${base64},short`],
-    ['BATON_ROLE', 'everything'],
-    ['BATON_ROLE', 'toString'],
+    ['BATON_ROLE', 'everything', 'config.role-values'],
+    ['BATON_ROLE', 'toString', 'config.role-values'],
     ['BATON_WEBHOOK_ALLOW', 'http://internal.example'],
     ['BATON_WEBHOOK_ALLOW', 'host:99999'],
     ['BATON_WEBHOOK_ALLOW', '10.0.0.0/99'],
@@ -231,20 +232,14 @@ describe('refuses, in one line that names the variable', () => {
     ['BATON_MODEL', 'small'],
     ['BATON_MODEL_KEY', 'sk-1'],
     ['BATON_MODEL_KEY', 'two words'],
-  ] as const)(
-    '%s=%s',
-    verifies(
-      'config.bad-value-stops-start',
-      'config.root-url-http-public-refused',
-      'config.secret-key-bad-length',
-      'config.role-values',
-    ),
-    ([name, value]) => {
+  ]
+  for (const [name, value, ...ids] of bad) {
+    test(`${name}=${value}`, verifies('config.bad-value-stops-start', ...ids), () => {
       const refuse = () => readConfig({ [name]: value })
       expect(refuse).toThrow(ConfigError)
       expect(refuse).toThrow(new RegExp(`^[^\\n]*${name}[^\\n]*$`))
-    },
-  )
+    })
+  }
 
   test('DATABASE_URL without BATON_SECRET_KEY', verifies('config.secret-key-required-with-database-url'), () => {
     expect(() => readConfig({ DATABASE_URL: postgres.DATABASE_URL })).toThrow(/^BATON_SECRET_KEY is required/)

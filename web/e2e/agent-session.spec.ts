@@ -278,7 +278,9 @@ test("in the issue's feed the card shows the latest activity and the open questi
   await card.getByRole('button', { name: 'Something is broken' }).click()
   await expect(card.getByRole('region', { name: 'Answer' })).toContainText('ENG-1 is now a bug with priority high.')
   await expect(card.getByText('3 of 3')).toBeVisible()
-  await expect(card.getByText('What kind of issue is ENG-1?')).toBeHidden()
+  // The answered question stays visible; older activity is folded.
+  await expect(card.getByText('Olive Owner chose')).toBeVisible()
+  await expect(card.getByRole('button', { name: 'classify · ENG-1' })).toHaveCount(0)
   await card.getByRole('button', { name: /^Show all activity/ }).click()
   await expect(card.getByText('Olive Owner chose')).toBeVisible()
   await expect(card.getByRole('button', { name: 'classify · ENG-1' })).toBeVisible()

@@ -31,13 +31,25 @@ test(
     await expect(page.getByText('all issue changes')).toBeVisible()
     await checkAxe(page)
 
+    // Nothing is preselected.
+    await expect(page.getByRole('radio', { checked: true })).toHaveCount(0)
+    await expect(page.getByRole('button', { name: 'Install Robot' })).toBeDisabled()
     await page.getByLabel('Selected teams').check()
+    await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(0)
     await expect(page.getByRole('button', { name: 'Install Robot' })).toBeDisabled()
     await page.getByLabel('Design DES').check()
     await page.getByRole('button', { name: 'Install Robot' }).click()
     expect((await back()).get('code')).toBeTruthy()
     const { data } = await company.owner.api.listInstallations()
     expect(data).toMatchObject([{ all_teams: false, team_ids: [company.design.id], installed_by: company.owner.id }])
+
+    // When the app asks again, the current choice is shown.
+    await page.waitForURL('https://robots.example.com/**')
+    await page.goto(await installUrl(company.owner, robot.registered))
+    await expect(page.getByRole('heading', { name: 'Update Robot in Acme' })).toBeVisible()
+    await expect(page.getByLabel('Selected teams')).toBeChecked()
+    await expect(page.getByLabel('Design DES')).toBeChecked()
+    await expect(page.getByLabel('Engineering ENG')).not.toBeChecked()
   },
 )
 
@@ -49,7 +61,10 @@ test('installs an app with the keyboard', async ({ page, company, registeredAgen
   await expect(page.getByRole('heading', { name: 'Install Robot in Acme' })).toBeVisible()
   keyboardOnly(page)
   // The developer's page, the teams, Cancel, Install.
-  for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab')
+  for (let stop = 0; stop < 2; stop++) await page.keyboard.press('Tab')
+  await expect(page.getByLabel('All teams')).toBeFocused()
+  await page.keyboard.press('Space')
+  for (let stop = 0; stop < 2; stop++) await page.keyboard.press('Tab')
   await expect(page.getByRole('button', { name: 'Install Robot' })).toBeFocused()
   await page.keyboard.press('Enter')
   expect((await back()).get('code')).toBeTruthy()
@@ -93,7 +108,7 @@ test('Cancel returns access_denied and installs nothing', async ({ page, company
   const back = await callback(page)
   await signedIn(page, company.owner)
   await page.goto(await installUrl(company.owner, robot.registered))
-  await expect(page.getByText('On the machine that runs npx baton listen, not at a URL')).toBeVisible()
+  await expect(page.getByText('On the machine that runs baton listen, not at a URL')).toBeVisible()
   await page.getByRole('button', { name: 'Cancel' }).click()
   expect((await back()).get('error')).toBe('access_denied')
   expect((await company.owner.api.listInstallations()).data).toEqual([])

@@ -29,6 +29,8 @@ export interface Demo {
   teamId: string
   projectId: string
   appId: string
+  /** An app that is not installed; a member requested it. */
+  requestedAppId: string
   /** The /oauth/authorize URL of another app, for each user. */
   installUrl: { ada: string; mei: string }
   webhookId: string
@@ -60,6 +62,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       teamId: issues.working.team_id ?? '',
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
+      requestedAppId: scribe.registered.app.id,
       installUrl: {
         ada: await installUrl(ada, scribe.registered),
         mei: await installUrl(mei, scribe.registered),

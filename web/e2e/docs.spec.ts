@@ -1,17 +1,89 @@
 import { checkAxe, expect, narrow, test, wide } from './baton.ts'
 
-for (const path of ['/docs', '/docs/api', '/docs/agent-sessions']) {
+const paths = ['/docs', '/docs/api', '/docs/mcp', '/docs/events', '/docs/reference/issues', '/docs/search?q=webhook']
+
+for (const path of paths) {
   for (const [size, viewport] of Object.entries({ wide, narrow })) {
-    test(`${path} is accessible and does not scroll sideways on a ${size} screen`, async ({ page }) => {
-      await page.setViewportSize(viewport)
-      await page.goto(path)
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      await checkAxe(page)
-      const [contentWidth, pageWidth] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = document.documentElement
-        return [scrollWidth, clientWidth]
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`${path} is accessible and does not scroll sideways on a ${size} screen, ${colorScheme}`, async ({
+        page,
+      }) => {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize(viewport)
+        await page.goto(path)
+        await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+        await checkAxe(page)
+        const [contentWidth, pageWidth] = await page.evaluate(() => {
+          const { scrollWidth, clientWidth } = document.documentElement
+          return [scrollWidth, clientWidth]
+        })
+        expect(contentWidth, 'scrolls sideways').toBe(pageWidth)
       })
-      expect(contentWidth, 'scrolls sideways').toBe(pageWidth)
-    })
+    }
   }
 }
+
+test('the search shows results while typing, by keyboard', async ({ page }) => {
+  await page.goto('/docs')
+  await page.keyboard.press('/')
+  const field = page.getByRole('searchbox', { name: 'Search the documentation' })
+  await expect(field).toBeFocused()
+  await page.keyboard.type('createIssue')
+  const found = page.locator('.found')
+  await expect(found.getByRole('link').first()).toHaveAttribute('href', '/docs/reference/issues#createIssue')
+  await checkAxe(page)
+  await page.keyboard.press('Escape')
+  await expect(found).toBeHidden()
+  await expect(field).toBeFocused()
+
+  await page.keyboard.type(' ')
+  await expect(found).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  await expect(found.getByRole('link').first()).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/docs\/reference\/issues#createIssue$/)
+  await expect(page.getByRole('heading', { name: 'createIssue' })).toBeInViewport()
+})
+
+test('the search escapes what was typed', async ({ page }) => {
+  await page.goto('/docs')
+  await page.getByRole('searchbox').fill('<img src=x onerror=alert(1)> issue')
+  await expect(page.locator('.found [role="status"]')).toContainText('<img src=x')
+  expect(await page.locator('.found img').count()).toBe(0)
+})
+
+test.describe('without JavaScript', () => {
+  test.use({ javaScriptEnabled: false })
+  test('the search works as a form', async ({ page }) => {
+    await page.goto('/docs')
+    await page.getByRole('searchbox').fill('rate limits')
+    await page.getByRole('searchbox').press('Enter')
+    await expect(page).toHaveURL(/\/docs\/search\?q=rate/)
+    await page.locator('#results').getByRole('link').first().click()
+    await expect(page).toHaveURL(/\/docs\/api#rate-limits$/)
+  })
+})
+
+test('the pages follow the theme chosen in the web app, otherwise the system', async ({ page }) => {
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto('/docs')
+  const dark = await background()
+  await page.evaluate(() => localStorage.setItem('baton.theme', 'light'))
+  await page.reload()
+  const light = await background()
+  expect(light).not.toBe(dark)
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await background()).toBe(light)
+})
+
+test('a block of code can be copied', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto('/docs/mcp')
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible()
+  const origin = new URL(page.url()).origin
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
+    new RegExp(`^claude mcp add --transport http baton ${origin.replace(/localhost|127\.0\.0\.1/, '[\\w.]+')}/mcp$`),
+  )
+})

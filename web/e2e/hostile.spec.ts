@@ -4,7 +4,7 @@ import { type Company, expect, installUrl, type ScriptedAgent, signedIn, test } 
 import { expectHarmless, recordSideEffects } from './harmless.ts'
 
 /** Short enough for every field. */
-const name = '"><img src=x onerror=window.ran=1>\u202E'
+const name = '"><img src=x onerror=window.ran=1>עדה'
 const markup = `x</title></script><script>window.ran='text'</script>${name}`
 const markdown = hostileTexts.map((text) => `x${text}`).join('\n\n')
 

@@ -1,4 +1,14 @@
-import { checkAxe, expect, keyboardOnly, narrow, type Person, scrolledSideways, signedIn, test } from './baton.ts'
+import {
+  checkAxe,
+  expect,
+  keyboardOnly,
+  narrow,
+  type Person,
+  scrolledSideways,
+  signedIn,
+  test,
+  verifies,
+} from './baton.ts'
 import type { Company } from './company.ts'
 
 const unreadOf = async ({ api }: Person) => (await api.listInbox({ unread: true })).data.length
@@ -98,26 +108,49 @@ test('reverts a mark that could not be saved and shows the error', async ({ page
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
 
-  test('an installation request opens the app; read notifications can be hidden', async ({
-    page,
-    company,
-    registeredAgent,
-  }) => {
-    const robot = await registeredAgent({ name: 'Fixer' })
-    await company.member.api.requestInstall({ app_id: robot.registered.app.id })
-    await company.member.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.owner.id })
-    const [assignment] = (await company.owner.api.listInbox()).data
-    await company.owner.api.updateInboxEntry({ entry_id: assignment?.id ?? '', read: true })
-    await signedIn(page, company.owner)
-    await page.goto('/inbox')
-    const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
-    await expect(rows).toHaveCount(2)
-    await page.getByRole('button', { name: 'Unread only' }).click()
-    await expect(rows).toHaveCount(1)
-    await expect(rows).toContainText('Mona Member requested an app installation')
-    expect(await scrolledSideways(page)).toEqual([])
-    await checkAxe(page)
-    await rows.getByRole('link').click()
-    await expect(page).toHaveURL(new RegExp(`/settings/agent-apps/${robot.registered.app.id}`))
-  })
+  test(
+    'an installation request is installed in the inbox; read notifications can be hidden',
+    verifies('install.request-approved-from-inbox'),
+    async ({ page, company, registeredAgent }) => {
+      const robot = await registeredAgent({ name: 'Fixer' })
+      await company.member.api.requestInstall({ app_id: robot.registered.app.id })
+      await company.member.api.updateIssue({ issue_id: company.issues[2].id, assignee_id: company.owner.id })
+      const [assignment] = (await company.owner.api.listInbox()).data
+      await company.owner.api.updateInboxEntry({ entry_id: assignment?.id ?? '', read: true })
+      await signedIn(page, company.owner)
+      await page.goto('/inbox')
+      const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
+      await expect(rows).toHaveCount(2)
+      const request = rows.filter({ hasText: 'Mona Member requested an app installation' })
+      await page.getByRole('button', { name: 'Unread only' }).click()
+      await expect(rows).toHaveCount(1)
+      await expect(request).toHaveCount(1)
+      expect(await scrolledSideways(page)).toEqual([])
+      await checkAxe(page)
+      await request.getByRole('link').click()
+
+      const dialog = page.getByRole('dialog', { name: 'Install Fixer in Acme' })
+      await expect(dialog.getByText('It acts as Fixer, not as you.')).toBeVisible()
+      await checkAxe(page)
+      await dialog.getByLabel('Selected teams').check()
+      await dialog.getByLabel('Engineering ENG').check()
+      expect(await scrolledSideways(page)).toEqual([])
+      await dialog.getByRole('button', { name: 'Install Fixer' }).click()
+      const tokens = page.getByRole('dialog', { name: 'Tokens of Fixer' })
+      await expect(tokens.getByText('svc_at_')).toBeVisible()
+      expect((await company.owner.api.listInstallations()).data).toMatchObject([
+        { app_id: robot.registered.app.id, all_teams: false, team_ids: [company.engineering.id] },
+      ])
+      await tokens.getByRole('button', { name: "I've saved them" }).click()
+      await expect(page).toHaveURL(/\/inbox\?unread=true$/)
+      await expect(page.getByRole('dialog')).toHaveCount(0)
+      // The request is answered for every manager, and opening it again says so.
+      expect(await unreadOf(company.admin)).toBe(0)
+      await page.getByRole('button', { name: 'Unread only' }).click()
+      await request.getByRole('link').click()
+      await expect(page.getByRole('dialog').getByText('It is already installed.')).toBeVisible()
+      await page.getByRole('link', { name: 'Open app' }).click()
+      await expect(page).toHaveURL(new RegExp(`/settings/agent-apps/${robot.registered.app.id}$`))
+    },
+  )
 })

@@ -140,6 +140,7 @@ test(
     await signedIn(page, company.member)
     await page.goto(`/issue/${door.code}`)
 
+    await composer(page).focus()
     await feed(page).getByRole('button', { name: 'Internal', exact: true }).click()
     await composer(page).pressSequentially('Say nothing, @Rob')
     await expect(page.getByRole('option', { name: 'Robot' })).toContainText('agents do not see internal comments')

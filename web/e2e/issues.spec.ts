@@ -195,7 +195,7 @@ test('filters are stored in the URL, survive a reload, and are undone by Back', 
 
   await page.reload()
   await expect(rowOf(page, 'The door sticks')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Status is Todo or Done', exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Status is any of Todo, Done', exact: true })).toBeVisible()
   await expect(page.getByLabel('Find in this list')).toHaveValue('door')
   await expect(rowOf(page, 'Order new screws')).toHaveCount(0)
   await page.goBack()

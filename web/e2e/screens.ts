@@ -23,6 +23,40 @@ export const screens: Screen[] = [
   { name: 'new-workspace', path: '/workspaces/new', as: newcomer },
   { name: 'issues', path: '/issues' },
   { name: 'issues-board', path: '/issues?layout=board' },
+  { name: 'issues-filtered', path: '/issues?status=!done&due=overdue,30d&priority=high,urgent' },
+  {
+    name: 'issue-new',
+    path: '/issues',
+    steps: async (page) => {
+      await page.keyboard.press('c')
+      await expect(page.getByRole('button', { name: 'Due date: none' })).toBeVisible()
+    },
+  },
+  {
+    name: 'issue-due-date',
+    path: '/issue/ENG-1',
+    steps: async (page) => {
+      await page.keyboard.press('Shift+D')
+      await expect(page.getByRole('button', { name: 'Next month' })).toBeVisible()
+    },
+  },
+  {
+    name: 'palette',
+    path: '/issue/ENG-1',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k')
+      await expect(page.getByRole('option').first()).toBeVisible()
+    },
+  },
+  {
+    name: 'palette-search',
+    path: '/issues',
+    steps: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.getByLabel('Search issues and commands').fill('ba')
+      await expect(page.getByText('Agents', { exact: true }).last()).toBeVisible()
+    },
+  },
   { name: 'issue', path: '/issue/ENG-1' },
   { name: 'session-working', path: ({ issues }) => `/issue/${issues.working.code}` },
   { name: 'session-asking', path: ({ issues }) => `/issue/${issues.asking.code}` },
@@ -53,6 +87,14 @@ export const screens: Screen[] = [
     },
   },
   { name: 'inbox', path: '/inbox' },
+  {
+    name: 'inbox-install',
+    path: ({ requestedAppId }) => `/inbox?install=${requestedAppId}`,
+    steps: async (page) => {
+      await expect(page.getByRole('dialog', { name: 'Install Scribe' })).toBeVisible()
+      await page.getByLabel('Selected teams').check()
+    },
+  },
   { name: 'projects', path: '/projects' },
   { name: 'project', path: ({ projectId }) => `/project/${projectId}` },
   // These redirect to /oauth/consent?request=….
@@ -60,6 +102,27 @@ export const screens: Screen[] = [
   { name: 'consent-refused', path: ({ installUrl }) => installUrl.mei, as: mei },
   { name: 'settings-agent-apps', path: '/settings/agent-apps' },
   { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
+  { name: 'settings-agent-app-new', path: ({ requestedAppId }) => `/settings/agent-apps/${requestedAppId}` },
+  {
+    name: 'settings-deliveries',
+    path: ({ appId }) => `/settings/agent-apps/${appId}/deliveries`,
+    steps: async (page) => {
+      await page.getByRole('checkbox').nth(1).check()
+      await page
+        .getByRole('checkbox')
+        .nth(3)
+        .click({ modifiers: ['Shift'] })
+    },
+  },
+  {
+    name: 'settings-deliveries-redelivered',
+    path: ({ webhookId }) => `/settings/webhooks/${webhookId}/deliveries`,
+    steps: async (page) => {
+      await page.getByRole('checkbox').first().check()
+      await page.getByRole('button', { name: 'Redeliver selected' }).click()
+      await expect(page.getByRole('button', { name: 'Dismiss' })).toBeVisible({ timeout: 15_000 })
+    },
+  },
   { name: 'settings-webhooks', path: '/settings/webhooks' },
   { name: 'settings-webhook', path: ({ webhookId }) => `/settings/webhooks/${webhookId}` },
   {
@@ -74,6 +137,17 @@ export const screens: Screen[] = [
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },
   { name: 'docs', path: '/docs', as: null },
+  // The last, because it installs the app.
+  {
+    name: 'install-tokens',
+    path: ({ requestedAppId }) => `/settings/agent-apps/${requestedAppId}`,
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Install', exact: true }).click()
+      await page.getByLabel('All teams').check()
+      await page.getByRole('button', { name: 'Install Scribe' }).click()
+      await expect(page.getByRole('button', { name: 'Copy as .env' })).toBeVisible()
+    },
+  },
 ]
 
 export async function openScreen(page: Page, { path, as = ada, steps }: Screen, demo: Demo) {

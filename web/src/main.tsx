@@ -21,7 +21,7 @@ createRoot(container).render(
       <PickerHost>
         <RouterProvider router={router} />
       </PickerHost>
-      <Toasts />
+      <Toasts onOpen={(href) => void router.navigate({ href })} />
     </QueryClientProvider>
   </StrictMode>,
 )

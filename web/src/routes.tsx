@@ -128,7 +128,10 @@ const agentSession = createRoute({
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
-  validateSearch: (search): { unread?: true } => (search.unread === true ? { unread: true } : {}),
+  validateSearch: (search): { unread?: true; install?: string } => ({
+    ...(search.unread === true && { unread: true }),
+    ...(typeof search.install === 'string' && { install: search.install }),
+  }),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
 })
 

@@ -1,6 +1,7 @@
-import { type Call, type Command, count, positionals, requiredOption } from '../command.ts'
+import { type Call, type Command, count, positionals, text } from '../command.ts'
 import { checks, type Fault, unseen } from '../doctor/checks.ts'
 import { type Answer, ping, type Receiver, send, sign } from '../doctor/probe.ts'
+import { checkSetup, type SetupFinding } from '../doctor/setup.ts'
 import { Failure } from '../failure.ts'
 import { webhookSecret } from '../secrets.ts'
 import type { Terminal } from '../terminal.ts'
@@ -8,21 +9,25 @@ import { httpUrl } from '../urls.ts'
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'test your receiver with valid and invalid deliveries',
-  usage: ['--url URL [--secret SECRET | --env FILE]'],
-  about: `Sends signed deliveries about a session that does not exist; a running agent will look it up and find nothing.
+  summary: 'check your setup, or test your receiver with valid and invalid deliveries',
+  usage: ['[--env FILE]', '--url URL [--secret SECRET | --env FILE]'],
+  about: `Without --url, checks login, clock and versions, and for the agent of this directory its secrets, installation and
+tokens. Sends one ping to it.
+With --url, sends signed deliveries about a session that does not exist; a running agent will look it up and find nothing.
 The secret is read from --secret, from WEBHOOK_SECRET in the environment, or from WEBHOOK_SECRET in --env (default:
 .env). Other users of this machine can see the value of --secret. Baton does not have to run.`,
   example: 'baton doctor --url http://localhost:4000/webhook',
   options: {
     url: { type: 'string', value: 'URL', about: 'URL of your receiver' },
     secret: { type: 'string', value: 'SECRET', about: 'webhook secret, starts with pwhsec_' },
-    env: { type: 'string', value: 'FILE', about: 'file with WEBHOOK_SECRET' },
+    env: { type: 'string', value: 'FILE', about: 'file with the settings of the agent (default: .env)' },
     slow: { type: 'string', value: 'MS', about: 'slowest accepted answer in ms (default: 5000, as in Baton)' },
   },
   async run(call) {
     positionals(call.args)
-    const url = httpUrl(requiredOption(call, 'url', 'the URL of your receiver'))
+    const given = text(call, 'url')
+    if (given === undefined) return reportSetup(call)
+    const url = httpUrl(given)
     const slowMs = count(call, 'slow', 1, 5000)
     const receiver = { url, secret: await webhookSecret(call), timeoutMs: slowMs + 5000, signal: call.signal }
     await checkReachable(receiver)
@@ -38,6 +43,29 @@ interface Finding {
   name: string
   title: string
   fault: Fault | null
+  skipped: boolean
+}
+
+async function reportSetup(call: Call) {
+  const { terminal } = call
+  const findings: SetupFinding[] = []
+  for await (const finding of checkSetup(call)) {
+    findings.push(finding)
+    if (!terminal.json) terminal.note(setupLine(terminal, finding))
+  }
+  const checked = findings.filter(({ ok }) => ok !== null)
+  const passed = checked.filter(({ ok }) => ok).length
+  const total = checked.length
+  terminal.result(
+    { passed, total, checks: findings },
+    terminal.paint(passed === total ? 'green' : 'red', `${passed} of ${total}`),
+  )
+  if (passed < total) process.exitCode = 1
+}
+
+function setupLine(terminal: Terminal, { name, ok, detail, advice }: SetupFinding) {
+  const mark = ok === null ? '-    ' : ok ? terminal.paint('green', 'ok   ') : terminal.paint('red', 'WRONG')
+  return `${mark} ${name}: ${detail}${advice ? `\n      ${advice}` : ''}`
 }
 
 async function checkReachable(receiver: Receiver) {
@@ -52,16 +80,21 @@ async function checkReachable(receiver: Receiver) {
 async function examine({ terminal }: Call, receiver: Receiver, slowMs: number) {
   const findings: Finding[] = []
   const answers: Answer[] = []
-  for (const { name, title, run } of checks) {
+  for (const { name, title, needs, run } of checks) {
+    if (findings.some((one) => needs.includes(one.name) && one.fault)) {
+      findings.push({ name, title, fault: null, skipped: true })
+      if (!terminal.json) terminal.note(`-     ${title}: not tested, because of a fault above`)
+      continue
+    }
     const { fault, answers: timed } = await run(receiver)
-    findings.push({ name, title, fault })
+    findings.push({ name, title, fault, skipped: false })
     answers.push(...timed)
     if (!terminal.json) terminal.note(line(terminal, title, fault))
   }
   const slowestMs = Math.max(...answers.map(({ tookMs }) => tookMs))
   const title = `answers within ${slowMs / 1000} s`
   const fault = slowestMs < slowMs ? null : tooSlow(slowestMs)
-  findings.push({ name: 'in_time', title, fault })
+  findings.push({ name: 'in_time', title, fault, skipped: false })
   if (!terminal.json) terminal.note(line(terminal, `${title} (slowest ${slowestMs} ms)`, fault))
   return { findings, slowestMs }
 }
@@ -72,8 +105,9 @@ const tooSlow = (ms: number): Fault => ({
 })
 
 function report(terminal: Terminal, { findings, slowestMs }: { findings: Finding[]; slowestMs: number }) {
-  const total = findings.length
-  const passed = findings.filter(({ fault }) => fault === null).length
+  const tested = findings.filter(({ skipped }) => !skipped)
+  const total = tested.length
+  const passed = tested.filter(({ fault }) => fault === null).length
   const grade = `${passed} of ${total}`
   const untested = unseen.map((one) => `  ${one}`).join('\n')
   terminal.result(

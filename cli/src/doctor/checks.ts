@@ -9,6 +9,8 @@ export interface Fault {
 interface Check {
   name: string
   title: string
+  /** Checks without which this one shows nothing. It is skipped if one of them failed. */
+  needs: readonly string[]
   /** `fault` is null if the receiver passes. */
   run(receiver: Receiver): Promise<{ fault: Fault | null; answers: Answer[] }>
 }
@@ -79,6 +81,8 @@ export const checks: readonly Check[] = [
     },
     'trusts Svc-Timestamp, which is not signed',
     'Use webhook_timestamp in the body; anyone can set the header.',
+    // A receiver that checks no time trusts no header either.
+    ['valid', 'old_timestamp'],
   ),
   mustAccept(
     'duplicate',
@@ -135,6 +139,7 @@ function mustAccept(
   return {
     name,
     title,
+    needs: [],
     async run(to) {
       const answers = await sendAll(to)
       const [first, second] = answers as [Answer, Answer?]
@@ -150,10 +155,13 @@ function mustRefuse(
   forge: (to: Receiver) => Parameters<typeof send>[1],
   problem: string,
   advice: string,
+  // A receiver that refuses everything passes every such check.
+  needs = ['valid'],
 ): Check {
   return {
     name,
     title,
+    needs,
     async run(to) {
       const answer = await send(to, forge(to))
       if (refused(answer)) return { fault: null, answers: [] }

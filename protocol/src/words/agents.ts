@@ -123,6 +123,7 @@ export const agents = {
     oauth: 'How the app gets its tokens',
     'oauth.redirect_uris': ['Where the browser returns after consent', ['https://robots.example.com/callback']],
     'oauth.scopes': ['What the app asks for', ['read', 'app:assignable']],
+    install_page_url: ['The page of your website where managers install the app', 'https://robots.example.com/install'],
     webhook: 'Where the app receives events',
     'webhook.url': ['Address of the app’s receiver', 'https://robots.example.com/webhook'],
     'webhook.enabled': ['false: register the app without sending events', true],
@@ -147,6 +148,10 @@ export const agents = {
     'webhook.url': ['Address of the app’s receiver', 'https://robots.example.com/webhook'],
     'webhook.resource_types': ['Changes it receives in addition to its own events', ['Issue']],
     'webhook.state': 'Whether deliveries are sent',
+    install_page_url: [
+      'The page where managers install it; null if it is installed from its page in the web app',
+      null,
+    ],
     listener: 'The user who receives its deliveries in place of the URL; null if there is none',
   },
   Listener: {
@@ -169,6 +174,7 @@ export const agents = {
   AppSetup: {
     registered_at: 'When the app was registered',
     installed_at: 'When it was installed; null if it is not',
+    tokens_fetched_at: 'When the app got the tokens of its current approval; null if it has not',
     first_delivered_at: 'When the receiver first accepted an event; null if never',
     first_thought_at: 'When the app first posted a thought; null if never',
   },
@@ -192,6 +198,11 @@ export const agents = {
   updateInstallation: {
     all_teams: 'true: cover all teams',
     team_ids: ['The teams to cover', [exampleId('team')]],
+  },
+  installApp: {
+    all_teams: 'true: cover all teams',
+    team_ids: ['The teams to cover', [exampleId('team')]],
+    scopes: ['Some scopes of the manifest; without it, all of them', ['read']],
   },
   RelayedAttempt: {
     attempt_id: 'Id of the attempt, to answer it',

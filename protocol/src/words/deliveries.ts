@@ -19,11 +19,18 @@ export const deliveries = {
     type: ['Type of the event', 'Issue'],
     action: ['Action of the event', 'update'],
     status: ['Whether it arrived', 'succeeded'],
+    held: ['Whether it waits until its webhook is enabled or an earlier delivery was attempted', false],
+    issue: 'The issue that the event is about; null if there is none or it is private now',
     next_attempt_at: ['When it is tried next; null if no attempt is scheduled', null],
     attempts: 'Its attempts, oldest first',
     request: 'The request as last sent; null before the first attempt',
     'request.headers': ['Its headers', { 'Svc-Event': 'Issue' }],
     'request.body': ['Its body, the signed bytes', '{"type":"Issue","action":"update"}'],
+  },
+  DeliveryIssue: {
+    id: 'Id of the issue',
+    code: ['Code of the issue', 'ENG-12'],
+    title: ['Title of the issue', 'Fix the door'],
   },
   Attempt: {
     number: ['Number of the attempt, from 1', 1],
@@ -34,12 +41,12 @@ export const deliveries = {
     response_excerpt: ['Beginning of the response', 'ok'],
   },
   listAppDeliveries: {
-    status: 'Only deliveries with this status',
+    status: 'Only deliveries with this status; `held` for the pending ones that wait',
     type: 'Only deliveries of events of this type',
     agent_session_id: ['Only events of this agent session', exampleId('sess')],
   },
   listWebhookDeliveries: {
-    status: 'Only deliveries with this status',
+    status: 'Only deliveries with this status; `held` for the pending ones that wait',
     type: 'Only deliveries of events of this type',
   },
   EndpointHealth: {

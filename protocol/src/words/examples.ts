@@ -4,6 +4,9 @@ const exampleCharacters = '01k9b3n5q7s9v1x3z5a7c9e1g3'
 /** An id as examples show it: `iss_01k9b3n5q7s9v1x3z5a7c9e1g3`. */
 export const exampleId = (prefix: string) => `${prefix}_${exampleCharacters}`
 
+/** For a second item of the same kind. */
+export const exampleOtherId = (prefix: string) => exampleId(prefix).replace(/.$/, '4')
+
 /** Finds example ids in a text, with their prefix. */
 export const exampleIds = new RegExp(`\\b([a-z]+)_${exampleCharacters}\\b`, 'g')
 

@@ -11,7 +11,7 @@ import { exampleId, exampleTime, type FieldWords, type SectionWords } from './ex
 import { people } from './people.ts'
 import { tracker } from './tracker.ts'
 
-export { exampleId, exampleIds } from './examples.ts'
+export { exampleId, exampleIds, exampleOtherId } from './examples.ts'
 
 /**
  * Describes every field of every schema, with an example. The words are not in the schemas, because a field has the
@@ -28,6 +28,7 @@ const extended: Readonly<Record<string, string>> = {
   RegisteredApp: 'AgentApp',
   NewAgentActivity: 'AgentActivity',
   TeamChoice: 'Team',
+  FoundComment: 'Comment',
 }
 
 /** JSON Schema with a description and an example for each field. */

@@ -1,4 +1,4 @@
-import { exampleId, type SectionWords } from './examples.ts'
+import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
 
 const issue = {
   id: 'Id of the issue; stays the same when the issue moves to another team',
@@ -12,7 +12,7 @@ const issue = {
   project_id: ['The project it belongs to', exampleId('prj')],
   milestone_id: ['The milestone of that project', exampleId('mil')],
   cycle_id: ['The cycle of its team', exampleId('cyc')],
-  parent_id: ['The issue that this is a sub-issue of', exampleId('iss')],
+  parent_id: ['The issue that this is a sub-issue of; null if it is none', null],
   reporter_id: ['The user who created it; null if that user was deleted', exampleId('usr')],
   assignee_id: ['The accountable person', exampleId('usr')],
   delegate_id: ['The agent that works on it; only people delegate', exampleId('usr')],
@@ -22,7 +22,7 @@ const issue = {
   blocked_by_ids: ['The issues that block this one', []],
   time_estimate: ['Estimated hours', 3],
   due_date: 'When it should be done',
-  completed_at: 'When it was done; null while it is open',
+  completed_at: ['When it was done; null while it is open', null],
   url: ['Its page in the web app', 'http://localhost:3000/issue/ENG-12'],
   personal: 'true: private, visible only to its owner',
   sort_order: ['Position in manually sorted lists', 1024],
@@ -72,7 +72,7 @@ export const tracker = {
     label_ids: ['Its labels', [exampleId('lbl')]],
     start_date: 'When it starts',
     target_date: 'When it should be done',
-    completed_at: 'When it was completed; null while it is open',
+    completed_at: ['When it was completed; null while it is open', null],
     progress: ['Share of its issues that are done, in percent; null without issues', 40],
     url: ['Its page in the web app', `http://localhost:3000/project/${exampleId('prj')}`],
     personal: 'true: private, visible only to its owner',
@@ -86,16 +86,23 @@ export const tracker = {
     parent_comment_id: ['The comment that begins the thread; null for that comment itself', null],
     is_resolved: 'Whether the thread is resolved',
     mentioned_user_ids: ['The users and agents it mentions', [exampleId('usr')]],
-    edited_at: 'When its text last changed; null if never',
+    edited_at: ['When its text last changed; null if never', null],
     url: ['Its place in the web app', `http://localhost:3000/issue/ENG-12#comment-${exampleId('cmt')}`],
     internal: 'true: hidden from apps',
   },
   createComment: { parent_comment_id: ['The comment to reply to', exampleId('cmt')] },
+  searchComments: { query: ['Words that the comments contain, in any order', 'key mat'] },
+  FoundComment: {
+    target: 'Its issue or project',
+    'target.code': ['Code of the issue; null for a project', 'ENG-12'],
+    'target.title': ['Title of the issue or project', 'The door sticks'],
+  },
   Label: {
     id: 'Id of the label',
     name: ['Name of the label', 'Bug'],
     color: ['Colour as six hexadecimal digits', '#1f6feb'],
   },
+  mergeLabel: { into_label_id: ['The label that replaces it', exampleOtherId('lbl')] },
   Milestone: {
     id: 'Id of the milestone',
     project_id: ['The project it belongs to', exampleId('prj')],

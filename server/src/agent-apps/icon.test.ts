@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { TestDns } from '../../test/dns.ts'
 import { test as base, type TestApp, verifies } from '../../test/harness.ts'
 import type { AllowedTarget } from '../config.ts'
@@ -106,31 +107,30 @@ test(
   },
 )
 
-test.for<[string, string, Buffer, boolean]>([
-  ['the largest that fits', 'image/png', png(64, 64, 512 * 1024), true],
-  ['one byte more', 'image/png', png(64, 64, 512 * 1024 + 1), false],
-  ['nearly square', 'image/png', png(100, 98), true],
-  ['not square', 'image/png', png(100, 97), false],
-  ['HTML sent as image/png', 'image/png', Buffer.from('<html><script>alert(1)</script>'), false],
-  ['SVG', 'image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), false],
-  ['a picture that says it is text', 'text/plain', png(64, 64), true],
-])(
-  'decides the type of an icon by its content: %s',
-  verifies(
-    'icon.max-size-accepted',
-    'icon.too-large-is-generated',
-    'icon.nearly-square-accepted',
-    'icon.not-square-is-generated',
+const candidates: [what: string, type: string, body: Buffer, served: boolean, ...ids: RequirementId[]][] = [
+  ['the largest that fits', 'image/png', png(64, 64, 512 * 1024), true, 'icon.max-size-accepted'],
+  ['one byte more', 'image/png', png(64, 64, 512 * 1024 + 1), false, 'icon.too-large-is-generated'],
+  ['nearly square', 'image/png', png(100, 98), true, 'icon.nearly-square-accepted'],
+  ['not square', 'image/png', png(100, 97), false, 'icon.not-square-is-generated'],
+  [
+    'HTML sent as image/png',
+    'image/png',
+    Buffer.from('<html><script>alert(1)</script>'),
+    false,
     'icon.type-by-content',
-  ),
-  async ([, type, body, served], { app, site }) => {
+  ],
+  ['SVG', 'image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), false, 'icon.type-by-content'],
+  ['a picture that says it is text', 'text/plain', png(64, 64), true, 'icon.type-by-content'],
+]
+for (const [what, type, body, served, ...ids] of candidates) {
+  test(`decides the type of an icon by its content: ${what}`, verifies(...ids), async ({ app, site }) => {
     site.answer = { type, body }
     const { read } = await iconOf(app, site.url)
     const { type: shown, bytes } = await read()
     if (served) expect({ shown, same: bytes.equals(body) }).toEqual({ shown: 'image/png', same: true })
     else expect([shown, bytes.toString().includes('<svg')]).toEqual(['image/svg+xml', true])
-  },
-)
+  })
+}
 
 test(
   'serves a generated icon if none can be fetched',

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { minimal } from '../../test/manifest.ts'
 
@@ -100,49 +101,62 @@ describe('a manifest is accepted', () => {
 
   const installPage = 'https://robots.example.com/install?from=baton#start'
   const six = ['read', 'write', 'issues:create', 'comments:create', 'app:assignable', 'app:mentionable']
-  test.for<[string, unknown, object]>([
-    ['name', 'ab', { name: 'ab' }],
-    ['name', '🚀'.repeat(80), { name: '🚀'.repeat(80) }],
-    ['description', 'x'.repeat(1000), { description: 'x'.repeat(1000) }],
-    ['developer.name', 'ab', { developer: { name: 'ab' } }],
-    ['developer.name', 'x'.repeat(80), { developer: { name: 'x'.repeat(80) } }],
+  const good: [path: string, value: unknown, shown: object, ...RequirementId[]][] = [
+    ['name', 'ab', { name: 'ab' }, 'manifest.name-limits-accepted'],
+    ['name', '🚀'.repeat(80), { name: '🚀'.repeat(80) }, 'manifest.name-limits-accepted'],
+    ['description', 'x'.repeat(1000), { description: 'x'.repeat(1000) }, 'manifest.description-max-accepted'],
+    ['developer.name', 'ab', { developer: { name: 'ab' } }, 'manifest.developer-name-limits-accepted'],
+    [
+      'developer.name',
+      'x'.repeat(80),
+      { developer: { name: 'x'.repeat(80) } },
+      'manifest.developer-name-limits-accepted',
+    ],
     ['developer.url', 'http://robots.example.com', { developer: { url: 'http://robots.example.com' } }],
     ['icon_url', 'https://robots.example.com/i.png', { icon_url: 'https://robots.example.com/i.png' }],
-    ['distribution', 'private', { distribution: 'private' }],
-    ['install_page_url', installPage, { install_page_url: installPage }],
-    ['oauth.redirect_uris', manyUris(32), { redirect_uris: manyUris(32) }],
-    ['oauth.scopes', six, { requested_scopes: six }],
+    ['distribution', 'private', { distribution: 'private' }, 'manifest.distribution-default-private'],
+    ['install_page_url', installPage, { install_page_url: installPage }, 'install.url-button'],
+    ['oauth.redirect_uris', manyUris(32), { redirect_uris: manyUris(32) }, 'manifest.redirect-uris-limits-accepted'],
+    ['oauth.scopes', six, { requested_scopes: six }, 'manifest.scopes-all-six-accepted'],
     ['oauth.scopes', [], { requested_scopes: [] }],
-    ['webhook', undefined, { webhook: { enabled: false, url: '', resource_types: [], state: 'disabled' } }],
-    ['webhook.url', 'https://robots.example.com:443/', { webhook: { url: 'https://robots.example.com:443/' } }],
-    ['webhook.url', 'https://robots.example.com:8443/', { webhook: { url: 'https://robots.example.com:8443/' } }],
-    ['webhook.url', 'https://listen.invalid/', { webhook: { url: 'https://listen.invalid/' } }],
+    [
+      'webhook',
+      undefined,
+      { webhook: { enabled: false, url: '', resource_types: [], state: 'disabled' } },
+      'manifest.webhook-left-out',
+    ],
+    [
+      'webhook.url',
+      'https://robots.example.com:443/',
+      { webhook: { url: 'https://robots.example.com:443/' } },
+      'manifest.webhook-url-ports-accepted',
+    ],
+    [
+      'webhook.url',
+      'https://robots.example.com:8443/',
+      { webhook: { url: 'https://robots.example.com:8443/' } },
+      'manifest.webhook-url-ports-accepted',
+    ],
+    [
+      'webhook.url',
+      'https://listen.invalid/',
+      { webhook: { url: 'https://listen.invalid/' } },
+      'manifest.listen-invalid-accepted',
+    ],
     ['webhook.enabled', false, { webhook: { enabled: false, state: 'disabled' } }],
     [
       'webhook.resource_types',
       ['Issue', 'Comment', 'Project'],
       { webhook: { resource_types: ['Issue', 'Comment', 'Project'] } },
-    ],
-  ])(
-    'with %s %j',
-    verifies(
-      'manifest.name-limits-accepted',
-      'manifest.description-max-accepted',
-      'manifest.developer-name-limits-accepted',
-      'manifest.distribution-default-private',
-      'manifest.redirect-uris-limits-accepted',
-      'manifest.scopes-all-six-accepted',
-      'manifest.webhook-left-out',
-      'manifest.webhook-url-ports-accepted',
-      'manifest.listen-invalid-accepted',
       'manifest.resource-types-accepted',
-      'install.url-button',
-    ),
-    async ([path, value, shown], { app }) => {
+    ],
+  ]
+  for (const [path, value, shown, ...ids] of good) {
+    test(`with ${path} ${JSON.stringify(value)}`, verifies(...ids), async ({ app }) => {
       const { owner } = await app.workspace()
       expect(await owner.post('/agent-apps', having(path, value))).toMatchObject({ status: 201, body: { app: shown } })
-    },
-  )
+    })
+  }
 
   test('with the address of its schema', verifies('manifest.schema-key-accepted'), async ({ app }) => {
     const { owner } = await app.workspace()
@@ -151,138 +165,157 @@ describe('a manifest is accepted', () => {
 })
 
 describe('a manifest is refused', () => {
-  const bad: [path: string, value: unknown, ...fields: string[]][] = [
-    ['$schema', 'https://elsewhere.example/schema.json'],
-    ['$schema', 5],
-    ['schemaVersion', undefined],
-    ['schemaVersion', '1.0.1'],
-    ['schemaVersion', 1],
-    ['name', undefined],
-    ['name', 'x'],
-    ['name', 'x'.repeat(81)],
-    ['name', '   '],
-    ['name', 'MyBATONbot'],
-    ['description', 'x'.repeat(1001)],
-    ['icon_url', 'http://robots.example.com/i.png'],
-    ['icon_url', 'https://127.0.0.1/i.png'],
-    ['icon_url', 'data:image/png;base64,AAAA'],
-    ['developer', undefined, 'developer.name'],
-    ['developer.name', undefined],
-    ['developer.name', 'x'],
-    ['developer.name', 'x'.repeat(81)],
-    ['developer.url', 'nonsense'],
-    ['developer.url', 'ftp://robots.example.com'],
-    ['developer.url', 'javascript:alert(1)'],
-    ['developer.url', 'https://user@robots.example.com'],
-    ['developer.surprise', 1],
-    ['distribution', 'public'],
-    ['distribution', 'team'],
-    ['install_page_url', ''],
-    ['install_page_url', null],
-    ['install_page_url', 'http://robots.example.com/install'],
-    ['install_page_url', 'https://elsewhere.example/install'],
-    ['install_page_url', 'https://sub.robots.example.com/install'],
-    ['install_page_url', 'https://robots.example.com:8443/install'],
-    ['install_page_url', 'https://robots.example.com.elsewhere.example/'],
-    ['install_page_url', 'https://robots.example.com@elsewhere.example/'],
-    ['install_page_url', 'https://user@robots.example.com/install'],
-    ['install_page_url', 'https:\\\\robots.example.com/install'],
-    ['install_page_url', ' https://robots.example.com/install'],
-    ['install_page_url', 'https://robots.example.com/\ninstall'],
-    ['install_page_url', 'javascript:alert(1)'],
-    ['install_page_url', `https://robots.example.com/${'x'.repeat(2048)}`],
-    ['oauth', undefined, 'oauth.redirect_uris', 'oauth.scopes'],
-    ['oauth.surprise', 1],
-    ['oauth.redirect_uris', undefined],
-    ['oauth.redirect_uris', []],
-    ['oauth.redirect_uris', manyUris(33)],
-    ['oauth.redirect_uris', ['https://a.example/', 'https://a.example/']],
-    ['oauth.redirect_uris', ['https://a.example/', 'http://a.example/']],
-    ['oauth.redirect_uris', ['https://u@a.example/']],
-    ['oauth.redirect_uris', ['https://@a.example/']],
-    ['oauth.redirect_uris', ['https://a.example/#x']],
-    ['oauth.redirect_uris', ['https:a.example']],
-    ['oauth.redirect_uris', ['https:\\\\a.example']],
-    ['oauth.redirect_uris', [' https://a.example/']],
-    ['oauth.redirect_uris', ['https://a.example/\n']],
-    ['oauth.redirect_uris', ['javascript:alert(1)']],
-    ['oauth.redirect_uris', ['//a.example/']],
-    ['oauth.redirect_uris', [`https://a.example/${'x'.repeat(2048)}`]],
-    ['oauth.scopes', undefined],
-    ['oauth.scopes', ['admin']],
-    ['oauth.scopes', ['read', 'everything']],
-    ['oauth.scopes', ['read', 'read']],
-    ['webhook.url', undefined],
-    ['webhook.url', 'http://robots.example.com/'],
-    ['webhook.url', 'https://robots.example.com:8080/'],
-    ['webhook.url', 'https://a.localhost/'],
-    ['webhook.url', 'https://127.0.0.1/'],
-    ['webhook.url', 'https://10.0.0.1/'],
-    ['webhook.url', 'https://[::1]/'],
-    ['webhook.url', 'https://user@robots.example.com/'],
-    ['webhook.url', 'https://@robots.example.com/'],
-    ['webhook.enabled', 'yes'],
-    ['webhook.surprise', 1],
-    ['webhook.resource_types', ['AgentSessionEvent']],
-    ['webhook.resource_types', ['PermissionChange']],
-    ['webhook.resource_types', ['OAuthApp']],
-    ['webhook.resource_types', ['Ping']],
-    ['webhook.resource_types', ['Issue', 'Label']],
-    ['surprise', 1],
+  /** Groups of bad values with the requirements they verify. A row may name the fields that are reported instead. */
+  const bad: [ids: RequirementId[], ...rows: [path: string, value: unknown, ...fields: string[]][]][] = [
+    [['manifest.schema-key-other-value-refused'], ['$schema', 'https://elsewhere.example/schema.json'], ['$schema', 5]],
+    [
+      ['manifest.schema-version-missing', 'app.put-partial-manifest-refused'],
+      ['schemaVersion', undefined],
+    ],
+    [['manifest.schema-version-other-refused'], ['schemaVersion', '1.0.1'], ['schemaVersion', 1]],
+    [
+      ['manifest.name-missing', 'app.put-partial-manifest-refused'],
+      ['name', undefined],
+    ],
+    [['manifest.name-too-short'], ['name', 'x']],
+    [['manifest.name-too-long'], ['name', 'x'.repeat(81)]],
+    [[], ['name', '   ']],
+    [['manifest.name-contains-service-name'], ['name', 'MyBATONbot']],
+    [['manifest.description-too-long'], ['description', 'x'.repeat(1001)]],
+    [['manifest.icon-url-not-https-refused'], ['icon_url', 'http://robots.example.com/i.png']],
+    [[], ['icon_url', 'https://127.0.0.1/i.png']],
+    [['manifest.icon-url-not-https-refused'], ['icon_url', 'data:image/png;base64,AAAA']],
+    [
+      ['manifest.developer-name-missing', 'app.put-partial-manifest-refused'],
+      ['developer', undefined, 'developer.name'],
+      ['developer.name', undefined],
+    ],
+    [['manifest.developer-name-too-short'], ['developer.name', 'x']],
+    [['manifest.developer-name-too-long'], ['developer.name', 'x'.repeat(81)]],
+    [['manifest.developer-url-not-a-url-refused'], ['developer.url', 'nonsense']],
+    [
+      ['manifest.developer-url-scheme'],
+      ['developer.url', 'ftp://robots.example.com'],
+      ['developer.url', 'javascript:alert(1)'],
+    ],
+    [[], ['developer.url', 'https://user@robots.example.com']],
+    [
+      ['manifest.unknown-nested-key-refused', 'manifest.details-use-dotted-paths'],
+      ['developer.surprise', 1],
+    ],
+    [['manifest.distribution-public-refused'], ['distribution', 'public'], ['distribution', 'team']],
+    [
+      ['install.url-button'],
+      ['install_page_url', ''],
+      ['install_page_url', null],
+      ['install_page_url', 'http://robots.example.com/install'],
+      ['install_page_url', 'https://elsewhere.example/install'],
+      ['install_page_url', 'https://sub.robots.example.com/install'],
+      ['install_page_url', 'https://robots.example.com:8443/install'],
+      ['install_page_url', 'https://robots.example.com.elsewhere.example/'],
+      ['install_page_url', 'https://robots.example.com@elsewhere.example/'],
+      ['install_page_url', 'https://user@robots.example.com/install'],
+      ['install_page_url', 'https:\\\\robots.example.com/install'],
+      ['install_page_url', ' https://robots.example.com/install'],
+      ['install_page_url', 'https://robots.example.com/\ninstall'],
+      ['install_page_url', 'javascript:alert(1)'],
+      ['install_page_url', `https://robots.example.com/${'x'.repeat(2048)}`],
+    ],
+    [
+      ['manifest.redirect-uris-missing', 'manifest.scopes-missing', 'app.put-partial-manifest-refused'],
+      ['oauth', undefined, 'oauth.redirect_uris', 'oauth.scopes'],
+    ],
+    [
+      ['manifest.unknown-nested-key-refused', 'manifest.details-use-dotted-paths'],
+      ['oauth.surprise', 1],
+    ],
+    [
+      ['manifest.redirect-uris-missing', 'app.put-partial-manifest-refused'],
+      ['oauth.redirect_uris', undefined],
+    ],
+    [['manifest.redirect-uris-empty'], ['oauth.redirect_uris', []]],
+    [['manifest.redirect-uris-too-many'], ['oauth.redirect_uris', manyUris(33)]],
+    [['manifest.redirect-uris-duplicate'], ['oauth.redirect_uris', ['https://a.example/', 'https://a.example/']]],
+    [['manifest.redirect-uris-not-https'], ['oauth.redirect_uris', ['https://a.example/', 'http://a.example/']]],
+    [
+      [],
+      ['oauth.redirect_uris', ['https://u@a.example/']],
+      ['oauth.redirect_uris', ['https://@a.example/']],
+      ['oauth.redirect_uris', ['https://a.example/#x']],
+    ],
+    [
+      ['manifest.redirect-uris-not-https'],
+      ['oauth.redirect_uris', ['https:a.example']],
+      ['oauth.redirect_uris', ['https:\\\\a.example']],
+    ],
+    [[], ['oauth.redirect_uris', [' https://a.example/']], ['oauth.redirect_uris', ['https://a.example/\n']]],
+    [
+      ['manifest.redirect-uris-not-https'],
+      ['oauth.redirect_uris', ['javascript:alert(1)']],
+      ['oauth.redirect_uris', ['//a.example/']],
+    ],
+    [[], ['oauth.redirect_uris', [`https://a.example/${'x'.repeat(2048)}`]]],
+    [
+      ['manifest.scopes-missing', 'app.put-partial-manifest-refused'],
+      ['oauth.scopes', undefined],
+    ],
+    [['manifest.scopes-admin-refused'], ['oauth.scopes', ['admin']]],
+    [['manifest.scopes-unknown-refused'], ['oauth.scopes', ['read', 'everything']]],
+    [[], ['oauth.scopes', ['read', 'read']]],
+    [['manifest.webhook-url-required-in-webhook'], ['webhook.url', undefined]],
+    [['manifest.webhook-url-http-refused'], ['webhook.url', 'http://robots.example.com/']],
+    [['manifest.webhook-url-other-port-refused'], ['webhook.url', 'https://robots.example.com:8080/']],
+    [
+      ['manifest.webhook-url-not-public-refused'],
+      ['webhook.url', 'https://a.localhost/'],
+      ['webhook.url', 'https://127.0.0.1/'],
+      ['webhook.url', 'https://10.0.0.1/'],
+      ['webhook.url', 'https://[::1]/'],
+    ],
+    [
+      ['app.webhook-userinfo-refused-at-save'],
+      ['webhook.url', 'https://user@robots.example.com/'],
+      ['webhook.url', 'https://@robots.example.com/'],
+    ],
+    [[], ['webhook.enabled', 'yes']],
+    [
+      ['manifest.unknown-nested-key-refused', 'manifest.details-use-dotted-paths'],
+      ['webhook.surprise', 1],
+    ],
+    [
+      ['manifest.resource-types-always-delivered-refused'],
+      ['webhook.resource_types', ['AgentSessionEvent']],
+      ['webhook.resource_types', ['PermissionChange']],
+      ['webhook.resource_types', ['OAuthApp']],
+    ],
+    [
+      ['manifest.resource-types-ping-or-unknown-refused'],
+      ['webhook.resource_types', ['Ping']],
+      ['webhook.resource_types', ['Issue', 'Label']],
+    ],
+    [['manifest.unknown-top-level-key-refused'], ['surprise', 1]],
   ]
-  test.for(bad)(
-    'with %s %j, when registered and when replaced',
-    verifies(
-      'manifest.unknown-top-level-key-refused',
-      'manifest.unknown-nested-key-refused',
-      'manifest.details-use-dotted-paths',
-      'manifest.schema-key-other-value-refused',
-      'manifest.schema-version-missing',
-      'manifest.schema-version-other-refused',
-      'manifest.name-missing',
-      'manifest.name-too-short',
-      'manifest.name-too-long',
-      'manifest.name-contains-service-name',
-      'manifest.description-too-long',
-      'manifest.icon-url-not-https-refused',
-      'manifest.developer-name-missing',
-      'manifest.developer-name-too-short',
-      'manifest.developer-name-too-long',
-      'manifest.developer-url-not-a-url-refused',
-      'manifest.developer-url-scheme',
-      'manifest.distribution-public-refused',
-      'manifest.redirect-uris-missing',
-      'manifest.redirect-uris-empty',
-      'manifest.redirect-uris-too-many',
-      'manifest.redirect-uris-duplicate',
-      'manifest.redirect-uris-not-https',
-      'manifest.scopes-missing',
-      'manifest.scopes-admin-refused',
-      'manifest.scopes-unknown-refused',
-      'manifest.webhook-url-required-in-webhook',
-      'manifest.webhook-url-http-refused',
-      'manifest.webhook-url-other-port-refused',
-      'manifest.webhook-url-not-public-refused',
-      'manifest.resource-types-always-delivered-refused',
-      'manifest.resource-types-ping-or-unknown-refused',
-      'app.webhook-userinfo-refused-at-save',
-      'app.put-partial-manifest-refused',
-      'install.url-button',
-    ),
-    async ([path, value, ...fields], { app }) => {
-      const { owner } = await sharedWorkspace(app)
-      const manifest = having(path, value)
-      const { body: registered } = await owner.post('/agent-apps', minimal)
-      for (const send of [
-        () => owner.post('/agent-apps', manifest),
-        () => owner.put(`/agent-apps/${registered.app.id}`, manifest),
-      ]) {
-        const refused = await app.unchanged(send)
-        expect(refused).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
-        expect(Object.keys(refused.body.details)).toEqual(fields.length > 0 ? fields : [path])
-      }
-    },
-  )
+  for (const [ids, ...rows] of bad) {
+    for (const [path, value, ...fields] of rows) {
+      test(
+        `with ${path} ${JSON.stringify(value)}, when registered and when replaced`,
+        verifies(...ids),
+        async ({ app }) => {
+          const { owner } = await sharedWorkspace(app)
+          const manifest = having(path, value)
+          const { body: registered } = await owner.post('/agent-apps', minimal)
+          for (const send of [
+            () => owner.post('/agent-apps', manifest),
+            () => owner.put(`/agent-apps/${registered.app.id}`, manifest),
+          ]) {
+            const refused = await app.unchanged(send)
+            expect(refused).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
+            expect(Object.keys(refused.body.details)).toEqual(fields.length > 0 ? fields : [path])
+          }
+        },
+      )
+    }
+  }
 
   test(
     'with one message for each bad field, from the schema or from further rules',

@@ -13,41 +13,44 @@ const scene = async (app: TestApp) => {
 }
 
 describe('creating comments', () => {
-  test.for(['issue', 'project'] as const)(
-    'works on an %s',
-    verifies(
-      'comment.create-on-issue-201',
-      'comment.create-on-project-201',
-      'comment.body-fields',
-      'comment.root-parent-null',
-      'comment.author-is-caller',
-      'comment.get',
-      'mention.none-is-empty-array',
-    ),
-    async (target_type, { app }) => {
-      const { member, issue, project } = await scene(app)
-      const target = target_type === 'issue' ? issue : project
-      const { status, body } = await member.post('/comments', { target_type, target_id: target.id, text: 'Hello' })
-      expect(status).toBe(201)
-      const now = app.clock.now().toISOString()
-      expect(body).toEqual({
-        id: expect.stringMatching(/^cmt_/),
-        text: 'Hello',
-        author_id: member.user.id,
-        target_type,
-        target_id: target.id,
-        parent_comment_id: null,
-        is_resolved: false,
-        mentioned_user_ids: [],
-        edited_at: null,
-        created_at: now,
-        updated_at: now,
-        url: `${target.url}#comment-${body.id}`,
-        internal: false,
-      })
-      expect((await member.get(`/comments/${body.id}`)).body).toEqual(body)
-    },
-  )
+  for (const [target_type, id] of [
+    ['issue', 'comment.create-on-issue-201'],
+    ['project', 'comment.create-on-project-201'],
+  ] as const)
+    test(
+      `works on an ${target_type}`,
+      verifies(
+        id,
+        'comment.body-fields',
+        'comment.root-parent-null',
+        'comment.author-is-caller',
+        'comment.get',
+        'mention.none-is-empty-array',
+      ),
+      async ({ app }) => {
+        const { member, issue, project } = await scene(app)
+        const target = target_type === 'issue' ? issue : project
+        const { status, body } = await member.post('/comments', { target_type, target_id: target.id, text: 'Hello' })
+        expect(status).toBe(201)
+        const now = app.clock.now().toISOString()
+        expect(body).toEqual({
+          id: expect.stringMatching(/^cmt_/),
+          text: 'Hello',
+          author_id: member.user.id,
+          target_type,
+          target_id: target.id,
+          parent_comment_id: null,
+          is_resolved: false,
+          mentioned_user_ids: [],
+          edited_at: null,
+          created_at: now,
+          updated_at: now,
+          url: `${target.url}#comment-${body.id}`,
+          internal: false,
+        })
+        expect((await member.get(`/comments/${body.id}`)).body).toEqual(body)
+      },
+    )
 
   test(
     'requires a target and a text',

@@ -1,56 +1,55 @@
 import { createServer } from 'node:net'
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { only, webhookScene as scene } from '../../test/webhook.ts'
 import { sql } from '../db/sql.ts'
 
 describe('an attempt', () => {
-  test.for([
-    [302, 'redirect'],
-    [304, 'redirect'],
-    [400, 'http_error'],
-    [410, 'http_error'],
-    [500, 'http_error'],
-  ] as const)(
-    'answered by %i is a %s',
-    verifies(
-      'delivery.redirect-is-failed-attempt',
-      'delivery.http-error',
-      'delivery.record-fields',
-      'delivery.attempt-fields',
-    ),
-    async ([status, reason], { app, receiver }) => {
-      const { issue, deliveries } = await scene(app, receiver)
-      receiver.answer = (response) =>
-        response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end(status === 304 ? undefined : 'no')
-      const created_at = app.clock.now().toISOString()
-      await issue()
-      await app.deliver()
-      expect(receiver.take()).toHaveLength(1)
-      expect(await deliveries()).toEqual([
-        {
-          id: expect.stringMatching(/^dlv_/),
-          event_id: expect.stringMatching(/^evt_/),
-          type: 'Issue',
-          action: 'create',
-          status: 'pending',
-          created_at,
-          next_attempt_at: expect.any(String),
-          attempts: [
-            {
-              number: 1,
-              started_at: created_at,
-              duration_ms: expect.any(Number),
-              http_status: status,
-              reason,
-              response_excerpt: status === 304 ? '' : 'no',
-            },
-          ],
-        },
-      ])
-    },
-  )
+  const answers: [status: number, reason: string, ...ids: RequirementId[]][] = [
+    [302, 'redirect', 'delivery.redirect-is-failed-attempt'],
+    [304, 'redirect', 'delivery.redirect-is-failed-attempt'],
+    [400, 'http_error', 'delivery.http-error'],
+    [410, 'http_error', 'delivery.http-error'],
+    [500, 'http_error', 'delivery.http-error'],
+  ]
+  for (const [status, reason, ...ids] of answers) {
+    test(
+      `answered by ${status} is a ${reason}`,
+      verifies('delivery.record-fields', 'delivery.attempt-fields', ...ids),
+      async ({ app, receiver }) => {
+        const { issue, deliveries } = await scene(app, receiver)
+        receiver.answer = (response) =>
+          response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end(status === 304 ? undefined : 'no')
+        const created_at = app.clock.now().toISOString()
+        await issue()
+        await app.deliver()
+        expect(receiver.take()).toHaveLength(1)
+        expect(await deliveries()).toEqual([
+          {
+            id: expect.stringMatching(/^dlv_/),
+            event_id: expect.stringMatching(/^evt_/),
+            type: 'Issue',
+            action: 'create',
+            status: 'pending',
+            created_at,
+            next_attempt_at: expect.any(String),
+            attempts: [
+              {
+                number: 1,
+                started_at: created_at,
+                duration_ms: expect.any(Number),
+                http_status: status,
+                reason,
+                response_excerpt: status === 304 ? '' : 'no',
+              },
+            ],
+          },
+        ])
+      },
+    )
+  }
 
   test(
     'without an answer within 5 seconds is a timeout',

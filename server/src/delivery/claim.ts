@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql, undurably } from '../db/sql.ts'
-import { appRecipient, type Claimed, canceled, isBlocked, unclaimed } from './stages.ts'
+import { appRecipient, type Claimed, canceled, isUnattempted, unclaimed } from './stages.ts'
 
 /** Maximum number of deliveries in one claim. */
 export const batchSize = 64
@@ -23,7 +23,10 @@ interface Batch {
   parked: string[]
 }
 
-const isUnblocked = sql`not ${isBlocked(sql`deliveries`)}`
+/** The delivery that it waits for, if any, was attempted (delivery.prompted-after-created). */
+const isUnblocked = sql`(blocked_by is null or not exists (
+  select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
+    and ${isUnattempted}))`
 /** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
 const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${isUnblocked}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`

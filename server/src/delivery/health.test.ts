@@ -169,6 +169,24 @@ describe('a webhook is disabled as failing', () => {
     },
   )
 
+  test(
+    'not by failures before it was enabled, even if enabling it began before them and waited for a lock',
+    verifies('webhook.enable'),
+    async ({ service, receiver }) => {
+      const { owner, path, fail, state } = await scene(service, receiver)
+      await fail(3)
+      expect(await state()).toBe('failing')
+      // The request that enables it read the clock a second before the last failure was stored.
+      service.clock.advance({ seconds: -1 })
+      expect((await owner.post(`${path}/enable`)).body.state).toBe('enabled')
+      service.clock.advance({ seconds: 2 })
+      await fail(2)
+      expect(await state()).toBe('enabled')
+      await fail(1)
+      expect(await state()).toBe('failing')
+    },
+  )
+
   test('and every manager sees it in the inbox and the audit log', async ({ service, receiver }) => {
     const { owner, admin, member, webhook, path, fail } = await scene(service, receiver)
     await fail(3)

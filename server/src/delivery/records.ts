@@ -5,18 +5,25 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
-import { type AppRecipient, appRecipient, isBlocked } from './stages.ts'
+import { type AppRecipient, appRecipient, isUnattempted } from './stages.ts'
 
 /** `issue` is a column of `more`: what an event contains does not concern this folder. */
 type Row = Omit<Delivery, 'attempts'>
 /** The id that the receiver gets: the envelope of an event for an app may have a different one. */
 const eventId = sql`case when d.installation_id is null then d.event_id else coalesce(
   (select v.body->'data'->>'event_id' from events v where v.id = d.event_id), d.event_id) end as event_id`
-/** The claim leaves these out, except redeliveries to a disabled endpoint. */
-const isHeld = sql`d.status = 'pending' and d.claim_id is null and (${isBlocked(sql`d`)}
-  or exists (select from endpoints e where e.id = d.endpoint_id and e.state <> 'enabled'))`
-const columns = (more: Sql) => sql`
-  d.id, ${eventId}, d.type, d.action, d.status, ${isHeld} as held, d.created_at, d.next_at as next_attempt_at, ${more}`
+/**
+ * The claim leaves these out, except redeliveries to a disabled endpoint. Scalar subselects, because PostgreSQL may
+ * evaluate `exists` by hashing the whole table.
+ */
+const isHeld = (endpointId: string) => sql`(
+  d.status = 'pending' and d.claim_id is null and (
+    (select e.state <> 'enabled' from endpoints e where e.id = ${endpointId})
+    or coalesce((select ${isUnattempted} from deliveries b
+      where b.endpoint_id = d.endpoint_id and b.id = d.blocked_by), false)))`
+const columns = (endpointId: string, more: Sql) => sql`
+  d.id, ${eventId}, d.type, d.action, d.status, ${isHeld(endpointId)} as held, d.created_at,
+  d.next_at as next_attempt_at, ${more}`
 
 /** Literals, because partial indexes need them. Pending deliveries are in one of two indexes, claimed or not. */
 const withStatus = {
@@ -25,7 +32,6 @@ const withStatus = {
   succeeded: sql`and d.status = 'succeeded'`,
   failed: sql`and d.status = 'failed'`,
   canceled: sql`and d.status = 'canceled'`,
-  held: sql`and ${isHeld}`,
 }
 
 /** `more` has the further columns of a delivery `d`, as in the other functions below. */
@@ -35,7 +41,7 @@ export async function listDeliveries({ db, keys }: Context, endpointId: string, 
     `deliveries of ${endpointId}`,
     query,
     (delivery) => [delivery.id],
-    (after, count) => db.rows(selectNewest(endpointId, query, columns(more), after?.[0], count)),
+    (after, count) => db.rows(selectNewest(endpointId, query, columns(endpointId, more), after?.[0], count)),
   )
   return { data: await withAttempts(db, data), next_cursor }
 }
@@ -52,6 +58,7 @@ function selectNewest(
     where d.endpoint_id = ${endpointId} ${type ? sql`and d.type = ${type}` : none} ${condition}
       ${before ? sql`and d.id < ${before}` : none}
     order by d.id desc limit ${count}`
+  if (status === 'held') return newest(sql`and d.status = 'pending' and d.claim_id is null and ${isHeld(endpointId)}`)
   if (status) return newest(withStatus[status])
   if (!type || sessionId) return newest(none)
   // The index by type has settled deliveries only; pending ones are in the indexes of the claim.
@@ -88,7 +95,7 @@ export async function readDelivery(
 ): Promise<DeliveryDetail> {
   const { envelope, app, ...row } = found(
     await db.row<Row & { envelope: string; app: AppRecipient | null }>(sql`
-      select ${columns(more)}, v.body::text as envelope, ${appRecipient} as app
+      select ${columns(endpointId, more)}, v.body::text as envelope, ${appRecipient} as app
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
@@ -111,7 +118,7 @@ export const redeliver = ({ db, clock }: Context, endpointId: string, id: string
     found(await tx.row(sql`select 1 from endpoints where id = ${endpointId} and deleted_at is null for no key update`))
     const { redeliveries, ...row } = found(
       await tx.row<Row & { redeliveries: number }>(sql`
-        select ${columns(more)}, d.redeliveries from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
+        select ${columns(endpointId, more)}, d.redeliveries from deliveries d where d.endpoint_id = ${endpointId} and d.id = ${id} for update`),
     )
     if (row.status === 'canceled') throw new ApiError('DELIVERY_CANCELED')
     if (redeliveries >= limits.redeliveriesPerDelivery) throw new ApiError('REDELIVERY_LIMIT_REACHED')

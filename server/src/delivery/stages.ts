@@ -1,5 +1,5 @@
 import type { DeliveryStatus } from '@baton/protocol'
-import { type Sql, sql } from '../db/sql.ts'
+import { sql } from '../db/sql.ts'
 import type { Outcome } from '../outbound/client.ts'
 
 /** The stages of one attempt: claimed, prepared, attempted. */
@@ -71,11 +71,6 @@ export interface WorkerObserver {
 
 /** Delivery `b` has not been sent to its receiver yet. */
 export const isUnattempted = sql`b.status = 'pending' and b.attempts = 0`
-
-/** The delivery waits for another one, which was not attempted yet (delivery.prompted-after-created). */
-export const isBlocked = (delivery: Sql) => sql`(${delivery}.blocked_by is not null and exists (
-  select from deliveries b where b.endpoint_id = ${delivery}.endpoint_id and b.id = ${delivery}.blocked_by
-    and ${isUnattempted}))`
 
 /** Test deliveries do not count for health (webhook.auto-disable-ignores-pings). As in the index deliveries_health. */
 export const isNotTest = sql`type <> 'Ping'`

@@ -1,51 +1,35 @@
-/** The part of JSON Schema that the operations use. */
-export interface Schema {
-  title?: string
-  type?: string
-  const?: unknown
-  enum?: readonly unknown[]
-  anyOf?: readonly Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
-  required?: readonly string[]
-  format?: string
-  pattern?: string
+import type { Described } from '@baton/protocol'
+
+/** Escapes text for a cell of a Markdown table. */
+export const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+
+export const literal = (value: unknown) => `\`${cell(JSON.stringify(value))}\``
+
+/** Names the type of a field in one line. `linkTo` turns the title of a schema into a link. */
+export function describeSchema(schema: Described, linkTo: (title: string) => string): string {
+  if (schema.title) return linkTo(schema.title)
+  if ('const' in schema) return literal(schema.const)
+  if (schema.enum) return schema.enum.map(literal).join(', ')
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((one) => describeSchema(one, linkTo)))].join(' or ')
+  if (schema.type === 'array') {
+    return `list of ${schema.items ? describeSchema(schema.items, linkTo) : 'anything'}${limitsOf(schema as Limits)}`
+  }
+  return `${schema.type ?? 'anything'}${limitsOf(schema as Limits)}`
+}
+
+interface Limits extends Described {
   minLength?: number
   maxLength?: number
   minItems?: number
   maxItems?: number
   minimum?: number
   maximum?: number
+  format?: string
   default?: unknown
   'x-message'?: string
 }
 
-/** Escapes text for a cell of a Markdown table. */
-const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
-
-const literal = (value: unknown) => `\`${cell(JSON.stringify(value))}\``
-
-/** Describes a schema in one line. A named schema is linked and passed to `collect`. */
-export function describeSchema(schema: Schema, collect: (named: Schema) => void): string {
-  if (schema.title) {
-    collect(schema)
-    return `[${schema.title}](#${schema.title})`
-  }
-  if ('const' in schema) return literal(schema.const)
-  if (schema.enum) return schema.enum.map(literal).join(', ')
-  if (schema.anyOf) return [...new Set(schema.anyOf.map((one) => describeSchema(one, collect)))].join(' or ')
-  if (schema.type === 'array')
-    return `list of ${schema.items ? describeSchema(schema.items, collect) : 'anything'}${limitsOf(schema)}`
-  if (schema.type === 'object' && schema.properties) return `{ ${fieldsOf(schema, collect)} }`
-  return `${schema.type ?? 'anything'}${limitsOf(schema)}`
-}
-
-const fieldsOf = ({ properties = {}, required = [] }: Schema, collect: (named: Schema) => void) =>
-  Object.entries(properties)
-    .map(([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${describeSchema(schema, collect)}`)
-    .join('; ')
-
-function limitsOf(schema: Schema): string {
+function limitsOf(schema: Limits): string {
   if (schema['x-message']) return ` (${cell(escapeMarkdown(schema['x-message']))})`
   const parts = [
     range(schema.minLength, schema.maxLength, 'characters'),

@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { webDir } from '../web/files.ts'
 import { errorsPage } from './errors-page.ts'
-import { render } from './markdown.ts'
-import { pageHtml } from './page.ts'
-import { referencePage } from './reference.ts'
+import { eventsPage } from './events-page.ts'
+import { type Heading, render } from './markdown.ts'
+import { type Group, pageHtml, searchBody } from './page.ts'
+import { nounPages, referencePage } from './reference.ts'
+import { sampleUrl } from './samples.ts'
+import { SearchIndex, wordsOf } from './search.ts'
 
 export interface Page {
   /** The page is at /docs/{name}. */
@@ -20,14 +25,25 @@ export interface Library {
   index: string
   llms: string
   style: string
+  script: string
+  /** The page of results for a text. */
+  search(query: string): string
 }
 
 /** The repository: three levels up, both from the sources and from the build. */
 const root = new URL('../../../', import.meta.url)
 
-/** Reading order. Guides that are in neither list come between the two. */
-const order = ['api', 'webhooks', 'agent-apps', 'agent-sessions', 'building-agents', 'sdk', 'cli', 'mcp']
-const last = ['running', 'postgres', 'growing', 'reference', 'errors']
+/** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
+const readers: { title: string; names: string[] }[] = [
+  { title: 'Start', names: ['start'] },
+  { title: 'Managers', names: ['managing-agents'] },
+  { title: 'Integrations', names: ['api', 'webhooks', 'events', 'mcp'] },
+  {
+    title: 'Agent developers',
+    names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'migrating-from-linear'],
+  },
+  { title: 'Operators', names: ['running', 'postgres', 'growing'] },
+]
 
 let library: Library | undefined
 
@@ -38,23 +54,47 @@ export function openLibrary(): Library {
 }
 
 function readLibrary(): Library {
-  const sources = readSources()
-  const texts = [...sources].map(([name, source]) => ({ name, ...summaryOf(source), markdown: servedLinks(source) }))
+  const texts = new Map(
+    [...readSources()].map(([name, source]) => [name, { name, ...summaryOf(source), markdown: servedLinks(source) }]),
+  )
+  const groups = groupsOf(texts)
+  const ordered = groups.flatMap(({ pages }) => pages)
+  let searchIndex: SearchIndex | undefined
   return {
-    pages: new Map(texts.map((text) => [text.name, pageOf(text, texts)])),
-    index: indexOf(texts),
-    llms: llmsOf(texts),
-    style: readFileSync(new URL('docs/style.css', root), 'utf8'),
+    pages: new Map(ordered.map((text) => [text.name, pageOf(text, groups)])),
+    index: indexOf(groups),
+    llms: llmsOf(groups),
+    style: fontFace() + read('docs/style.css'),
+    script: read('docs/docs.js'),
+    search(query) {
+      searchIndex ??= new SearchIndex(ordered)
+      const body = searchBody(query, wordsOf(query), searchIndex.find(query))
+      return pageHtml({ title: 'Search', body, current: '', groups, query })
+    },
   }
 }
 
+type Text = Pick<Page, 'name' | 'title' | 'line' | 'markdown'>
+interface TextGroup extends Group {
+  pages: Text[]
+}
+
+function groupsOf(texts: Map<string, Text>): TextGroup[] {
+  const reference = [...texts.keys()].filter((name) => /^(reference|errors)(\/|$)/.test(name))
+  const listed = new Set([...readers.flatMap(({ names }) => names), ...reference])
+  const others = [...texts.keys()].filter((name) => !listed.has(name)).sort()
+  return [...readers, { title: 'More guides', names: others }, { title: 'Reference', names: reference }]
+    .map(({ title, names }) => ({ title, pages: names.flatMap((name) => texts.get(name) ?? []) }))
+    .filter(({ pages }) => pages.length > 0)
+}
+
 /** Rendered at the first request. */
-function pageOf(text: Omit<Page, 'html' | 'anchors'>, all: Text[]): Page {
-  let rendered: Pick<Page, 'html' | 'anchors'> | undefined
+function pageOf(text: Text, groups: TextGroup[]): Page {
+  let rendered: { html: string; headings: Heading[] } | undefined
   const look = () => {
     if (!rendered) {
-      const { html, anchors } = render(text.markdown, hrefOf)
-      rendered = { anchors, html: pageHtml({ title: text.title, body: html, current: text.name, pages: all }) }
+      const { html: body, headings } = render(text.markdown, hrefOf)
+      rendered = { headings, html: pageHtml({ title: text.title, body, current: text.name, groups, headings }) }
     }
     return rendered
   }
@@ -64,31 +104,39 @@ function pageOf(text: Omit<Page, 'html' | 'anchors'>, all: Text[]): Page {
       return look().html
     },
     get anchors() {
-      return look().anchors
+      return look().headings.map(({ anchor }) => anchor)
     },
   }
 }
 
-/** Markdown by the name of its page, in reading order. */
+/** Markdown by the name of its page. */
 function readSources(): Map<string, string> {
   const guides = readdirSync(new URL('docs/guides/', root)).filter((file) => file.endsWith('.md'))
-  const sources = new Map([
+  return new Map([
     ...guides.map((file) => [file.slice(0, -3), read(`docs/guides/${file}`)] as const),
     ['sdk', read('sdk/README.md')],
+    ['events', eventsPage()],
     ['reference', referencePage()],
     ['errors', errorsPage()],
+    ...nounPages(),
   ])
-  return new Map([...sources].sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b)))
 }
 
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
-function rank(name: string): number {
-  if (last.includes(name)) return order.length + 1 + last.indexOf(name)
-  return order.includes(name) ? order.indexOf(name) : order.length
+/** The web app's font, from its build; without a build, the system's font is used. */
+function fontFace(): string {
+  try {
+    const file = readdirSync(join(webDir, 'assets')).find((name) =>
+      /^inter-latin-wght-normal-[\w-]+\.woff2$/.test(name),
+    )
+    return file
+      ? `@font-face {\n  font-family: "Inter Variable";\n  font-weight: 100 900;\n  font-display: swap;\n  src: url(/assets/${file}) format("woff2");\n}\n`
+      : ''
+  } catch {
+    return ''
+  }
 }
-
-type Text = Pick<Page, 'name' | 'title' | 'line'>
 
 /** A page's title, and the first sentence of its first paragraph. */
 export function summaryOf(markdown: string): { title: string; line: string } {
@@ -99,32 +147,48 @@ export function summaryOf(markdown: string): { title: string; line: string } {
   return { title, line: sentence.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replace(/\.$/, '') }
 }
 
-/** All pages are served from one folder. A link to a file that is not served becomes the path of the file. */
+/**
+ * Links to other pages get the address of the instance, so that a page can be read anywhere. A link to a file that is
+ * not served becomes the path of the file.
+ */
 export const servedLinks = (markdown: string) =>
-  markdown.replaceAll('](../../sdk/README.md', '](sdk.md').replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
+  markdown
+    .replaceAll('](../../sdk/README.md', '](sdk.md')
+    .replace(/\]\(([\w-]+(?:\/[\w-]+)?\.md)(?=[#)])/g, `](${sampleUrl}/docs/$1`)
+    .replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
 
-/** Links between HTML pages have no `.md`. */
-export const hrefOf = (href: string) => href.replace(/^([\w-]+)\.md(?=#|$)/, '/docs/$1')
+/** Links between HTML pages have neither host nor `.md`. */
+export const hrefOf = (href: string) =>
+  href.startsWith(`${sampleUrl}/docs/`) ? href.slice(sampleUrl.length).replace(/\.md(?=#|$)/, '') : href
 
-const indexMarkdown = (texts: Text[], ending: string) =>
-  texts.map(({ name, title, line }) => `- [${title}](/docs/${name}${ending}): ${line}`).join('\n')
+const indexMarkdown = (groups: TextGroup[], linkOf: (name: string) => string) =>
+  groups
+    .map(
+      ({ title, pages }) =>
+        `## ${title}\n\n${pages.map((page) => `- [${page.title}](${linkOf(page.name)}): ${page.line}`).join('\n')}`,
+    )
+    .join('\n\n')
 
-function indexOf(texts: Text[]): string {
+function indexOf(groups: TextGroup[]): string {
   const markdown = `# Documentation
 
-${indexMarkdown(texts, '')}
+For this version of Baton, from your own instance. Every page is also available as Markdown: add \`.md\` to its address. [/llms.txt](/llms.txt) lists the pages for language models. The OpenAPI description is at [/api/v1/openapi.json](/api/v1/openapi.json).
 
-Every page is also available as Markdown: add \`.md\` to its address. [/llms.txt](/llms.txt) lists the pages for language models. The OpenAPI description is at [/api/v1/openapi.json](/api/v1/openapi.json).
+${indexMarkdown(groups, (name) => `/docs/${name}`)}
 `
-  return pageHtml({ title: 'Documentation', body: render(markdown, hrefOf).html, current: '', pages: texts })
+  return pageHtml({ title: 'Documentation', body: render(markdown, hrefOf).html, current: '', groups })
 }
 
-const llmsOf = (texts: Text[]) => `# Baton
+const llmsOf = (groups: TextGroup[]) => `# Baton
 
 > A self-hosted work tracker whose teammates include agents. People delegate work to agents, and both can always see its status.
 
-## Docs
+This instance is at ${sampleUrl}. Its API is at ${sampleUrl}/api/v1, its MCP server at ${sampleUrl}/mcp.
 
-${indexMarkdown(texts, '.md')}
-- [OpenAPI](/api/v1/openapi.json): every operation of the API
+${indexMarkdown(groups, (name) => `${sampleUrl}/docs/${name}.md`)}
+
+## Descriptions for programs
+
+- [OpenAPI](${sampleUrl}/api/v1/openapi.json): every operation of the API
+- [Manifest schema](${sampleUrl}/.well-known/agent-app-manifest.schema.json): the manifest of an agent app
 `

@@ -1,29 +1,46 @@
-import { api } from '@baton/protocol'
+import { api, limits } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { found } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
 import { openLibrary } from './library.ts'
+import { sampleUrl } from './samples.ts'
 
 /** Cached only for minutes, because an upgrade changes the pages. */
 const typed = (type: string, body: string) =>
   new Reply(body, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'public, max-age=300' })
 
 /** Replaces the default address in the guides by this instance's, so that commands can be copied. */
-const withAddress = (text: string, { rootUrl }: Config) => text.replaceAll('http://localhost:3000', rootUrl)
+const withAddress = (text: string, { rootUrl }: Config) => text.replaceAll(sampleUrl, rootUrl)
+
+const pageResponse = (config: Config, asked: string) => {
+  const { pages } = openLibrary()
+  const isSource = asked.endsWith('.md')
+  const page = found(pages.get(isSource ? asked.slice(0, -3) : asked))
+  return isSource
+    ? typed('text/markdown', withAddress(page.markdown, config))
+    : typed('text/html', withAddress(page.html, config))
+}
+
+/** The text to search for: the first, if it is sent several times, and not longer than a person types. */
+function queryOf({ q = '' }: { q?: unknown }): string {
+  const [text] = [q].flat()
+  return typeof text === 'string' ? text.slice(0, limits.query) : ''
+}
 
 export const docsRoutes = [
-  route(api.getDocs, () => typed('text/html', openLibrary().index)),
+  route(api.getDocs, ({ ctx }) => typed('text/html', withAddress(openLibrary().index, ctx.config))),
 
   route(api.getDocsStyle, () => typed('text/css', openLibrary().style)),
 
-  route(api.getDocsPage, ({ ctx, params: { page: asked } }) => {
-    const { pages } = openLibrary()
-    const isSource = asked.endsWith('.md')
-    const page = found(pages.get(isSource ? asked.slice(0, -3) : asked))
-    return isSource
-      ? typed('text/markdown', withAddress(page.markdown, ctx.config))
-      : typed('text/html', withAddress(page.html, ctx.config))
-  }),
+  route(api.getDocsScript, () => typed('text/javascript', openLibrary().script)),
 
-  route(api.getLlmsText, () => typed('text/plain', openLibrary().llms)),
+  route(api.searchDocs, ({ ctx, query }) =>
+    typed('text/html', withAddress(openLibrary().search(queryOf(query)), ctx.config)),
+  ),
+
+  route(api.getDocsPage, ({ ctx, params: { page } }) => pageResponse(ctx.config, page)),
+
+  route(api.getReferencePage, ({ ctx, params: { noun } }) => pageResponse(ctx.config, `reference/${noun}`)),
+
+  route(api.getLlmsText, ({ ctx }) => typed('text/plain', withAddress(openLibrary().llms, ctx.config))),
 ]

@@ -49,7 +49,7 @@ test('every operation has the tag of its noun, and every tag has a description a
   const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap(({ tags }) => tags ?? []))
   expect(used.length).toBeGreaterThanOrEqual(Object.keys(api).length)
   expect([...new Set(used)].sort()).toEqual(tags.map(({ name }) => name).sort())
-  for (const { name, description } of tags) expect(description, name).toMatch(/^[A-Z].{10,}[^.]$/)
+  for (const { name, description } of tags) expect(description, name).toMatch(/^[A-Z].{10,}\.$/)
   expect(paths['/issues/{issue_id}']?.get?.tags).toEqual(['issues'])
   expect(paths['/healthz']?.get?.tags).toEqual(['instance'])
   expect(paths['/.well-known/oauth-authorization-server']?.get?.tags).toEqual(['oauth'])

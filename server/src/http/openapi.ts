@@ -1,7 +1,16 @@
-import { errors, errorsOf, inWorkspace, limits, type Operation, pathParams, type Route } from '@baton/protocol'
+import {
+  errors,
+  errorsOf,
+  inWorkspace,
+  limits,
+  nounOf,
+  nouns,
+  type Operation,
+  pathParams,
+  type Route,
+} from '@baton/protocol'
 import type { TSchema } from 'typebox'
 import type { Config } from '../config.ts'
-import { tagOf, tags } from './openapi-tags.ts'
 
 type Json = { [key: string]: unknown }
 
@@ -27,7 +36,7 @@ export function openApi(operations: Record<string, Operation>, config: Config): 
     openapi: '3.1.0',
     info: { title: 'Baton', version: '1', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: config.baseUrl }],
-    tags,
+    tags: nouns.map(({ name, line }) => ({ name, description: line })),
     paths,
     components: {
       schemas,
@@ -43,7 +52,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
   const { route, summary, query, body } = operation
   return {
     operationId: name,
-    tags: [tagOf(route)],
+    tags: [nounOf(route).name],
     summary,
     description: callers(route),
     ...(route.caller === 'anyone' ? { security: [] } : { security: [{ bearer: [] }, { cookie: [] }] }),

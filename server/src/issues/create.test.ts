@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { eventsOf } from '../../test/events.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { makeIssue as make, issueScene as scene } from '../../test/issues.ts'
@@ -112,14 +113,13 @@ describe('creating issues', () => {
     },
   )
 
-  test.for([
-    ['status', ['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'], 'canceled'],
-    ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap'],
-    ['type', ['bug', 'feature', 'task', 'story'], 'epic'],
-  ] as const)(
-    'accepts only known values of %s',
-    verifies('issue.status-values', 'issue.priority-values', 'issue.type-values'),
-    async ([field, values, wrong], { app }) => {
+  const choices: [field: string, values: string[], wrong: string, ...ids: RequirementId[]][] = [
+    ['status', ['backlog', 'todo', 'in_progress', 'qa', 'release', 'done'], 'canceled', 'issue.status-values'],
+    ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap', 'issue.priority-values'],
+    ['type', ['bug', 'feature', 'task', 'story'], 'epic', 'issue.type-values'],
+  ]
+  for (const [field, values, wrong, ...ids] of choices) {
+    test(`accepts only known values of ${field}`, verifies(...ids), async ({ app }) => {
       const workspace = await scene(app)
       const issue = await make(workspace)
       for (const value of values) {
@@ -134,8 +134,8 @@ describe('creating issues', () => {
         expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
         expect(Object.keys(response.body.details)).toEqual([field])
       }
-    },
-  )
+    })
+  }
 
   test(
     'imports all issues or none, without events',

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type TestApp, type TestWorkspace, test, within } from '../../test/harness.ts'
+import { type TestApp, type TestWorkspace, test } from '../../test/harness.ts'
 import { mark, Watch, watching } from '../../test/watch.ts'
 
 /** Ways in which the member of a workspace loses the access with which they opened a stream. */
@@ -8,10 +8,10 @@ const losses: Record<string, (app: TestApp, workspace: TestWorkspace) => Promise
   'removed from the workspace': (_app, { owner, member }) => owner.delete(`/workspaces/me/members/${member.user.id}`),
   'given another role': (_app, { owner, member }) =>
     owner.patch(`/workspaces/me/members/${member.user.id}`, { role: 'admin' }),
-  'signed out by a new password': async (app, { id, member }) => {
+  'signed out by a new password': async (app, { member }) => {
     const { email } = member.user
     const { body } = await app.anonymous.post('/auth/sign-in', { email, password: member.password })
-    const elsewhere = within(Object.assign(member, { token: body.token }), id)
+    const elsewhere = app.anonymous.with({ authorization: `Bearer ${body.token}` })
     return elsewhere.post('/auth/password', { current_password: member.password, new_password: 'another horse' })
   },
 }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
 
@@ -22,23 +23,26 @@ describe('the token', () => {
     },
   )
 
-  test.for([
-    ['none', {}],
+  const refused: [what: string, headers: Record<string, string>, ...ids: RequirementId[]][] = [
+    ['none', {}, 'login.missing-token-401'],
     ['an unknown one', { authorization: `Bearer psn_${'a'.repeat(43)}` }],
     ['an empty one', { authorization: 'Bearer ' }],
     ['of another scheme', { authorization: 'Basic YTpi' }],
     ['without a scheme', { authorization: 'psn_abc' }],
     ['an unknown cookie', { cookie: `baton_session=psn_${'a'.repeat(43)}` }],
     ['of no kind we know', { authorization: 'Bearer ghp_something' }],
-  ] as const)(
-    '%s answers 401 with a challenge',
-    verifies('login.missing-token-401', 'login.401-www-authenticate-bearer'),
-    async ([, headers], { app }) => {
-      const response = await app.anonymous.get('/auth/me', { headers })
-      expect(response).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED', details: {} } })
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="\w+"/)
-    },
-  )
+  ]
+  for (const [what, headers, ...ids] of refused) {
+    test(
+      `${what} answers 401 with a challenge`,
+      verifies('login.401-www-authenticate-bearer', ...ids),
+      async ({ app }) => {
+        const response = await app.anonymous.get('/auth/me', { headers })
+        expect(response).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED', details: {} } })
+        expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="\w+"/)
+      },
+    )
+  }
 
   test('is not the id of anything', verifies('http.id-is-never-a-secret'), async ({ app }) => {
     const { owner, id } = await app.workspace()
@@ -104,7 +108,7 @@ describe('the cookie', () => {
     expect(await cookieOf(app)).toMatch(/; Secure$/)
   })
 
-  test.for([
+  const foreign: [what: string, headers: Record<string, string>, ...ids: RequirementId[]][] = [
     ['nothing', {}, 'login.csrf-no-origin-refused'],
     ['another origin', { origin: 'https://evil.example' }, 'login.csrf-foreign-origin-refused'],
     ['another port', { origin: 'http://localhost:3001' }, 'login.csrf-foreign-origin-refused'],
@@ -118,20 +122,15 @@ describe('the cookie', () => {
     ],
     ['a cross-site fetch', { 'sec-fetch-site': 'cross-site' }, 'login.csrf-cross-site-fetch-refused'],
     ['a same-site fetch', { 'sec-fetch-site': 'same-site' }, 'login.csrf-cross-site-fetch-refused'],
-  ] as const)(
-    'refuses a write with %s',
-    verifies(
-      'login.csrf-no-origin-refused',
-      'login.csrf-foreign-origin-refused',
-      'login.csrf-cross-site-fetch-refused',
-    ),
-    async ([, headers], { app }) => {
+  ]
+  for (const [what, headers, ...ids] of foreign) {
+    test(`refuses a write with ${what}`, verifies(...ids), async ({ app }) => {
       const { token } = await app.person()
       const browser = app.anonymous.with({ cookie: `baton_session=${token}`, ...headers })
       const response = await app.unchanged(() => browser.post('/workspaces', { name: 'Forged' }))
       expect(response).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })
-    },
-  )
+    })
+  }
 
   test(
     'accepts writes from our own origin, and any read',

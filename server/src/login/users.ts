@@ -21,6 +21,9 @@ export async function createAgentUser(
 export const renameUser = (tx: Queryable, id: string, name: string) =>
   tx.run(sql`update users set display_name = ${name} where id = ${id}`)
 
+export const setTimeZone = (tx: Queryable, id: string, timeZone: string) =>
+  tx.run(sql`update users set time_zone = ${timeZone} where id = ${id}`)
+
 export const deleteUsers = (tx: Queryable, ids: readonly string[]) =>
   tx.run(sql`delete from users where id = any(${ids})`)
 

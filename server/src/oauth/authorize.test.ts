@@ -1,68 +1,99 @@
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { askConsent, authorize, consent, redirectUri, oauthScene as scene } from '../../test/oauth.ts'
 
 describe('authorize', () => {
-  test.for<[string, Record<string, string | undefined>]>([
-    ['no client', { client_id: undefined }],
-    ['an unknown client', { client_id: 'cli_nobody' }],
-    ['no redirect_uri', { redirect_uri: undefined }],
-    ['another redirect_uri', { redirect_uri: 'https://evil.example.com/' }],
-    ['a slash more', { redirect_uri: `${redirectUri}/` }],
-    ['a query more', { redirect_uri: `${redirectUri}?x=1` }],
-    ['a path more', { redirect_uri: `${redirectUri}/../evil` }],
-    ['another port', { redirect_uri: 'https://robots.example.com:444/callback' }],
-    ['another case', { redirect_uri: redirectUri.toUpperCase() }],
-    ['a user', { redirect_uri: 'https://robots.example.com@evil.example.com/callback' }],
+  const shownOnAPage: [what: string, change: Record<string, string | undefined>, ...ids: RequirementId[]][] = [
+    ['no client', { client_id: undefined }, 'oauth.unknown-client-is-400-page'],
+    ['an unknown client', { client_id: 'cli_nobody' }, 'oauth.unknown-client-is-400-page'],
+    ['no redirect_uri', { redirect_uri: undefined }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    ['another redirect_uri', { redirect_uri: 'https://evil.example.com/' }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    ['a slash more', { redirect_uri: `${redirectUri}/` }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    ['a query more', { redirect_uri: `${redirectUri}?x=1` }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    ['a path more', { redirect_uri: `${redirectUri}/../evil` }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    [
+      'another port',
+      { redirect_uri: 'https://robots.example.com:444/callback' },
+      'oauth.redirect-uri-mismatch-is-400-page',
+    ],
+    ['another case', { redirect_uri: redirectUri.toUpperCase() }, 'oauth.redirect-uri-mismatch-is-400-page'],
+    [
+      'a user',
+      { redirect_uri: 'https://robots.example.com@evil.example.com/callback' },
+      'oauth.redirect-uri-mismatch-is-400-page',
+    ],
     [
       'a wrong redirect_uri and nothing else right',
       { redirect_uri: 'https://evil.example.com/', code_challenge: undefined, scope: 'admin' },
-    ],
-  ])(
-    'shows a page and never redirects for %s',
-    verifies(
-      'oauth.unknown-client-is-400-page',
-      'oauth.redirect-uri-mismatch-is-400-page',
       'oauth.redirect-uri-checked-before-rest',
-    ),
-    async ([, change], { app }) => {
+    ],
+  ]
+  for (const [what, change, ...ids] of shownOnAPage) {
+    test(`shows a page and never redirects for ${what}`, verifies(...ids), async ({ app }) => {
       const { owner, client } = await scene(app)
       const refused = await app.unchanged(() => authorize(owner, client.client_id, change))
       expect(refused.status).toBe(400)
       expect(refused.headers.get('location')).toBeNull()
       expect(refused.body).toContain('cannot be completed')
-    },
-  )
+    })
+  }
 
-  test.for<[string, string, Record<string, string | undefined>]>([
-    ['response_type token', 'unsupported_response_type', { response_type: 'token' }],
-    ['no response_type', 'unsupported_response_type', { response_type: undefined }],
-    ['no challenge', 'invalid_request', { code_challenge: undefined }],
-    ['a short challenge', 'invalid_request', { code_challenge: 'abc' }],
-    ['the method plain', 'invalid_request', { code_challenge_method: 'plain' }],
-    ['no method', 'invalid_request', { code_challenge_method: undefined }],
-    ['no challenge and admin', 'invalid_request', { code_challenge: undefined, scope: 'admin' }],
-    ['no actor and a scope outside', 'invalid_request', { actor: undefined, scope: 'write everything' }],
-    ['no actor', 'invalid_request', { actor: undefined }],
-    ['actor user', 'invalid_request', { actor: 'user' }],
-    ['no actor and an app scope', 'invalid_scope', { actor: undefined, scope: 'app:assignable' }],
-    ['admin', 'invalid_scope', { scope: 'read admin' }],
-    ['an unknown scope', 'invalid_scope', { scope: 'read,everything' }],
-  ])(
-    'refuses %s by redirect with %s',
-    verifies(
-      'oauth.response-type-not-code-refused',
-      'oauth.unsupported-response-type',
-      'oauth.pkce-missing-is-invalid-request',
-      'oauth.pkce-method-not-s256-is-invalid-request',
-      'oauth.pkce-checked-before-scope',
-      'oauth.actor-checked-before-scope',
-      'oauth.actor-not-app-is-invalid-request',
-      'oauth.app-scope-without-actor-app-is-invalid-scope',
-      'oauth.admin-scope-is-invalid-scope',
-      'oauth.refusal-parameters',
-    ),
-    async ([, error, change], { app }) => {
+  const refused: [what: string, error: string, change: Record<string, string | undefined>, ...ids: RequirementId[]][] =
+    [
+      [
+        'response_type token',
+        'unsupported_response_type',
+        { response_type: 'token' },
+        'oauth.response-type-not-code-refused',
+        'oauth.unsupported-response-type',
+      ],
+      [
+        'no response_type',
+        'unsupported_response_type',
+        { response_type: undefined },
+        'oauth.response-type-not-code-refused',
+        'oauth.unsupported-response-type',
+      ],
+      ['no challenge', 'invalid_request', { code_challenge: undefined }, 'oauth.pkce-missing-is-invalid-request'],
+      ['a short challenge', 'invalid_request', { code_challenge: 'abc' }],
+      [
+        'the method plain',
+        'invalid_request',
+        { code_challenge_method: 'plain' },
+        'oauth.pkce-method-not-s256-is-invalid-request',
+      ],
+      [
+        'no method',
+        'invalid_request',
+        { code_challenge_method: undefined },
+        'oauth.pkce-method-not-s256-is-invalid-request',
+      ],
+      [
+        'no challenge and admin',
+        'invalid_request',
+        { code_challenge: undefined, scope: 'admin' },
+        'oauth.pkce-checked-before-scope',
+      ],
+      [
+        'no actor and a scope outside',
+        'invalid_request',
+        { actor: undefined, scope: 'write everything' },
+        'oauth.actor-checked-before-scope',
+      ],
+      ['no actor', 'invalid_request', { actor: undefined }, 'oauth.actor-not-app-is-invalid-request'],
+      ['actor user', 'invalid_request', { actor: 'user' }, 'oauth.actor-not-app-is-invalid-request'],
+      [
+        'no actor and an app scope',
+        'invalid_scope',
+        { actor: undefined, scope: 'app:assignable' },
+        'oauth.app-scope-without-actor-app-is-invalid-scope',
+      ],
+      ['admin', 'invalid_scope', { scope: 'read admin' }, 'oauth.admin-scope-is-invalid-scope'],
+      ['an unknown scope', 'invalid_scope', { scope: 'read,everything' }],
+    ]
+  for (const [what, error, change, ...ids] of refused) {
+    test(`refuses ${what} by redirect with ${error}`, verifies('oauth.refusal-parameters', ...ids), async ({ app }) => {
       const { owner, client } = await scene(app)
       const refused = await app.unchanged(() => authorize(owner, client.client_id, change))
       expect(refused.status).toBe(302)
@@ -74,8 +105,8 @@ describe('authorize', () => {
         state: 'a state',
         iss: app.ctx.config.rootUrl,
       })
-    },
-  )
+    })
+  }
 
   test('refuses repeated, invalid and too long parameters, and ignores unknown ones', async ({ app }) => {
     const { owner, client } = await scene(app)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
+import { type RequirementId, verifies } from '../../../conformance/requirements.ts'
 import { type AllowedTarget, readConfig } from '../config.ts'
 import { judgeUrl } from './target.ts'
 
@@ -69,22 +69,25 @@ test.each([
 describe('targets that the operator allows', () => {
   const allowed = (setting: string) => readConfig({ BATON_WEBHOOK_ALLOW: setting }).webhookAllow
 
-  test.each([
-    ['localhost', 'http://localhost:4000/hook'],
+  const allowing: [setting: string, url: string, ...ids: RequirementId[]][] = [
+    ['localhost', 'http://localhost:4000/hook', 'config.webhook-allow-http-any-port'],
     ['localhost', 'https://LOCALHOST./hook'],
-    ['receiver', 'http://receiver'],
-    ['127.0.0.1:4000', 'http://127.0.0.1:4000'],
-    ['127.0.0.1:80', 'http://127.1/'],
+    ['receiver', 'http://receiver', 'config.webhook-allow-http-any-port'],
+    ['127.0.0.1:4000', 'http://127.0.0.1:4000', 'config.webhook-allow-http-any-port'],
+    ['127.0.0.1:80', 'http://127.1/', 'config.webhook-allow-http-any-port'],
     ['hooks.internal:443', 'https://hooks.internal'],
-    ['[::1]:4000', 'http://[::1]:4000'],
-    ['[0:0:0:0:0:0:0:1]', 'http://[::1]:4000'],
-    ['10.0.0.0/8', 'http://10.1.2.3:9000'],
-    ['10.0.0.1, 192.168.0.0/16', 'https://192.168.5.5:1'],
-    ['fd00::/8', 'http://[fd00::1]:65535'],
-    ['8.8.8.8', 'http://8.8.8.8:53'],
-  ])('%s allows %s', verifies('config.webhook-allow-forms', 'config.webhook-allow-http-any-port'), (setting, url) => {
-    expect(judge(url, allowed(setting))).toBe('accepted')
-  })
+    ['[::1]:4000', 'http://[::1]:4000', 'config.webhook-allow-http-any-port'],
+    ['[0:0:0:0:0:0:0:1]', 'http://[::1]:4000', 'config.webhook-allow-http-any-port'],
+    ['10.0.0.0/8', 'http://10.1.2.3:9000', 'config.webhook-allow-http-any-port'],
+    ['10.0.0.1, 192.168.0.0/16', 'https://192.168.5.5:1', 'config.webhook-allow-http-any-port'],
+    ['fd00::/8', 'http://[fd00::1]:65535', 'config.webhook-allow-http-any-port'],
+    ['8.8.8.8', 'http://8.8.8.8:53', 'config.webhook-allow-http-any-port'],
+  ]
+  for (const [setting, url, ...ids] of allowing) {
+    test(`${setting} allows ${url}`, verifies('config.webhook-allow-forms', ...ids), () => {
+      expect(judge(url, allowed(setting))).toBe('accepted')
+    })
+  }
 
   test.each([
     ['127.0.0.1:4000', 'http://127.0.0.1:4001'],

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { verifies } from '../../../conformance/requirements.ts'
+import { type RequirementId, verifies } from '../../../conformance/requirements.ts'
 import { type Certificate, TestAuthority } from '../../test/certificates.ts'
 import { TestClock } from '../../test/clock.ts'
 import { listen } from '../../test/loopback-server.ts'
@@ -72,19 +72,18 @@ test.each(bad)(
   },
 )
 
-test.each<[string, string, (socket: Socket) => void]>([
-  ['plain HTTP', 'tls_error', (socket) => socket.end('HTTP/1.1 400 x\r\n\r\n')],
-  ['an alert', 'tls_error', (socket) => socket.end(Buffer.from('15030300020228', 'hex'))],
-  ['a close', 'network_error', (socket) => socket.end()],
-  ['a reset', 'network_error', (socket) => socket.resetAndDestroy()],
-])(
-  '%s in place of a handshake is a %s',
-  verifies('delivery.tls-error', 'delivery.network-error'),
-  async (_, reason, act) => {
+const inPlace: [what: string, reason: string, act: (socket: Socket) => void, ...ids: RequirementId[]][] = [
+  ['plain HTTP', 'tls_error', (socket) => socket.end('HTTP/1.1 400 x\r\n\r\n'), 'delivery.tls-error'],
+  ['an alert', 'tls_error', (socket) => socket.end(Buffer.from('15030300020228', 'hex')), 'delivery.tls-error'],
+  ['a close', 'network_error', (socket) => socket.end(), 'delivery.network-error'],
+  ['a reset', 'network_error', (socket) => socket.resetAndDestroy(), 'delivery.network-error'],
+]
+for (const [what, reason, act, ...ids] of inPlace) {
+  test(`${what} in place of a handshake is a ${reason}`, verifies(...ids), async () => {
     const port = await listen(createServer((socket) => socket.once('data', () => act(socket))))
     expect(await send(`https://localhost:${port}/`)).toMatchObject({ ok: false, reason, status: null })
-  },
-)
+  })
+}
 
 test('a handshake that stalls is a timeout', verifies('delivery.deadline-5s'), async () => {
   const clock = new TestClock()

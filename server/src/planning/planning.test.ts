@@ -1,10 +1,13 @@
 import { expect } from 'vitest'
 import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 
-test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
-  'managers and members can list, create, update and delete %s',
-  verifies('issue.labels-crud', 'project.milestones-crud', 'team.cycles-crud', 'project.initiatives-crud'),
-  async (noun, { app }) => {
+for (const [noun, id] of [
+  ['labels', 'issue.labels-crud'],
+  ['milestones', 'project.milestones-crud'],
+  ['cycles', 'team.cycles-crud'],
+  ['initiatives', 'project.initiatives-crud'],
+] as const)
+  test(`managers and members can list, create, update and delete ${noun}`, verifies(id), async ({ app }) => {
     const { owner, member } = await app.workspace()
     const { body: team } = await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
     const { body: project } = await owner.post('/projects', { title: 'Plan' })
@@ -49,8 +52,7 @@ test.for(['labels', 'milestones', 'cycles', 'initiatives'] as const)(
       expect((await person.get(`/${noun}`)).body.data).toEqual([])
       expect((await person.put(`/${noun}/${body.id}`, { name: 'Gone' })).status).toBe(404)
     }
-  },
-)
+  })
 
 test(
   'refuses a milestone for a project that is being deleted',

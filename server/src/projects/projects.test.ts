@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { eventsOf, names } from '../../test/events.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 
@@ -76,7 +77,7 @@ describe('creating and reading projects', () => {
     expect((await member.get(`/projects/${body.id}`)).body).toEqual(body)
   })
 
-  test.for([
+  const choices: [field: string, values: (string | null)[], wrong: string, ...ids: RequirementId[]][] = [
     [
       'status',
       [
@@ -92,13 +93,13 @@ describe('creating and reading projects', () => {
         'canceled',
       ],
       'done',
+      'project.status-values',
     ],
-    ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap'],
-    ['health_status', ['on_track', 'at_risk', 'off_track', null], 'well'],
-  ] as const)(
-    'accepts only known values of %s',
-    verifies('project.status-values', 'project.priority-values', 'project.health-status-values'),
-    async ([field, values, wrong], { app }) => {
+    ['priority', ['no_priority', 'low', 'medium', 'high', 'urgent'], 'asap', 'project.priority-values'],
+    ['health_status', ['on_track', 'at_risk', 'off_track', null], 'well', 'project.health-status-values'],
+  ]
+  for (const [field, values, wrong, ...ids] of choices) {
+    test(`accepts only known values of ${field}`, verifies(...ids), async ({ app }) => {
       const { owner, project } = await scene(app)
       for (const value of values) {
         expect((await owner.put(`/projects/${project.id}`, { [field]: value })).body[field]).toBe(value)
@@ -111,8 +112,8 @@ describe('creating and reading projects', () => {
         expect(response).toMatchObject({ status: 422, body: { code: 'VALIDATION_ERROR' } })
         expect(Object.keys(response.body.details)).toEqual([field])
       }
-    },
-  )
+    })
+  }
 
   test('answers 404 for a project of another workspace', async ({ app }) => {
     const { project } = await scene(app)

@@ -45,6 +45,16 @@ describe('a view', () => {
     expect((await member.get('/views')).body.data).toEqual([])
   })
 
+  test('stores excluded values, dates and the reporter, and queries of the first version', async ({ app }) => {
+    const { member } = await app.workspace()
+    for (const query of [
+      'status=%21done%2Cqa&due=overdue%2C7d&created=before-2026-12-24&updated=today&reporter=me',
+      'team=ENG&status=todo,done&assignee=me&label=none&q=a+b&group=status&sort=due&layout=board',
+    ]) {
+      expect(await keep(member, { query })).toMatchObject({ query })
+    }
+  })
+
   test('is visible to its owner only, or to all members if shared', async ({ app }) => {
     const { owner, admin, member } = await app.workspace()
     const { owner: stranger } = await app.workspace()

@@ -1,5 +1,6 @@
 import { api } from '@baton/protocol'
 import { route } from '../http/route.ts'
+import { readAccount, updateAccount } from './account.ts'
 import { acceptInvitation, invite, listInvitations, previewInvitation, withdrawInvitation } from './invitations.ts'
 import { changeRole, listMembers } from './members.ts'
 import {
@@ -15,6 +16,9 @@ import {
 import { readWorkspace, updateWorkspace } from './workspaces.ts'
 
 export const workspaceRoutes = [
+  route(api.getAccount, ({ ctx, caller }) => readAccount(ctx.db, caller)),
+  route(api.updateAccount, ({ ctx, caller, body }) => updateAccount(ctx, caller, body)),
+
   route(api.getWorkspace, ({ ctx, caller }) => readWorkspace(ctx.db, caller.workspaceId)),
   route(api.updateWorkspace, ({ ctx, caller, body }) => updateWorkspace(ctx, caller, body)),
 

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { RequirementId } from '../../../conformance/requirements.ts'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
 
 const withTeam = async (app: TestApp) => {
@@ -31,30 +32,29 @@ describe('creating', () => {
     }
   })
 
-  test.for([
-    ['AB', 201],
-    ['ABCDEF', 201],
-    ['A1', 201],
-    ['E2E9', 201],
-    ['A', 422],
-    ['ABCDEFG', 422],
-    ['Eng', 422],
-    ['1AB', 422],
-    ['A-B', 422],
-    ['A B', 422],
-    ['ÄB', 422],
-    ['AB\n', 422],
-  ] as const)(
-    'key %j answers %i',
-    verifies('team.key-length-limits', 'team.key-characters'),
-    async ([key, status], { app }) => {
+  const keys: [key: string, status: number, ...ids: RequirementId[]][] = [
+    ['AB', 201, 'team.key-length-limits'],
+    ['ABCDEF', 201, 'team.key-length-limits'],
+    ['A1', 201, 'team.key-characters'],
+    ['E2E9', 201, 'team.key-characters'],
+    ['A', 422, 'team.key-length-limits'],
+    ['ABCDEFG', 422, 'team.key-length-limits'],
+    ['Eng', 422, 'team.key-characters'],
+    ['1AB', 422, 'team.key-characters'],
+    ['A-B', 422, 'team.key-characters'],
+    ['A B', 422, 'team.key-characters'],
+    ['ÄB', 422, 'team.key-characters'],
+    ['AB\n', 422, 'team.key-characters'],
+  ]
+  for (const [key, status, ...ids] of keys) {
+    test(`key ${JSON.stringify(key)} answers ${status}`, verifies(...ids), async ({ app }) => {
       const { owner } = await app.workspace()
       const response = await owner.post('/teams', { name: 'Team', key })
       expect(response.status).toBe(status)
       if (status === 422) expect(response.body.details).toHaveProperty('key')
       expect((await owner.get('/teams')).body.data).toHaveLength(status === 201 ? 1 : 0)
-    },
-  )
+    })
+  }
 
   test('a key is unique in its workspace only', verifies('team.key-unique', 'team.key-taken'), async ({ app }) => {
     const { owner } = await withTeam(app)
@@ -113,26 +113,41 @@ describe('changing', () => {
     },
   )
 
-  test.for([
-    [{ key: 'NEW' }, 'key'],
-    [{ repositories: [{ url: 'https://git.example/acme/web' }] }, 'repositories.0.repository'],
-    [{ repositories: [{ repository: 'a', url: 'ftp://git.example' }] }, 'repositories.0.url'],
-    [{ repositories: [{ repository: 'a', branch: 'main' }] }, 'repositories.0.branch'],
+  const unfit: [change: object, field: string, ...ids: RequirementId[]][] = [
+    [{ key: 'NEW' }, 'key', 'team.patch-key-refused'],
+    [
+      { repositories: [{ url: 'https://git.example/acme/web' }] },
+      'repositories.0.repository',
+      'team.patch-repositories-item-invalid',
+    ],
+    [
+      { repositories: [{ repository: 'a', url: 'ftp://git.example' }] },
+      'repositories.0.url',
+      'team.patch-repositories-item-invalid',
+    ],
+    [
+      { repositories: [{ repository: 'a', branch: 'main' }] },
+      'repositories.0.branch',
+      'team.patch-repositories-item-invalid',
+    ],
     [{ repositories: Array.from({ length: 51 }, () => ({ repository: 'a' })) }, 'repositories'],
     [{ guidance: 'x'.repeat(10_001) }, 'guidance'],
     [{ name: '' }, 'name'],
     [{ name: 'x'.repeat(81) }, 'name'],
     [{ name: null }, 'name'],
-  ] as const)(
-    'a change that does not fit is refused: %j',
-    verifies('team.patch-key-refused', 'team.patch-repositories-item-invalid'),
-    async ([change, field], { app }) => {
-      const { owner, team } = await withTeam(app)
-      const { status, body } = await app.unchanged(() => owner.patch(`/teams/${team.id}`, change))
-      expect(status).toBe(422)
-      expect(Object.keys(body.details)).toEqual([field])
-    },
-  )
+  ]
+  for (const [change, field, ...ids] of unfit) {
+    test(
+      `a change that does not fit is refused: ${JSON.stringify(change).slice(0, 80)}`,
+      verifies(...ids),
+      async ({ app }) => {
+        const { owner, team } = await withTeam(app)
+        const { status, body } = await app.unchanged(() => owner.patch(`/teams/${team.id}`, change))
+        expect(status).toBe(422)
+        expect(Object.keys(body.details)).toEqual([field])
+      },
+    )
+  }
 
   test('accepts values at their limits', async ({ app }) => {
     const { owner, team } = await withTeam(app)

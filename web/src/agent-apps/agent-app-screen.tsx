@@ -14,6 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { Block } from '../ui/copy.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
@@ -22,6 +23,7 @@ import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { AccessHint } from './access-hint.tsx'
+import { InstallDialog } from './install-dialog.tsx'
 import { Installed, NotInstalled, UninstallEffects } from './installation.tsx'
 import { listenUrl, manifestOf, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
@@ -41,7 +43,7 @@ export function AgentAppScreen() {
             </Link>,
           ]}
         >
-          {app.data?.name ?? 'App'}
+          <bdi>{app.data?.name ?? 'App'}</bdi>
         </Crumbs>
       }
     >
@@ -56,6 +58,7 @@ function AppPage({ app }: { app: AgentApp }) {
   const installation = useInstallation(app.id)
   useInstalledElsewhere(app.id, installation === null)
   const install = useRef<HTMLDivElement>(null)
+  const [installing, setInstalling] = useState(false)
   const { hash } = useLocation()
   const isLoaded = installation !== undefined
   // Installing is the next step after registering.
@@ -67,7 +70,7 @@ function AppPage({ app }: { app: AgentApp }) {
       <Overview app={app} />
       <SetupChecklist app={app} />
       <div ref={install} className="scroll-mt-4">
-        {installation === null && <NotInstalled app={app} />}
+        {installation === null && <NotInstalled app={app} onInstall={() => setInstalling(true)} />}
         {installation && <Installed app={app} installation={installation} />}
       </div>
       {canManage ? (
@@ -82,6 +85,8 @@ function AppPage({ app }: { app: AgentApp }) {
       )}
       <ManifestSection app={app} />
       {isManager && <Danger app={app} />}
+      {/* Not inside NotInstalled: it shows the tokens after the app is installed. */}
+      {installing && <InstallDialog app={app} onClose={() => setInstalling(false)} />}
     </div>
   )
 }
@@ -93,7 +98,9 @@ function Overview({ app }: { app: AgentApp }) {
       <Avatar name={app.name} agent size={48} src={`/api/v1/agent-apps/${app.id}/icon`} />
       <div className="min-w-0 flex-1 space-y-1">
         <div className="flex flex-wrap items-center gap-2">
-          <h2 className="text-xl font-semibold">{app.name}</h2>
+          <h2 className="text-xl font-semibold">
+            <bdi>{app.name}</bdi>
+          </h2>
           <EndpointPill state={app.webhook.state} />
           {app.listener && <ListenerPill listener={app.listener} />}
         </div>
@@ -101,7 +108,7 @@ function Overview({ app }: { app: AgentApp }) {
           by{' '}
           {developer.url ? (
             <a href={developer.url} target="_blank" rel="noreferrer noopener" className="underline hover:text-ink">
-              {developer.name}
+              <bdi>{developer.name}</bdi>
             </a>
           ) : (
             developer.name
@@ -117,7 +124,7 @@ function Overview({ app }: { app: AgentApp }) {
 const ListenerPill = ({ listener }: { listener: NonNullable<AgentApp['listener']> }) => (
   <Pill tone="agent">
     <Radio size={12} aria-hidden />
-    {listener.user.name} is listening, started <Time at={listener.since} />
+    <bdi>{listener.user.name}</bdi> is listening, started <Time at={listener.since} />
   </Pill>
 )
 
@@ -131,8 +138,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
           'None: the app cannot be delegated to or mentioned.'
         ) : url === listenUrl ? (
           <>
-            Delivered to the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not to a
-            URL.
+            Delivered to the machine that runs <code className="font-mono text-xs">baton listen</code>, not to a URL.
           </>
         ) : (
           <span className="font-mono text-xs wrap-anywhere">{url}</span>
@@ -140,7 +146,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
       }
     >
       {app.listener && url !== listenUrl && (
-        <Notice tone="warn" title={`${app.listener.user.name} receives the deliveries instead of the URL`}>
+        <Notice tone="warn" title={`${isolated(app.listener.user.name)} receives the deliveries instead of the URL`}>
           The URL receives nothing until they stop listening. A listener's responses do not count as successes or
           failures.
         </Notice>
@@ -196,12 +202,12 @@ function Danger({ app }: { app: AgentApp }) {
   return (
     <Section title="Delete" hint="Uninstalls the app and permanently deletes its registration, secrets and deliveries.">
       <Button look="danger" onClick={() => setConfirming(true)}>
-        Delete {app.name}
+        Delete <bdi>{app.name}</bdi>
       </Button>
       <Confirm
         open={confirming}
         onClose={() => setConfirming(false)}
-        title={`Delete ${app.name}?`}
+        title={`Delete ${isolated(app.name)}?`}
         action="Delete permanently"
         typed={app.name}
         onConfirm={async () => {
@@ -211,9 +217,9 @@ function Danger({ app }: { app: AgentApp }) {
             await api.deleteAgentApp({ app_id: app.id })
             await refreshApps()
             queries.removeQueries({ queryKey: ['agent-apps', app.id] })
-            showToast(`${app.name} deleted`)
+            showToast(`${isolated(app.name)} deleted`)
           } catch (error) {
-            showToast(`${app.name} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
+            showToast(`${isolated(app.name)} was not deleted. ${messageOf(error)}`, { tone: 'bad' })
           }
         }}
       >

@@ -67,12 +67,16 @@ function Row({ app, installation }: { app: AgentApp; installation: Installation 
     >
       <Avatar name={app.name} agent size={20} src={`/api/v1/agent-apps/${app.id}/icon`} />
       <span className="min-w-0 flex-1 truncate">
-        <span className="font-medium">{app.name}</span>{' '}
-        <span className="text-ink-3 max-sm:hidden">{app.developer.name}</span>
+        <span className="font-medium">
+          <bdi>{app.name}</bdi>
+        </span>{' '}
+        <span className="text-ink-3 max-sm:hidden">
+          <bdi>{app.developer.name}</bdi>
+        </span>
       </span>
       {app.listener && (
         <span className="truncate text-xs text-agent-ink max-md:hidden">
-          {app.listener.user.name} is listening, started <Time at={app.listener.since} />
+          <bdi>{app.listener.user.name}</bdi> is listening, started <Time at={app.listener.since} />
         </span>
       )}
       <span className="w-44 shrink-0 truncate text-ink-2 max-md:hidden">

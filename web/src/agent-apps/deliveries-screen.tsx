@@ -18,7 +18,7 @@ const above = (appId: string, name = 'App') => [
     Agent apps
   </Link>,
   <Link key="app" to="/settings/agent-apps/$appId" params={{ appId }}>
-    {name}
+    <bdi>{name}</bdi>
   </Link>,
 ]
 
@@ -35,7 +35,7 @@ export function AppDeliveriesScreen() {
       <Loaded query={app}>
         {(data) => (
           <RestrictedToAppManagers app={data}>
-            <DeliveryList endpoint={endpoint} search={search} held={data.webhook.state !== 'enabled'} />
+            <DeliveryList endpoint={endpoint} search={search} />
           </RestrictedToAppManagers>
         )}
       </Loaded>
@@ -69,12 +69,7 @@ export function AppDeliveryScreen() {
       <Loaded query={app}>
         {(data) => (
           <RestrictedToAppManagers app={data}>
-            <DeliveryDetail
-              endpoint={appEndpoint(appId)}
-              url={data.webhook.url}
-              state={data.webhook.state}
-              deliveryId={deliveryId}
-            />
+            <DeliveryDetail endpoint={appEndpoint(appId)} url={data.webhook.url} deliveryId={deliveryId} />
           </RestrictedToAppManagers>
         )}
       </Loaded>

@@ -1,11 +1,11 @@
 import type { AgentApp } from '@baton/protocol'
-import { scopeWords } from '@baton/protocol/scope-words'
 import { ExternalLink, RefreshCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useMe } from '../data/me.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Block, Copyable } from '../ui/copy.tsx'
-import { Checkbox, Field, Input, Select } from '../ui/field.tsx'
+import { Field, Input, Select } from '../ui/field.tsx'
+import { ScopeChoice } from './scope-choice.tsx'
 
 const base64url = (bytes: Uint8Array) =>
   btoa(String.fromCharCode(...bytes))
@@ -48,26 +48,7 @@ export function InstallLink({ app }: { app: AgentApp }) {
   return (
     <div className="space-y-4">
       <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-        <fieldset className="space-y-1.5">
-          <legend className="mb-1 font-medium">Scopes</legend>
-          {app.requested_scopes.map((scope) => (
-            <Checkbox
-              key={scope}
-              label={
-                <>
-                  {scopeWords[scope].short} <span className="font-mono text-xs text-ink-3">{scope}</span>
-                </>
-              }
-              checked={scopes.includes(scope)}
-              onChange={({ target }) =>
-                setScopes(
-                  app.requested_scopes.filter((other) => (other === scope ? target.checked : scopes.includes(other))),
-                )
-              }
-            />
-          ))}
-          {scopes.length === 0 && <p className="text-xs text-ink-2">Without scopes, the app gets read.</p>}
-        </fieldset>
+        <ScopeChoice requested={app.requested_scopes} value={scopes} onChange={setScopes} />
         <div className="space-y-3">
           <Field label="Redirect URI">
             <Select value={redirectUri} onChange={({ target }) => setRedirectUri(target.value)}>

@@ -1,20 +1,24 @@
 import type { AgentApp, Installation } from '@baton/protocol'
 import { scopeWords } from '@baton/protocol/scope-words'
+import { PackagePlus } from 'lucide-react'
 import { useState } from 'react'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
+import { cliCommand } from '../data/cli.ts'
 import { useMe } from '../data/me.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Card, Section } from '../ui/layout.tsx'
 import { sentence } from '../ui/sentence.ts'
 import { Time } from '../ui/time.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
-import { type TeamCoverage, TeamCoverageField, useCoverageText } from '../workspaces/team-coverage.tsx'
+import { coverageFields, type TeamCoverage, TeamCoverageField, useCoverageText } from '../workspaces/team-coverage.tsx'
 import { InstallLink } from './install-link.tsx'
+import { InstallPageLink } from './install-page-link.tsx'
 
 /** Teams and scopes of an installed app, with the actions to change or uninstall it. */
 export function Installed({ app, installation }: { app: AgentApp; installation: Installation }) {
@@ -37,7 +41,9 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
             <Time at={installation.created_at} />
           </dd>
           <dt>Acts as</dt>
-          <dd>{installation.app_user.display_name}</dd>
+          <dd>
+            <bdi>{installation.app_user.display_name}</bdi>
+          </dd>
           <dt>Permissions</dt>
           <dd>
             <ul>
@@ -76,13 +82,13 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
       <Confirm
         open={uninstalling}
         onClose={() => setUninstalling(false)}
-        title={`Uninstall ${app.name}?`}
+        title={`Uninstall ${isolated(app.name)}?`}
         action="Uninstall"
         typed={app.name}
         onConfirm={async () => {
           await api.deleteInstallation({ installation_id: installation.id })
           await refreshApps()
-          showToast(`${app.name} uninstalled`)
+          showToast(`${isolated(app.name)} uninstalled`)
         }}
       >
         <UninstallEffects />
@@ -108,11 +114,7 @@ function CoverageForm({ installation, onDone }: { installation: Installation; on
     team_ids: installation.team_ids,
   })
   const form = useForm(async () => {
-    const { all_teams, team_ids } = coverage
-    await api.updateInstallation({
-      installation_id: installation.id,
-      ...(all_teams ? { all_teams: true as const } : { team_ids }),
-    })
+    await api.updateInstallation({ installation_id: installation.id, ...coverageFields(coverage) })
     await refreshApps()
     showToast('Teams updated')
     onDone()
@@ -142,37 +144,54 @@ function CoverageForm({ installation, onDone }: { installation: Installation; on
   )
 }
 
-/** The app starts its own installation; a manager consents. */
-export function NotInstalled({ app }: { app: AgentApp }) {
+/** Managers install the app here or on its own page; other members request it. */
+export function NotInstalled({ app, onInstall }: { app: AgentApp; onInstall: () => void }) {
   const { isManager } = useMe()
   return (
     <Section title="Install" hint="Registered, but not installed yet: it cannot see teams or accept work.">
       <Card className="divide-y">
         <div className="space-y-3 p-4">
-          {isManager ? (
+          {!isManager ? (
+            <RequestInstall app={app} />
+          ) : app.install_page_url === null ? (
             <>
-              <p>
-                The app starts its own installation, because it keeps the PKCE verifier that it needs to get tokens.
-                Open the app's install page, or run this next to its <code className="font-mono text-xs">.env</code>:
-              </p>
-              <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
-                npx baton apps install {app.id}
-              </code>
-              <p className="text-ink-2">
-                Both show the requested permissions before you confirm. On the page you select the teams; the command
-                has the option <code className="font-mono text-xs whitespace-nowrap">--teams</code> and installs for all
-                teams without it.
-              </p>
+              <p>Choose its teams and scopes. You get its tokens once, as a .env file for the app.</p>
+              <Button look="primary" icon={PackagePlus} onClick={onInstall}>
+                Install
+              </Button>
             </>
           ) : (
-            <RequestInstall app={app} />
+            <>
+              <p>The app has its own install page. You return here to choose its teams.</p>
+              <InstallPageLink app={app} />
+            </>
           )}
         </div>
+        {isManager && <InstallCommand app={app} />}
         <LinkBuilder app={app} />
       </Card>
     </Section>
   )
 }
+
+const InstallCommand = ({ app }: { app: AgentApp }) => (
+  <details className="p-4">
+    <summary className="w-fit rounded font-medium text-ink-2 hover:text-ink">Install from a terminal</summary>
+    <div className="space-y-3 pt-4">
+      <p>
+        Run this next to the <code className="font-mono text-xs">.env</code> of the app. It stores the tokens where the
+        app reads them:
+      </p>
+      <code className="block w-fit max-w-full overflow-x-auto rounded border bg-sunken px-2.5 py-1.5 font-mono text-xs">
+        {cliCommand(`apps install ${app.id}`)}
+      </code>
+      <p className="text-ink-2">
+        It shows the requested permissions before you confirm, and installs for all teams without the option{' '}
+        <code className="font-mono text-xs whitespace-nowrap">--teams</code>.
+      </p>
+    </div>
+  </details>
+)
 
 const LinkBuilder = ({ app }: { app: AgentApp }) => (
   <details className="p-4">

@@ -65,6 +65,14 @@ export function ManifestForm({ manifest, onChange, errors }: Props) {
         descriptions={scopeWords}
         {...{ manifest, onChange, errors }}
       />
+      <Field
+        label="Install page"
+        optional
+        hint="The app's own page where managers install it, on the host of the website or of a redirect URI."
+        error={errors.install_page_url}
+      >
+        <Input {...optional('install_page_url')} inputMode="url" placeholder="https://" />
+      </Field>
       <WebhookFields manifest={manifest} onChange={onChange} errors={errors} />
     </div>
   )
@@ -172,7 +180,7 @@ function WebhookFields({ manifest, onChange, errors }: Props) {
         <>
           <Field
             label="Webhook URL"
-            hint={`A public https URL on port 443 or 8443. To receive on your own machine with npx baton listen, use ${listenUrl}`}
+            hint={`A public https URL on port 443 or 8443. To receive on your own machine with the command baton listen, use ${listenUrl}`}
             error={errors['webhook.url'] ?? errors.webhook}
           >
             <Input

@@ -1,17 +1,32 @@
 import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
+import { Copyable, CopyTextButton } from '../ui/copy.tsx'
 import { Notice } from '../ui/states.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
 
-/** Variable names as used by the CLI, the SDK examples and `baton init`. */
+/** Variable names as used by the CLI, the SDK and `baton init`. */
 export interface EnvFile {
   APP_ID: string
   CLIENT_ID: string
   CLIENT_SECRET?: string
   WEBHOOK_SECRET?: string
+  INSTALLATION_ID?: string
+  WORKSPACE_ID?: string
+  APP_USER_ID?: string
+  ACCESS_TOKEN?: string
+  REFRESH_TOKEN?: string
 }
+
+/** Those that are shown; the rest is only in the file. */
+const labels = {
+  CLIENT_ID: 'Client ID',
+  CLIENT_SECRET: 'Client secret',
+  WEBHOOK_SECRET: 'Webhook secret',
+  INSTALLATION_ID: 'Installation ID',
+  ACCESS_TOKEN: 'Access token',
+  REFRESH_TOKEN: 'Refresh token',
+} satisfies Partial<Record<keyof EnvFile, string>>
 
 const envText = (settings: EnvFile) =>
   Object.entries({ BATON_URL: location.origin, ...settings })
@@ -39,26 +54,31 @@ const Value = ({ label, text }: { label: string; text: string }) => (
 
 interface Props {
   title: string
+  /** What they are called, in lower case. */
+  noun?: 'secrets' | 'tokens'
   settings: EnvFile
   /** Button that continues, next to the download. */
   children: ReactNode
 }
 
 /** Shows secrets that the server returns only once. Leaving needs a confirmation. */
-export function NewSecrets({ title, settings, children }: Props) {
+export function NewSecrets({ title, noun = 'secrets', settings, children }: Props) {
+  const text = envText(settings)
   return (
     <section aria-label={title} className="space-y-4">
-      <LeaveGuard />
+      <LeaveGuard noun={noun} />
       <Notice tone="warn" title={title}>
-        Save the secrets now: they are shown only once.
+        Save the {noun} now: they are shown only once.
       </Notice>
       <dl className="space-y-2">
-        <Value label="Client ID" text={settings.CLIENT_ID} />
-        {settings.CLIENT_SECRET && <Value label="Client secret" text={settings.CLIENT_SECRET} />}
-        {settings.WEBHOOK_SECRET && <Value label="Webhook secret" text={settings.WEBHOOK_SECRET} />}
+        {(Object.keys(labels) as (keyof typeof labels)[]).map((name) => {
+          const value = settings[name]
+          return value && <Value key={name} label={labels[name]} text={value} />
+        })}
       </dl>
       <div className="flex flex-wrap gap-2">
-        <Button icon={Download} onClick={() => download('.env', envText(settings))}>
+        <CopyTextButton text={text}>Copy as .env</CopyTextButton>
+        <Button icon={Download} onClick={() => download('.env', text)}>
           Download .env
         </Button>
         {children}

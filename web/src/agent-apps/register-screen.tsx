@@ -7,6 +7,7 @@ import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page } from '../ui/layout.tsx'
 import { blankManifest, exampleManifest, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
@@ -72,7 +73,7 @@ export function RegisterScreen() {
 function Done({ registered: { app, settings }, onLeave }: { registered: Registered; onLeave: () => void }) {
   const navigate = useNavigate()
   return (
-    <NewSecrets title={`${app.name} registered`} settings={settings}>
+    <NewSecrets title={`${isolated(app.name)} registered`} settings={settings}>
       <Button
         look="primary"
         autoFocus

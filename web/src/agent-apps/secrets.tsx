@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Rows, Section } from '../ui/layout.tsx'
 import { type EnvFile, NewSecrets } from './new-secrets.tsx'
 
@@ -63,7 +64,7 @@ export function Secrets({ app }: { app: AgentApp }) {
         <Confirm
           open
           onClose={() => setRotating(null)}
-          title={`Rotate the ${rotating} secret of ${app.name}?`}
+          title={`Rotate the ${rotating} secret of ${isolated(app.name)}?`}
           action={`Rotate the ${rotating} secret`}
           typed={app.name}
           onConfirm={rotate}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { setupQuery } from '../data/agent-apps.ts'
+import { cliCommand } from '../data/cli.ts'
 import { Time } from '../ui/time.tsx'
 import { listenUrl } from './manifest.ts'
 
@@ -20,13 +21,18 @@ const steps: Step[] = [
     todo: () => 'An owner or admin approves it and selects its teams. See “Install” below.',
   },
   {
+    title: 'Fetched tokens',
+    done: 'tokens_fetched_at',
+    todo: () => 'The app exchanges the code of its installation for tokens. Without tokens it cannot answer.',
+  },
+  {
     title: 'First delivery answered with 2xx',
     done: 'first_delivered_at',
     todo: ({ webhook }) =>
       webhook.url === listenUrl ? (
         <>
-          Run <code className="font-mono text-xs">npx baton listen</code> next to your program, then delegate an issue
-          to the app.
+          Run <code className="font-mono text-xs wrap-anywhere">{cliCommand('listen --forward-to URL')}</code> next to
+          your program, then delegate an issue to the app.
         </>
       ) : webhook.url === '' ? (
         'The app has no webhook. Add a URL to the manifest.'

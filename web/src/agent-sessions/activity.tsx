@@ -160,7 +160,9 @@ const Message = ({ activity }: { activity: AgentActivity }) => (
   <div className="my-1 rounded bg-sunken px-2.5 py-2">
     <Heading activity={activity}>
       <Avatar name={activity.author.name} size={16} />
-      <span className="font-semibold text-ink">{activity.author.name}</span>
+      <span className="font-semibold text-ink">
+        <bdi>{activity.author.name}</bdi>
+      </span>
     </Heading>
     <Markdown text={'body' in activity.content ? activity.content.body : ''} />
   </div>
@@ -170,7 +172,9 @@ const StopLine = ({ activity }: { activity: AgentActivity }) => (
   <p className="flex items-center gap-2 px-1 py-2 text-xs text-ink-2">
     <Hand size={14} aria-hidden className="shrink-0 text-warn-ink" />
     <span>
-      <span className="font-medium">{activity.author.name}</span>{' '}
+      <span className="font-medium">
+        <bdi>{activity.author.name}</bdi>
+      </span>{' '}
       {activity.signal_metadata?.reason === 'undelegated' ? 'removed the delegation' : 'pressed Stop'}
     </span>
     <span aria-hidden className="h-px flex-1 bg-line" />

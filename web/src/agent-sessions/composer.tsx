@@ -1,6 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { SendHorizontal } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { openComposer } from '../comments/open-composer.ts'
 import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/field.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
@@ -49,7 +50,12 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
       : [],
   )
   const pressed = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') box.current?.blur()
+    // Shift+Enter starts a new line; the command handles Ctrl+Enter.
+    if (event.key !== 'Enter' || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    void submit()
   }
   return (
     <form
@@ -69,7 +75,11 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
           placeholder={placeholderOf(question, restarts, agent)}
           onChange={(event) => type(event.target.value)}
           onKeyDown={pressed}
-          onFocus={() => setFocused(true)}
+          enterKeyHint="send"
+          onFocus={() => {
+            setFocused(true)
+            openComposer(`session ${session.id}`)
+          }}
           onBlur={() => setFocused(false)}
           className="max-h-48 min-h-8 resize-none"
         />

@@ -37,6 +37,20 @@ export function conversationOf(session: AgentSession, activities: AgentActivity[
   return entries
 }
 
+const isAgentsWord = ({ activity: { type } }: Entry) => /^(response|error|elicitation)$/.test(type)
+
+/** What a folded session shows: the answer before a person's last message, that message, and the latest activity. */
+export function latestExchange(entries: readonly Entry[]): Entry[] {
+  const said = entries.filter(({ activity }) => activity.signal !== 'stop')
+  const last = said.at(-1)
+  if (!last) return []
+  const at = said.findLastIndex(({ activity, answer }) => isAnswer(activity) || answer !== null)
+  const message = said[at]
+  // An answered question contains both.
+  const before = message?.answer ? undefined : said.slice(0, Math.max(at, 0)).findLast(isAgentsWord)
+  return [...new Set([before, message, last])].filter((entry) => entry !== undefined)
+}
+
 /** The question that waits for an answer, if any. */
 export function openQuestion({ state }: AgentSession, activities: AgentActivity[]): AgentActivity | null {
   if (state !== 'awaitingInput') return null

@@ -1,12 +1,13 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { Square } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type LucideIcon, Square } from 'lucide-react'
+import { forwardRef, type ReactNode } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
 import { useAgents } from '../data/agents.ts'
 import { useAction } from '../ui/action.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { type Command, useCommands } from '../ui/shortcuts.ts'
 import { exactTime, formatDuration, Time, useNow } from '../ui/time.tsx'
 import { showError, showToast } from '../ui/toast.tsx'
@@ -38,7 +39,9 @@ export function SessionHeader(props: { session: AgentSession; activities: AgentA
       <Avatar agent name={agent.name} src={agent.avatarUrl} size={32} />
       <div className="min-w-40 flex-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
-          <span className="min-w-0 truncate font-semibold">{agent.name}</span>
+          <span className="min-w-0 truncate font-semibold">
+            <bdi>{agent.name}</bdi>
+          </span>
           <span aria-live="polite">
             <StatePill session={session} />
           </span>
@@ -58,8 +61,8 @@ export function SessionHeader(props: { session: AgentSession; activities: AgentA
 
 function requestOf({ creator, app_user_id, comment, issue }: AgentSession): string {
   if (creator.id === app_user_id) return 'Started by the agent'
-  if (!comment) return `${creator.name} delegated`
-  return `${creator.name} asked in a comment${issue ? '' : ' on a project'}`
+  if (!comment) return `${isolated(creator.name)} delegated`
+  return `${isolated(creator.name)} asked in a comment${issue ? '' : ' on a project'}`
 }
 
 /** Counts up while the agent works. */
@@ -74,6 +77,8 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
     </time>
   )
 }
+
+const StopIcon: LucideIcon = forwardRef((props, ref) => <Square ref={ref} {...props} fill="currentColor" />)
 
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
   const can = !session.ended_at && session.state !== 'stopping'
@@ -101,7 +106,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
     <Button
       size="sm"
       look={rests ? 'quiet' : 'plain'}
-      icon={Square}
+      icon={StopIcon}
       busy={busy}
       command={`session.stop.${session.id}`}
       onClick={() => void stop()}

@@ -6,6 +6,7 @@ import { usePeople } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { inOneLine } from '../ui/one-line.ts'
@@ -40,12 +41,16 @@ export function Question(props: { question: AgentActivity; answer: AgentActivity
           <span className="min-w-0 flex-1 wrap-anywhere">
             {choices && Array.isArray(chosen) ? (
               <>
-                <span className="text-xs text-ink-2">{answer.author.name} chose</span>
+                <span className="text-xs text-ink-2">
+                  <bdi>{answer.author.name}</bdi> chose
+                </span>
                 <Chosen options={choices.options} chosen={chosen} />
               </>
             ) : (
               <>
-                <span className="text-xs text-ink-2">{answer.author.name} answered</span>
+                <span className="text-xs text-ink-2">
+                  <bdi>{answer.author.name}</bdi> answered
+                </span>
                 <Markdown text={bodyOf(answer)} />
               </>
             )}
@@ -106,7 +111,7 @@ function Connect({ url, provider, userId }: NonNullable<ReturnType<typeof connec
       </a>
       <span className="min-w-0 text-xs text-ink-2">
         Opens <span className="font-medium text-ink">{url.host}</span> in a new tab.{' '}
-        {other ? `For ${other.display_name}.` : userId ? 'For you.' : 'You connect with your own account.'}
+        {other ? `For ${isolated(other.display_name)}.` : userId ? 'For you.' : 'You connect with your own account.'}
       </span>
     </div>
   )

@@ -2,18 +2,20 @@ import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, Maximize2 } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
+import { useMarkWatched } from '../inbox/read.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Tip } from '../ui/tip.tsx'
 import { Activities } from './activities.tsx'
 import { Activity } from './activity.tsx'
-import { conversationOf, isReplaced } from './conversation.ts'
+import { conversationOf, isReplaced, latestExchange } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
+import { anchorOf, useReveal } from './reveal.ts'
 import { Reply } from './session-panel.tsx'
 
 const nothing: AgentActivity[] = []
@@ -24,10 +26,14 @@ export function SessionCard({ session }: { session: AgentSession }) {
   const query = useQuery(activitiesQuery(session.id))
   const activities = query.data ?? nothing
   const agent = useAgent(session)
+  const ref = useRef<HTMLElement>(null)
+  useReveal(ref, session.id)
+  useMarkWatched(session.id, ref)
   const needsYou = session.state === 'awaitingInput' && !session.ended_at
   return (
     <section
-      id={`session-${session.id}`}
+      ref={ref}
+      id={anchorOf(session.id)}
       data-session={session.id}
       aria-label={`Session of ${agent.name}`}
       className={cx(
@@ -61,7 +67,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
             open ? (
               <Activities session={session} activities={activities} className="max-h-[min(36rem,65vh)]" />
             ) : (
-              <LatestActivity session={session} activities={activities} agent={agent.name} />
+              <LatestExchange session={session} activities={activities} agent={agent.name} />
             )
           }
         </Loaded>
@@ -74,7 +80,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
             onClick={() => setOpen(!open)}
             className="-ml-1"
           >
-            {open ? 'Show answer only' : `Show all activity (${activities.length})`}
+            {open ? 'Show latest only' : `Show all activity (${activities.length})`}
           </Button>
         )}
       </div>
@@ -85,14 +91,15 @@ export function SessionCard({ session }: { session: AgentSession }) {
   )
 }
 
-/** The latest activity, with the question it answers. */
-function LatestActivity(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
+/** The latest activity, and the message it follows with the answer before that. */
+function LatestExchange(props: { session: AgentSession; activities: AgentActivity[]; agent: string }) {
   const { session, activities, agent } = props
-  const entries = conversationOf(
-    session,
-    activities.filter((activity) => !isReplaced(activity)),
+  const entries = latestExchange(
+    conversationOf(
+      session,
+      activities.filter((activity) => !isReplaced(activity)),
+    ),
   )
-  const last = entries.findLast(({ activity }) => activity.signal !== 'stop')
-  if (!last) return <p className="px-1 py-1 text-ink-3">No activity from {agent} yet.</p>
-  return <Activity key={last.activity.id} entry={last} />
+  if (entries.length === 0) return <p className="px-1 py-1 text-ink-3">No activity from {agent} yet.</p>
+  return entries.map((entry) => <Activity key={entry.activity.id} entry={entry} />)
 }

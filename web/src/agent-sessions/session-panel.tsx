@@ -1,7 +1,9 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useRef } from 'react'
 import { activitiesQuery } from '../data/agent-sessions.ts'
+import { useMarkWatched } from '../inbox/read.ts'
 import { cx } from '../ui/class-names.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
@@ -23,10 +25,12 @@ const isWide = () => matchMedia('(min-width: 860px)').matches
 export function SessionPanel({ session }: { session: AgentSession }) {
   const { data, error, refetch } = useQuery(activitiesQuery(session.id))
   const activities = data ?? nothing
+  const ref = useRef<HTMLDivElement>(null)
+  useMarkWatched(session.id, ref)
   // Plan and links are beside the activities on wide screens and above them on narrow ones.
   const hasAside = session.plan.length + session.external_urls.length > 0
   return (
-    <div data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
+    <div ref={ref} data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
       <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
         <SessionHeader session={session} activities={activities} />
       </div>
@@ -73,7 +77,9 @@ const About = ({ session }: { session: AgentSession }) => (
         {session.issue.team && (
           <>
             <dt>Team</dt>
-            <dd className="truncate">{session.issue.team.name}</dd>
+            <dd className="truncate">
+              <bdi>{session.issue.team.name}</bdi>
+            </dd>
           </>
         )}
       </>
@@ -85,7 +91,9 @@ const About = ({ session }: { session: AgentSession }) => (
       </>
     )}
     <dt>Requested by</dt>
-    <dd className="truncate">{session.creator.name}</dd>
+    <dd className="truncate">
+      <bdi>{session.creator.name}</bdi>
+    </dd>
     <dt>Started</dt>
     <dd>{exactTime(session.created_at)}</dd>
     {session.ended_at && (
@@ -108,7 +116,7 @@ export function Reply({ session, activities }: { session: AgentSession; activiti
       <SessionStatus session={session} activities={activities} agent={agent} />
       {isOpen && agent.isOthers && (
         <p className="text-ink-2">
-          Only {session.creator.name} can write to this personal agent. Any member can stop it.
+          Only <bdi>{session.creator.name}</bdi> can write to this personal agent. Any member can stop it.
         </p>
       )}
       {isOpen && !agent.isOthers && (

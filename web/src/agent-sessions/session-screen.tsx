@@ -42,14 +42,16 @@ function SessionPage({ session }: { session: AgentSession }) {
           {place && (
             <>
               <Link to={place.to} className="min-w-0 truncate hover:underline">
-                {place.name} <span className="font-normal text-ink-2">{place.title}</span>
+                <bdi>{place.name}</bdi> <span className="font-normal text-ink-2">{place.title}</span>
               </Link>
               <span aria-hidden className="text-ink-3">
                 /
               </span>
             </>
           )}
-          <span className="shrink-0 truncate">{agent.name}</span>
+          <span className="shrink-0 truncate">
+            <bdi>{agent.name}</bdi>
+          </span>
         </span>
       }
     >

@@ -1,4 +1,5 @@
 import type { AgentSession, Choice, EndReason, SessionState } from '@baton/protocol'
+import { isolated } from '../ui/isolated.ts'
 import { Pill, type Tone } from '../ui/pill.tsx'
 
 interface StateLabel {
@@ -43,7 +44,7 @@ export const isOthers = (known: ReadonlyMap<string, Choice>, { app_user_id, ende
 /** Display name of the session's agent. */
 export const agentName = (known: ReadonlyMap<string, Choice>, session: AgentSession) =>
   known.get(session.app_user_id)?.display_name ??
-  (isOthers(known, session) ? `${session.creator.name}’s agent` : 'The agent')
+  (isOthers(known, session) ? `${isolated(session.creator.name)}’s agent` : 'The agent')
 
 export function StatePill({ session }: { session: Pick<AgentSession, 'state' | 'ended_at' | 'end_reason'> }) {
   const { label, tone, busy } = stateOf(session)

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react'
 import { createdDeliveryQuery } from '../data/agent-sessions.ts'
 import { useMe } from '../data/me.ts'
 import { cx } from '../ui/class-names.ts'
+import { isolated } from '../ui/isolated.ts'
 import { formatDuration, useNow } from '../ui/time.tsx'
 import { DelegateAgain } from './delegate-again.tsx'
 import type { useAgent } from './header.tsx'
@@ -58,7 +59,7 @@ function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
   return (
     <Hint amber icon={<TriangleAlert size={14} aria-hidden />}>
       <p>
-        No answer from {agent.name} for <Ticking still="some time">{formatDuration(waited)}</Ticking>.{' '}
+        No answer from <bdi>{agent.name}</bdi> for <Ticking still="some time">{formatDuration(waited)}</Ticking>.{' '}
         {runsInside
           ? 'It runs inside this instance, which may be busy. Ask the operator whether a worker is running.'
           : `It may be offline or may not have received the request.${isManager ? '' : ' An owner or admin can check its deliveries.'}`}
@@ -99,8 +100,8 @@ function Silent({ session, activities, agent }: Props) {
   return (
     <Hint amber icon={<Moon size={14} aria-hidden />}>
       <p>
-        {agent.name} has been silent for {long ?? formatDuration(now - Date.parse(lastActivityAt))} and may still
-        return. Send a message to restart it.
+        <bdi>{agent.name}</bdi> has been silent for {long ?? formatDuration(now - Date.parse(lastActivityAt))} and may
+        still return. Send a message to restart it.
       </p>
     </Hint>
   )
@@ -117,7 +118,7 @@ function Stopping({ session, activities, agent }: Props) {
     <Hint icon={<Ring part={left / stoppingTimeoutMs} />}>
       <p>
         {session.end_reason === 'undelegated' ? 'The delegation was removed. ' : ''}
-        {agent.name} can send a final message.{' '}
+        <bdi>{agent.name}</bdi> can send a final message.{' '}
         <Ticking still="Stops automatically within a minute.">
           {left > 0 ? `Stops automatically in ${Math.ceil(left / 1000)} s.` : 'Stopping now.'}
         </Ticking>
@@ -156,7 +157,7 @@ function Ended({ session, agent }: Omit<Props, 'activities'>) {
     <Hint icon={<Clock size={14} aria-hidden />}>
       <p className="min-w-40 flex-1">
         {(end_reason && (afterwards[end_reason] ?? endReasons[end_reason])) ?? 'The session has ended.'}
-        {session.comment && ` Mention ${agent.name} in a comment to start a new one.`}
+        {session.comment && ` Mention ${isolated(agent.name)} in a comment to start a new one.`}
       </p>
       <DelegateAgain session={session} agent={agent} />
     </Hint>

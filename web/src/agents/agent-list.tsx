@@ -56,7 +56,9 @@ function Row({ agent }: { agent: Choice }) {
       <Avatar agent name={display_name} src={avatar_url} size={32} />
       <div className="min-w-0 flex-1">
         <p className="flex items-baseline gap-2">
-          <span className="truncate font-medium">{display_name}</span>
+          <span className="truncate font-medium">
+            <bdi>{display_name}</bdi>
+          </span>
           {agent_kind && <span className="shrink-0 text-xs text-ink-3">{kindLabels[agent_kind]}</span>}
         </p>
         {agent_kind === 'deployment' && (

@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -55,7 +56,7 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
   }
   const { errors } = form
   return (
-    <Dialog open onClose={close} title={agent ? `Edit ${agent.name}` : 'New personal agent'}>
+    <Dialog open onClose={close} title={agent ? `Edit ${isolated(agent.name)}` : 'New personal agent'}>
       <form onSubmit={form.submit} onKeyDown={pressed} className="space-y-4 pb-3">
         <ul className="list-disc space-y-0.5 pl-4 text-ink-2">
           <li>Only you can delegate to it, mention it or message it. Everyone can read its work on shared issues.</li>

@@ -9,6 +9,7 @@ import { showOverlay } from '../data/overlay.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Dot } from '../ui/pill.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -43,13 +44,13 @@ export function PersonalAgents() {
       <Confirm
         open={deleting !== null}
         onClose={() => setDeleting(null)}
-        title={`Delete ${deleting?.name}?`}
+        title={`Delete ${isolated(deleting?.name)}?`}
         action="Delete agent"
         onConfirm={async () => {
           if (!deleting) return
           await api.deletePersonalAgent({ agent_id: deleting.id })
           await rereadKey('agents')
-          showToast(`${deleting.name} deleted`)
+          showToast(`${isolated(deleting.name)} deleted`)
         }}
       >
         <p>
@@ -67,7 +68,9 @@ function Row({ agent, onDelete }: { agent: PersonalAgent; onDelete: () => void }
     <li className="flex items-start gap-2.5 py-2.5">
       <Avatar agent name={name} size={32} />
       <div className="min-w-0 flex-1">
-        <p className="truncate font-medium">{name}</p>
+        <p className="truncate font-medium">
+          <bdi>{name}</bdi>
+        </p>
         <p className="line-clamp-2 text-xs wrap-anywhere text-ink-2">{instructions.trim() || 'No instructions yet'}</p>
         <p className="flex items-center gap-x-1.5 text-xs">
           <Dot tone={hasModel ? 'ok' : 'warn'} />

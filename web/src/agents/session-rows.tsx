@@ -7,6 +7,7 @@ import { StatePill } from '../agent-sessions/state.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { isolated } from '../ui/isolated.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { rowItem, useRows } from '../ui/rows.ts'
 import { Empty } from '../ui/states.tsx'
@@ -84,7 +85,9 @@ function Row({ session }: { session: AgentSession }) {
         className="flex min-h-9 items-center scroll-mt-8 gap-2.5 px-4 py-1 outline-hidden max-sm:flex-wrap max-sm:gap-y-0.5"
       >
         <Avatar agent name={agent.name} src={agent.avatarUrl} size={20} />
-        <span className="w-28 shrink-0 truncate font-medium max-sm:w-auto">{agent.name}</span>
+        <span className="w-28 shrink-0 truncate font-medium max-sm:w-auto">
+          <bdi>{agent.name}</bdi>
+        </span>
         <span className="flex min-w-0 flex-1 gap-2 max-sm:order-last max-sm:basis-full">
           {session.issue ? (
             <>
@@ -108,9 +111,11 @@ function Row({ session }: { session: AgentSession }) {
         <span className="flex w-20 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">
           {statusOf(session) === 'working' ? <Elapsed session={session} /> : <Time at={session.updated_at} />}
         </span>
-        <span className="shrink-0 max-md:hidden" title={`Requested by ${session.creator.name}`}>
+        <span className="shrink-0 max-md:hidden" title={`Requested by ${isolated(session.creator.name)}`}>
           <Avatar name={session.creator.name} agent={session.creator.id === session.app_user_id} size={20} />
-          <span className="sr-only">Requested by {session.creator.name}</span>
+          <span className="sr-only">
+            Requested by <bdi>{session.creator.name}</bdi>
+          </span>
         </span>
       </Link>
     </li>

@@ -90,7 +90,10 @@ function Entry({ entry, text }: { entry: AuditEntry; text: string }) {
         <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5">
           <Avatar name={actor?.name ?? 'Baton'} size={20} />
           <span className="min-w-52 flex-1">
-            <strong className="font-semibold">{actor?.name ?? 'Baton'}</strong> {text}
+            <strong className="font-semibold">
+              <bdi>{actor?.name ?? 'Baton'}</bdi>
+            </strong>{' '}
+            {text}
           </span>
           <Time at={created_at} className="tabular text-xs text-ink-3" />
         </summary>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { appsQuery, installationsQuery } from '../data/agent-apps.ts'
 import { webhooksQuery } from '../data/webhooks.ts'
 import { usePeople, useTeams } from '../data/workspaces.ts'
+import { isolated } from '../ui/isolated.ts'
 
 /** Name of the subject, as recorded in the entry. */
 const recordedName = ({ details: { name, label, email, host } }: AuditEntry) =>
@@ -16,14 +17,15 @@ export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
   const installations = useQuery(installationsQuery).data ?? []
   const webhooks = useQuery(webhooksQuery).data ?? []
   const names = new Map<string, string>()
+  const add = (id: string, name: string) => names.set(id, isolated(name))
   for (const entry of entries) {
-    if (entry.actor) names.set(entry.actor.id, entry.actor.name)
+    if (entry.actor) add(entry.actor.id, entry.actor.name)
     const recorded = recordedName(entry)
-    if (recorded) names.set(entry.subject_id, recorded)
+    if (recorded) add(entry.subject_id, recorded)
   }
-  for (const { id, display_name } of people.values()) names.set(id, display_name)
-  for (const { id, name } of [...teams, ...apps]) names.set(id, name)
-  for (const { id, label, url } of webhooks) names.set(id, label || new URL(url).host)
+  for (const { id, display_name } of people.values()) add(id, display_name)
+  for (const { id, name } of [...teams, ...apps]) add(id, name)
+  for (const { id, label, url } of webhooks) add(id, label || new URL(url).host)
   const installed = [
     ...entries.map(({ subject_id, details }) => ({ id: subject_id, app_id: details.app_id })),
     ...installations,

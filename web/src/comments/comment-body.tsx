@@ -18,6 +18,7 @@ import { showToast } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
+import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 
@@ -30,7 +31,8 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
   const people = usePeople()
   const isLinked = useIsLinked([comment])
   const ref = useRef<HTMLElement>(null)
-  const [editing, setEditing] = useState(false)
+  const draftKey = `edit ${comment.id}`
+  const editing = useIsComposerOpen(draftKey)
   const { name, isAgent, avatarUrl } = useAuthor(comment.author_id)
 
   useEffect(() => {
@@ -46,7 +48,9 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
     >
       <header className="flex h-6 items-center gap-2">
         <Avatar name={name} agent={isAgent} src={avatarUrl} size={20} />
-        <span className="min-w-0 truncate font-medium">{name}</span>
+        <span className="min-w-0 truncate font-medium">
+          <bdi>{name}</bdi>
+        </span>
         <a href={`#${anchorOf(comment)}`} className="shrink-0 text-xs text-ink-3 hover:underline">
           <Time at={comment.created_at} />
         </a>
@@ -59,22 +63,22 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
         )}
         <span className="flex-1" />
         {actions}
-        <CommentMenu comment={comment} target={target} onEdit={() => setEditing(true)} />
+        <CommentMenu comment={comment} target={target} onEdit={() => openComposer(draftKey)} />
       </header>
       <div className="mt-1 sm:pl-7">
         {editing ? (
           <Composer
             target={target}
-            draftKey={`edit ${comment.id}`}
+            draftKey={draftKey}
             label="Edit comment"
             action="Save"
             initial={toDraft(comment.text, people)}
             internal={comment.internal}
             autoFocus
-            onCancel={() => setEditing(false)}
+            onCancel={() => closeComposer(draftKey)}
             onSend={async (text) => {
               putComment(comment.id, target.targetId, await api.updateComment({ comment_id: comment.id, text }))
-              setEditing(false)
+              closeComposer(draftKey)
             }}
           />
         ) : (

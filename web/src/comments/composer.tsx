@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { type NamedUser, namedIn, toStored } from './mentions.ts'
+import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 
 /** Unsent text by `draftKey`, kept while the app is open. */
@@ -40,13 +41,16 @@ export function Composer(props: Props) {
     drafts.set(draftKey, next)
     setDraft(next)
   }
+  const isOpen = useIsComposerOpen(draftKey)
   const mention = useMention({ ref, draft, change, people })
 
+  useEffect(() => () => closeComposer(draftKey), [draftKey])
   useEffect(() => {
     if (!props.autoFocus) return
+    openComposer(draftKey)
     ref.current?.focus()
     ref.current?.setSelectionRange(ref.current.value.length, ref.current.value.length)
-  }, [props.autoFocus])
+  }, [props.autoFocus, draftKey])
 
   const { run, busy, problem } = useAction(async (text: string) => {
     await onSend(text)
@@ -86,7 +90,10 @@ export function Composer(props: Props) {
         value={draft.text}
         maxLength={limits.comment}
         readOnly={busy}
-        onFocus={() => setIsUsed(true)}
+        onFocus={() => {
+          setIsUsed(true)
+          openComposer(draftKey)
+        }}
         onChange={(event) => change({ ...draft, text: event.target.value })}
         onSelect={mention.moved}
         onBlur={mention.close}
@@ -100,32 +107,34 @@ export function Composer(props: Props) {
           Not sent: {problem} Your text is still here.
         </p>
       )}
-      <div className="flex min-h-9 flex-wrap items-center gap-2 px-2 pb-2">
-        {props.onInternal && (
-          <button
-            type="button"
-            aria-pressed={internal}
-            onClick={() => props.onInternal?.(!internal)}
-            className={cx(
-              'inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs hover:bg-hover',
-              internal ? 'bg-hover font-medium text-ink' : 'text-ink-3',
-            )}
-          >
-            <Lock size={12} aria-hidden />
-            {internal ? 'Internal: agents do not see this' : 'Internal'}
-          </button>
-        )}
-        <span className="flex-1" />
-        {onCancel && (
-          <Button size="sm" look="quiet" onClick={cancel}>
-            Cancel
+      {isOpen && (
+        <div className="flex min-h-9 flex-wrap items-center gap-2 px-2 pb-2">
+          {props.onInternal && (
+            <button
+              type="button"
+              aria-pressed={internal}
+              onClick={() => props.onInternal?.(!internal)}
+              className={cx(
+                'inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs hover:bg-hover',
+                internal ? 'bg-hover font-medium text-ink' : 'text-ink-3',
+              )}
+            >
+              <Lock size={12} aria-hidden />
+              {internal ? 'Internal: agents do not see this' : 'Internal'}
+            </button>
+          )}
+          <span className="flex-1" />
+          {onCancel && (
+            <Button size="sm" look="quiet" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
+          <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={send}>
+            {action}
+            <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
           </Button>
-        )}
-        <Button size="sm" look="primary" busy={busy} disabled={!draft.text.trim()} onClick={send}>
-          {action}
-          <Kbd keys="mod+enter" inverted className="ml-1 max-md:hidden" />
-        </Button>
-      </div>
+        </div>
+      )}
     </div>
   )
 }

@@ -53,7 +53,9 @@ export function MentionMenu({ id, people, at, anchor, onMove, onPick }: Props) {
           className={cx('flex min-h-7 items-center gap-2 rounded px-2 py-1', index === at && 'bg-hover')}
         >
           <Avatar name={person.name} agent={person.isAgent} src={person.avatarUrl} size={16} />
-          <span className={cx('min-w-0 flex-1 truncate', person.unreachable && 'text-ink-3')}>{person.name}</span>
+          <span className={cx('min-w-0 flex-1 truncate', person.unreachable && 'text-ink-3')}>
+            <bdi>{person.name}</bdi>
+          </span>
           {person.isAgent && (
             <span className={cx('shrink-0 text-xs', person.unreachable ? 'text-ink-3' : 'text-agent-ink')}>
               {person.unreachable ?? (person.isPersonal ? 'personal, opens a session' : 'opens a session')}

@@ -9,6 +9,7 @@ import { showError } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { CommentBody, useIsLinked } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
+import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 
 interface Props {
   root: Comment
@@ -20,7 +21,8 @@ interface Props {
 export function Thread({ root, replies, target }: Props) {
   const isLinked = useIsLinked([root, ...replies])
   const [open, setOpen] = useState(false)
-  const [replying, setReplying] = useState(false)
+  const draftKey = `reply ${root.id}`
+  const replying = useIsComposerOpen(draftKey)
   if (root.is_resolved && !open && !isLinked) {
     return <Collapsed root={root} replies={replies} onOpen={() => setOpen(true)} />
   }
@@ -34,13 +36,13 @@ export function Thread({ root, replies, target }: Props) {
         {replying ? (
           <Composer
             target={target}
-            draftKey={`reply ${root.id}`}
+            draftKey={draftKey}
             label="Reply"
             placeholder="Reply…"
             action="Reply"
             internal={root.internal}
             autoFocus
-            onCancel={() => setReplying(false)}
+            onCancel={() => closeComposer(draftKey)}
             onSend={async (text) => {
               const { targetType, targetId } = target
               const reply = await api.createComment({
@@ -50,13 +52,13 @@ export function Thread({ root, replies, target }: Props) {
                 text,
               })
               putComment(reply.id, targetId, reply)
-              setReplying(false)
+              closeComposer(draftKey)
             }}
           />
         ) : (
           <button
             type="button"
-            onClick={() => setReplying(true)}
+            onClick={() => openComposer(draftKey)}
             className="h-7 w-full rounded px-2 text-left text-ink-3 hover:bg-hover hover:text-ink-2"
           >
             Reply…
@@ -99,7 +101,7 @@ function Collapsed({ root, replies, onOpen }: { root: Comment; replies: Comment[
       <CircleCheck size={14} aria-hidden className="shrink-0 text-ok" />
       <span className="shrink-0">Resolved</span>
       <span className="min-w-0 flex-1 truncate">
-        {name}: {line}
+        <bdi>{name}</bdi>: {line}
       </span>
       {replies.length > 0 && (
         <span className="tabular shrink-0 text-xs">

@@ -28,8 +28,7 @@ export function useInstallation(appId: string): Installation | null | undefined 
   return data && (data.find(({ app_id }) => app_id === appId) ?? null)
 }
 
-const isSetUp = ({ installed_at, first_delivered_at, first_thought_at }: AppSetup) =>
-  installed_at !== null && first_delivered_at !== null && first_thought_at !== null
+const isSetUp = (setup: AppSetup) => Object.values(setup).every((at) => at !== null)
 
 /** Polled until the setup is complete. */
 export const setupQuery = (id: string) =>

@@ -1,6 +1,12 @@
-import type { DeliveryQuery, DeliveryStatus } from '@baton/protocol'
+import type { DeliveryQuery } from '@baton/protocol'
 
-export const statuses = ['pending', 'succeeded', 'failed', 'canceled'] as const satisfies DeliveryStatus[]
+export const statuses = [
+  'pending',
+  'held',
+  'succeeded',
+  'failed',
+  'canceled',
+] as const satisfies DeliveryQuery['status'][]
 export const eventTypes = [
   'AgentSessionEvent',
   'PermissionChange',
@@ -13,7 +19,7 @@ export const eventTypes = [
 
 /** Filters of a list of deliveries, stored in the URL. */
 export interface DeliverySearch {
-  status?: DeliveryStatus
+  status?: (typeof statuses)[number]
   type?: (typeof eventTypes)[number]
   agent_session_id?: string
 }

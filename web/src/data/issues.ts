@@ -36,6 +36,9 @@ export interface Snapshot {
 }
 
 const store = createStore<Snapshot>({ issues: [], complete: false, error: null })
+
+export { store as issueStore }
+
 let loading: Promise<void> | null = null
 let loadAgain = false
 
@@ -201,11 +204,15 @@ function dropUnlisted(listed: ReadonlySet<string>, began: number) {
 /** Whether a visible issue that is not known here must be new (or beyond `maxIssues`). */
 export const areIssuesComplete = () => store.get().complete
 
-/** All issues; the first use starts loading them. */
-export function useIssues() {
+/** Starts loading the issues unless they are loaded. */
+export const useLoadIssues = () =>
   useEffect(() => {
     if (!store.get().complete && !loading) void loadIssues()
   }, [])
+
+/** All issues; the first use starts loading them. */
+export function useIssues() {
+  useLoadIssues()
   return useStore(store)
 }
 

@@ -16,6 +16,17 @@ async function refreshWorkspace() {
   if (me?.workspaces.some(({ id }) => id === currentWorkspaceId())) stale('workspace')
 }
 
+/** Reads everything again, unless the user is no longer a member. */
+async function refreshAll() {
+  await queries.refetchQueries({ queryKey: meQuery.queryKey })
+  const me = queries.getQueryData(meQuery.queryKey)
+  if (me && !me.workspaces.some(({ id }) => id === currentWorkspaceId())) return
+  await Promise.all([
+    queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== meQuery.queryKey[0] }),
+    loadIssues(),
+  ])
+}
+
 /** Skips projects known to be deleted: when one is deleted, its issues change too. */
 const refreshProjects = () =>
   void singleFlight('projects', () =>
@@ -73,8 +84,7 @@ function followChanges() {
   })
   watch((news) => {
     if (news.kind === 'resync') {
-      void queries.invalidateQueries()
-      void loadIssues()
+      void singleFlight('everything', refreshAll)
     } else if (news.kind === 'begun') {
       // Data read before the stream was open may have changed since.
       void queries.invalidateQueries({ predicate: ({ state }) => state.dataUpdatedAt > 0 })

@@ -5,6 +5,7 @@ import { installationsQuery } from '../data/agent-apps.ts'
 import { queries } from '../data/api.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { none, type Option } from '../ui/picker.tsx'
 import {
   agentsForIssueQuery,
@@ -119,7 +120,7 @@ export function DelegateFooter({ issue, isManager, onGo }: FooterProps) {
               <MenuLink to={`/settings/agent-apps/${appId}`} onGo={onGo}>
                 {remedyText(agent.unavailable_reason)}
               </MenuLink>
-              {`: ${agent.display_name}`}
+              {`: ${isolated(agent.display_name)}`}
             </p>
           )
         )

@@ -1,4 +1,6 @@
 import type { Issue } from '@baton/protocol'
+import { anchorOf, revealSession } from '../agent-sessions/reveal.ts'
+import { issueSessionsQuery } from '../data/agent-sessions.ts'
 import { api, isBatonError, queries } from '../data/api.ts'
 import { knownIssue, putAnswer } from '../data/issues.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
@@ -43,7 +45,7 @@ export async function delegateIssues({ issues, agent, assigneeId, me, askAssigne
   )
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
   const done = toChange.filter((_, index) => outcomes[index]?.status === 'fulfilled')
-  showDone(done, toChange.length, agent?.name)
+  await showDone(done, toChange.length, agent)
   const unowned = refused.find((reason) => reason instanceof NeedsAssignee)
   const problem = refused.find((reason) => !(reason instanceof NeedsAssignee)) ?? (assigneeId ? unowned : undefined)
   if (problem) showRefused(toChange.length, refused.length, problem)
@@ -65,12 +67,27 @@ class NeedsAssignee extends Error {
   }
 }
 
-function showDone(done: Issue[], requested: number, agent: string | undefined) {
+async function showDone(done: Issue[], requested: number, agent: Delegation['agent']) {
   const [first] = done
   if (!first) return
-  if (requested === 1) return showToast(agent ? `Delegated to ${agent}` : 'Delegation removed')
+  if (requested === 1) {
+    if (!agent) return showToast('Delegation removed')
+    const sessionId = await openedSession(first.id, agent.id)
+    if (sessionId) revealSession(sessionId)
+    const link = sessionId && {
+      label: 'View session',
+      href: `/issue/${knownIssue(first.id)?.code ?? first.code}#${anchorOf(sessionId)}`,
+    }
+    return showToast(`Delegated to ${agent.name}`, link ? { link } : {})
+  }
   const issues = done.length === 1 ? first.code : `${done.length} issues`
-  showToast(agent ? `${issues} delegated to ${agent}` : `${issues}: delegation removed`)
+  showToast(agent ? `${issues} delegated to ${agent.name}` : `${issues}: delegation removed`)
+}
+
+/** The session that the delegation opened. Without it the message has no link. */
+async function openedSession(issueId: string, agentId: string) {
+  const sessions = await queries.fetchQuery({ ...issueSessionsQuery(issueId), staleTime: 0 }).catch(() => [])
+  return sessions.find(({ app_user_id, ended_at, comment }) => app_user_id === agentId && !ended_at && !comment)?.id
 }
 
 function showRefused(asked: number, refused: number, problem: unknown) {

@@ -10,12 +10,10 @@ interface Props {
   delivery: DeliveryDetail
   /** A redelivery was requested and has not finished. */
   queued: boolean
-  /** The endpoint is disabled: only redeliveries are sent. */
-  held: boolean
 }
 
 /** All attempts, and the next one. */
-export function Attempts({ delivery: { attempts, status, next_attempt_at }, queued, held }: Props) {
+export function Attempts({ delivery: { attempts, status, held, next_attempt_at }, queued }: Props) {
   const isPending = status === 'pending'
   if (attempts.length === 0 && !isPending && !queued) return <p className="text-ink-2">No attempts.</p>
   return (
@@ -40,7 +38,7 @@ export function Attempts({ delivery: { attempts, status, next_attempt_at }, queu
           <p className="font-medium">{attempts.length === 0 ? 'First attempt' : 'Next attempt'}</p>
           <p className="text-ink-2">
             {held ? (
-              'Held. It is sent when the webhook is enabled.'
+              'Held. It is sent when the webhook is enabled and earlier deliveries of the session were sent.'
             ) : next_attempt_at ? (
               <NextAttempt at={next_attempt_at} />
             ) : (

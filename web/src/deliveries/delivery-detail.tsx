@@ -1,5 +1,6 @@
-import type { DeliveryDetail as Detail, EndpointState } from '@baton/protocol'
+import type { DeliveryDetail as Detail } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { RotateCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { isBatonError } from '../data/api.ts'
@@ -22,11 +23,10 @@ interface Props {
   endpoint: Endpoint
   /** Current URL of the endpoint. */
   url: string
-  state: EndpointState
   deliveryId: string
 }
 
-export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
+export function DeliveryDetail({ endpoint, url, deliveryId }: Props) {
   // Number of attempts when a redelivery was requested; it is finished when there are more.
   const [attemptsBefore, setAttemptsBefore] = useState<number | null>(null)
   const query = useQuery(deliveryQuery(endpoint, deliveryId, attemptsBefore !== null))
@@ -43,7 +43,7 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
     <Loaded query={query}>
       {(delivery) => (
         <>
-          <Summary delivery={delivery} held={state !== 'enabled'} />
+          <Summary delivery={delivery} />
           <Actions
             endpoint={endpoint}
             url={url}
@@ -52,7 +52,7 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
             onQueued={() => setAttemptsBefore(delivery.attempts.length)}
           />
           <Section title="Attempts">
-            <Attempts delivery={delivery} queued={attemptsBefore !== null} held={state !== 'enabled'} />
+            <Attempts delivery={delivery} queued={attemptsBefore !== null} />
           </Section>
           <Request delivery={delivery} />
         </>
@@ -61,11 +61,11 @@ export function DeliveryDetail({ endpoint, url, state, deliveryId }: Props) {
   )
 }
 
-const Summary = ({ delivery, held }: { delivery: Detail; held: boolean }) => (
+const Summary = ({ delivery }: { delivery: Detail }) => (
   <dl className="grid grid-cols-[max-content_minmax(0,1fr)] items-center gap-x-6 gap-y-1.5 [&_dt]:text-ink-3">
     <dt>Status</dt>
     <dd>
-      <DeliveryPill status={delivery.status} attempts={delivery.attempts} held={held} />
+      <DeliveryPill delivery={delivery} />
     </dd>
     <dt>Event</dt>
     <dd>
@@ -74,6 +74,17 @@ const Summary = ({ delivery, held }: { delivery: Detail; held: boolean }) => (
         {delivery.type}.{delivery.action}
       </span>
     </dd>
+    {delivery.issue && (
+      <>
+        <dt>Issue</dt>
+        <dd className="truncate">
+          <Link to="/issue/$code" params={{ code: delivery.issue.code }} className="underline underline-offset-2">
+            {delivery.issue.code}
+          </Link>{' '}
+          {delivery.issue.title}
+        </dd>
+      </>
+    )}
     <dt>Occurred</dt>
     <dd className="tabular">{exactTime(delivery.created_at)}</dd>
     <dt>Delivery ID</dt>
@@ -141,7 +152,7 @@ function Actions({ endpoint, url, delivery, queued, onQueued }: ActionProps) {
   )
 }
 
-function redeliverErrorText(error: unknown): string {
+export function redeliverErrorText(error: unknown): string {
   if (isBatonError(error, 'DELIVERY_CANCELED')) {
     return 'The delivery was canceled: its webhook was deleted, its app was uninstalled, or it was held for 30 days.'
   }

@@ -14,27 +14,26 @@ export const EndpointPill = ({ state }: { state: EndpointState }) => (
   </Pill>
 )
 
-const statuses: Record<DeliveryStatus, { label: string; tone: Tone }> = {
+const statuses: Record<DeliveryStatus | 'held', { label: string; tone: Tone }> = {
   pending: { label: 'Pending', tone: 'info' },
+  held: { label: 'Held', tone: 'neutral' },
   succeeded: { label: 'Delivered', tone: 'ok' },
   failed: { label: 'Failed', tone: 'bad' },
   canceled: { label: 'Canceled', tone: 'neutral' },
 }
-export const statusLabel = (status: DeliveryStatus) => statuses[status].label
+export const statusLabel = (status: keyof typeof statuses) => statuses[status].label
 
-/** Shows a pending delivery as Held while the endpoint is disabled, and as Retrying after a failure. */
-export function DeliveryPill({ status, attempts, held }: Pick<Delivery, 'status' | 'attempts'> & { held: boolean }) {
-  if (held && status === 'pending') {
-    return (
-      <Pill tone="neutral" dot="still">
-        Held
-      </Pill>
-    )
-  }
+/** Shows a held delivery as Held, and a pending one as Retrying after a failure. */
+export function DeliveryPill({ delivery: { status, attempts, held } }: { delivery: Delivery }) {
   const retrying = status === 'pending' && attempts.length > 0
+  const { label, tone } = held
+    ? statuses.held
+    : retrying
+      ? { label: 'Retrying', tone: 'warn' as const }
+      : statuses[status]
   return (
-    <Pill tone={retrying ? 'warn' : statuses[status].tone} dot={status === 'pending' ? 'pulsing' : 'still'}>
-      {retrying ? 'Retrying' : statuses[status].label}
+    <Pill tone={tone} dot={status === 'pending' && !held ? 'pulsing' : 'still'}>
+      {label}
     </Pill>
   )
 }
@@ -51,6 +50,10 @@ const actionLabels: Record<string, string> = { create: 'created', update: 'chang
 /** "Issue changed", "Test ping". */
 export const eventLabel = ({ type, action }: Pick<Delivery, 'type' | 'action'>) =>
   eventLabels[`${type} ${action}`] ?? `${type} ${actionLabels[action] ?? action}`
+
+/** "ENG-4 Issue changed", "Test ping". */
+export const deliveryTitle = (delivery: Delivery) =>
+  delivery.issue ? `${delivery.issue.code} ${eventLabel(delivery)}` : eventLabel(delivery)
 
 interface FailureText {
   /** Starts in lower case, to follow other text. */
@@ -69,7 +72,7 @@ export const failureReasons: Record<FailureReason, FailureText> = {
     short: 'the address is not allowed',
     meaning: 'Webhooks may not use private or local addresses, or ports other than 443 and 8443.',
     check:
-      'Use a public https URL. For your own machine, use npx baton listen, or ask the operator of this instance to allow the address.',
+      'Use a public https URL. For your own machine, use the command baton listen, or ask the operator of this instance to allow the address.',
   },
   network_error: {
     short: 'the receiver could not be reached',

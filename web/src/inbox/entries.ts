@@ -1,5 +1,6 @@
 import type { InboxEntry, InboxKind } from '@baton/protocol'
 import { AtSign, Bot, CircleUser, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
+import { isolated } from '../ui/isolated.ts'
 
 interface Kind {
   icon: LucideIcon
@@ -22,13 +23,22 @@ const kinds: Record<InboxKind, Kind> = {
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
 
-export const sentenceOf = (entry: InboxEntry) => kinds[entry.kind].sentence(entry.actor?.name ?? 'A former member')
+export const sentenceOf = (entry: InboxEntry) =>
+  kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
 
 /** The code of the entry's issue, if it has one. */
 export const issueCodeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]
 
-/** The page to open: an agent session for entries about one, otherwise the path of the entry's URL. */
-export function linkOf({ kind, url, subject_id }: InboxEntry): { to: string; hash?: string } {
+/**
+ * The page to open: an agent session for entries about one, the install dialog for a request, otherwise the path of the
+ * entry's URL.
+ */
+export function linkOf({ kind, url, subject_id }: InboxEntry): {
+  to: string
+  hash?: string
+  search?: (current: object) => object
+} {
+  if (kind === 'install_request') return { to: '/inbox', search: (current) => ({ ...current, install: subject_id }) }
   if (kind === 'agent_needs_you' || kind === 'agent_finished') return { to: `/agent-session/${subject_id}` }
   if (!URL.canParse(url)) return { to: '/inbox' }
   const { pathname, hash } = new URL(url)

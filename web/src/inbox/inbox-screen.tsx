@@ -2,6 +2,7 @@ import type { InboxEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { CheckCheck, Inbox, Mail, MailOpen } from 'lucide-react'
+import { lazy, Suspense } from 'react'
 import { inboxQuery } from '../data/inbox.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
@@ -13,10 +14,14 @@ import { Time } from '../ui/time.tsx'
 import { iconOf, issueCodeOf, linkOf, sentenceOf } from './entries.ts'
 import { markAllRead, markRead } from './read.ts'
 
+const InstallRequest = lazy(() =>
+  import('./install-request.tsx').then((module) => ({ default: module.InstallRequest })),
+)
+
 /** The user's notifications, newest first. */
 export function InboxScreen() {
   const { data, error, refetch } = useQuery(inboxQuery)
-  const { unread: unreadOnly } = useSearch({ from: '/person/inside/inbox' })
+  const { unread: unreadOnly, install } = useSearch({ from: '/person/inside/inbox' })
   const navigate = useNavigate()
   const unread = data?.filter(({ read_at }) => !read_at) ?? []
   const showUnread = (only: boolean) =>
@@ -47,6 +52,14 @@ export function InboxScreen() {
         </>
       }
     >
+      {install && (
+        <Suspense>
+          <InstallRequest
+            appId={install}
+            onClose={() => void navigate({ to: '/inbox', search: ({ unread }) => (unread ? { unread } : {}) })}
+          />
+        </Suspense>
+      )}
       {data ? (
         <Entries entries={unreadOnly ? unread : data} unreadOnly={unreadOnly === true} all={data} />
       ) : error ? (

@@ -1,6 +1,6 @@
 import type { InboxEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { api, queries } from '../data/api.ts'
 import { inboxQuery } from '../data/inbox.ts'
 import { showError, showToast } from '../ui/toast.tsx'
@@ -45,6 +45,32 @@ export function useMarkSeen(code: string, opened: boolean) {
     const ids = entries.filter((entry) => !entry.read_at && issueCodeOf(entry) === code).map(({ id }) => id)
     if (ids.length > 0) void markEach(ids, true)
   }, [code, opened, isLoaded])
+}
+
+const finishedIn = (sessionId: string) => (entries: InboxEntry[]) =>
+  entries.find(({ kind, subject_id, read_at }) => kind === 'agent_finished' && subject_id === sessionId && !read_at)
+    ?.id ?? null
+
+/** Marks "finished" as read if the user watched it: it arrives while the session is on the screen of a visible tab. */
+export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | null>) {
+  const { data: entryId } = useQuery({ ...inboxQuery, select: finishedIn(sessionId) })
+  const onScreen = useRef(false)
+  const before = useRef<string | null | undefined>(undefined)
+  useEffect(() => {
+    if (!ref.current) return
+    const observer = new IntersectionObserver(([entry]) => {
+      onScreen.current = entry?.isIntersecting ?? false
+    })
+    observer.observe(ref.current)
+    return () => observer.disconnect()
+  }, [ref])
+  useEffect(() => {
+    if (entryId === undefined) return
+    // An entry that was there before was not watched.
+    if (before.current === undefined) before.current = entryId
+    const isNew = entryId !== before.current
+    if (entryId && isNew && onScreen.current && document.visibilityState === 'visible') void markEach([entryId], true)
+  }, [entryId])
 }
 
 export async function markAllRead(entries: InboxEntry[]) {

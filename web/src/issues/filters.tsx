@@ -1,12 +1,13 @@
 import { ListFilter, Search, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
-import { usePicker } from '../ui/picker.tsx'
+import { none, usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
 import type { Directory } from './fields/directory.ts'
-import { nameOf, optionsOf } from './fields/field.tsx'
+import { matching, nameOf, optionsOf } from './fields/field.tsx'
 import { filterFields, filterLabel, idFromUrl } from './fields/fields.tsx'
-import { type IssueSearch, isFiltered, valuesOf, withoutFilters, withValues } from './fields/search.ts'
+import { mark } from './fields/options.tsx'
+import { type IssueSearch, isFiltered, isNegated, valuesOf, withoutFilters, withValues } from './fields/search.ts'
 
 type FilterField = (typeof filterFields)[number]
 
@@ -28,9 +29,13 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
     let chosen = valuesOf(search, field.id)
     let picked = false
     const idOf = (value: string) => idFromUrl(field, value, directory)
+    const { conditions } = field
+    const all = optionsOf(field, directory)
     ask(anchor, {
-      title: `${filterLabel(field)} is`,
-      options: optionsOf(field, directory),
+      title: `${filterLabel(field)} ${operatorOf(isNegated(search, field.id), chosen.length)}`,
+      // Dates can be typed.
+      options: conditions ? async (query) => [...matching(all, query), ...(await conditions.search(query))] : all,
+      ...(conditions && { footer: 'Or type a date: tomorrow, next Friday, 24 Dec.' }),
       multiple: true,
       selected: chosen.map(idOf),
       onPick: (id) => {
@@ -47,7 +52,7 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
   const askField = (anchor: Element | null) =>
     ask(anchor, {
       title: 'Filter by',
-      options: filterFields.map((field) => ({ value: field.id, label: filterLabel(field) })),
+      options: filterFields.map((field) => ({ value: field.id, label: filterLabel(field), icon: mark(field.icon) })),
       onPick: (value) => {
         const field = filterFields.find(({ id }) => id === value)
         // In the same menu, so that typing continues there.
@@ -61,6 +66,7 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
       title: 'Clear filters',
       section: 'View',
       keys: 'shift+f',
+      ...(!isFiltered(search) && { hidden: true }),
       run: () => onSearch(withoutFilters),
     },
   ])
@@ -77,15 +83,22 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
       >
         Filter
       </Button>
-      {set.map((field) => (
-        <Chip
-          key={field.id}
-          name={filterLabel(field)}
-          value={listText(valuesOf(search, field.id).map((value) => valueName(field, value, directory)))}
-          onEdit={(anchor) => askValues(anchor, field)}
-          onRemove={() => onSearch((before) => withValues(before, field.id, []))}
-        />
-      ))}
+      {set.map((field) => {
+        const values = valuesOf(search, field.id)
+        const negated = isNegated(search, field.id)
+        return (
+          <Chip
+            key={field.id}
+            name={filterLabel(field)}
+            operator={operatorOf(negated, values.length)}
+            opposite={operatorOf(!negated, values.length)}
+            value={listText(values.map((value) => valueName(field, value, directory)))}
+            onOperator={() => onSearch((before) => withValues(before, field.id, values, !negated))}
+            onEdit={(anchor) => askValues(anchor, field)}
+            onRemove={() => onSearch((before) => withValues(before, field.id, []))}
+          />
+        )
+      })}
       {isFiltered(search) && (
         <Button size="sm" look="quiet" onClick={() => onSearch(withoutFilters)}>
           Clear
@@ -97,31 +110,62 @@ export function Filters({ search, directory, onSearch, onLeave, actions }: Props
   )
 }
 
-const valueName = (field: FilterField, value: string, directory: Directory) =>
-  value === 'me' ? 'Me' : nameOf(field, idFromUrl(field, value, directory), directory)
+function valueName(field: FilterField, value: string, directory: Directory) {
+  if (value === 'me') return 'Me'
+  if (!field.conditions || value === none) return nameOf(field, idFromUrl(field, value, directory), directory)
+  const name = field.conditions.labelOf(value)
+  return /^(In|Before|After|Today|Overdue)\b/.test(name) ? name.charAt(0).toLowerCase() + name.slice(1) : name
+}
 
-const listText = (values: string[]) => (values.length > 2 ? `${values.length} values` : values.join(' or '))
+const operatorOf = (negated: boolean, count: number) =>
+  count > 1 ? (negated ? 'is none of' : 'is any of') : negated ? 'is not' : 'is'
 
-const Chip = (props: { name: string; value: string; onEdit: (anchor: Element) => void; onRemove: () => void }) => (
-  <span className="inline-flex h-6 max-w-full items-center rounded border border-line-strong bg-surface text-xs">
-    <button
-      type="button"
-      onClick={({ currentTarget }) => props.onEdit(currentTarget)}
-      className="h-full min-w-0 truncate rounded-l px-2 hover:bg-hover"
-    >
-      <span className="text-ink-3">{props.name} is </span>
-      <span className="font-medium">{props.value}</span>
-    </button>
-    <button
-      type="button"
-      aria-label={`Remove filter: ${props.name} is ${props.value}`}
-      onClick={props.onRemove}
-      className="flex h-full w-6 shrink-0 items-center justify-center rounded-r border-l text-ink-3 hover:bg-hover hover:text-ink"
-    >
-      <X size={12} aria-hidden />
-    </button>
-  </span>
-)
+const listText = (values: string[]) => (values.length > 3 ? `${values.length} values` : values.join(', '))
+
+interface ChipProps {
+  name: string
+  operator: string
+  /** The operator that replaces it when it is clicked. */
+  opposite: string
+  value: string
+  onOperator: () => void
+  onEdit: (anchor: Element) => void
+  onRemove: () => void
+}
+
+function Chip({ name, operator, opposite, value, onOperator, onEdit, onRemove }: ChipProps) {
+  const words = `${name} ${operator} ${value}`
+  return (
+    <span className="inline-flex h-6 max-w-full items-center rounded border border-line-strong bg-surface text-xs">
+      <span className="shrink-0 pl-2 text-ink-3">{name}</span>
+      <button
+        type="button"
+        aria-label={`${operator}: change to “${name} ${opposite}”`}
+        title={`Change to “${opposite}”`}
+        onClick={onOperator}
+        className="h-full shrink-0 px-1 text-ink-2 hover:bg-hover hover:text-ink"
+      >
+        {operator}
+      </button>
+      <button
+        type="button"
+        aria-label={words}
+        onClick={({ currentTarget }) => onEdit(currentTarget)}
+        className="h-full min-w-0 truncate pr-2 pl-1 font-medium hover:bg-hover"
+      >
+        {value}
+      </button>
+      <button
+        type="button"
+        aria-label={`Remove filter: ${words}`}
+        onClick={onRemove}
+        className="flex h-full w-6 shrink-0 items-center justify-center rounded-r border-l text-ink-3 hover:bg-hover hover:text-ink"
+      >
+        <X size={12} aria-hidden />
+      </button>
+    </span>
+  )
+}
 
 const delayMs = 120
 

@@ -24,6 +24,8 @@ interface Props {
 export function useRowCommands(props: Props) {
   const { current, selection, pageSize, focus, runAction, sideways, expandAll } = props
   const { latest } = current
+  /** Without it, commands on issues would do nothing, so the palette does not list them. */
+  const hasTarget = current.row !== undefined || selection.issues.length > 0
   const to = (index: number) => {
     current.goTo(index)
     focus()
@@ -50,6 +52,7 @@ export function useRowCommands(props: Props) {
     title,
     section: 'Issue',
     ...(keys && { keys }),
+    ...(!hasTarget && { hidden: true }),
     run: () => runAction(action),
   })
   useCommands([
@@ -84,7 +87,14 @@ export function useRowCommands(props: Props) {
     hidden('issues.open', 'Open', 'enter', props.open),
     hidden('issues.open-page', 'Open full page', 'o', props.open),
     hidden('issues.peek', 'Preview', 'space', props.peek),
-    { id: 'issues.rename', title: 'Rename', section: 'Issue', keys: 'r', run: props.rename },
+    {
+      id: 'issues.rename',
+      title: 'Rename',
+      section: 'Issue',
+      keys: 'r',
+      ...(!current.row && { hidden: true }),
+      run: props.rename,
+    },
     ...bulkFields.map((field) => action(`issues.${field.id}`, field.action ?? field.label, field.keys, field.id)),
     action('issues.move', 'Move to…', 'm', 'move'),
     action('issues.delete', 'Delete', '#', 'delete'),

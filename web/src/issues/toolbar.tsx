@@ -69,7 +69,7 @@ function useTitle(search: IssueSearch, directory: Directory): string {
   if (view) return view.name
   const { team, assignee, ...others } = search
   const narrowed = queryOf(others) !== queryOf(withoutFilters(search))
-  if (team && !team.includes(',') && !narrowed)
+  if (team && !/[,!]/.test(team) && !narrowed)
     return nameOf(fields.team, idFromUrl(fields.team, team, directory), directory)
   if ((assignee === user.id || assignee === 'me') && !team && !narrowed) return 'My issues'
   return 'Issues'

@@ -8,12 +8,14 @@ import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Choices, Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Notice } from '../ui/states.tsx'
 import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { Profile } from './profile.tsx'
 
 export function AccountScreen() {
   const { user } = useMe()
@@ -23,10 +25,13 @@ export function AccountScreen() {
       <div className="flex items-center gap-4">
         <Avatar name={user.display_name} size={48} />
         <div className="min-w-0">
-          <p className="truncate text-lg font-semibold">{user.display_name}</p>
+          <p className="truncate text-lg font-semibold">
+            <bdi>{user.display_name}</bdi>
+          </p>
           <p className="truncate text-ink-2">{user.email}</p>
         </div>
       </div>
+      <Profile />
       <Choices<Theme>
         label="Theme"
         name="theme"
@@ -108,9 +113,11 @@ function Programs() {
               {programs.map(({ id, client_name, workspace, scopes, created_at, last_used_at }) => (
                 <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
                   <div className="min-w-0 flex-1">
-                    <p className="truncate font-medium">{client_name}</p>
+                    <p className="truncate font-medium">
+                      <bdi>{client_name}</bdi>
+                    </p>
                     <p className="text-xs text-ink-2">
-                      {workspace.name} · {scopes.join(', ')} · connected <Time at={created_at} />
+                      <bdi>{workspace.name}</bdi> · {scopes.join(', ')} · connected <Time at={created_at} />
                       {last_used_at ? (
                         <>
                           , last used <Time at={last_used_at} />
@@ -132,7 +139,7 @@ function Programs() {
       <Confirm
         open={disconnecting !== null}
         onClose={() => setDisconnecting(null)}
-        title={`Disconnect ${disconnecting?.name}?`}
+        title={`Disconnect ${isolated(disconnecting?.name)}?`}
         action="Disconnect"
         onConfirm={async () => {
           if (disconnecting) await api.endProgram({ program_id: disconnecting.id })

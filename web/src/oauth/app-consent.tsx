@@ -1,15 +1,12 @@
 import type { ConsentRequest } from '@baton/protocol'
-import { scopeWords } from '@baton/protocol/scope-words'
-import { Check, Webhook, X } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { listenUrl } from '../agent-apps/manifest.ts'
-import { eventTexts, missingScopes, neverAllowed, scopeNames } from '../agent-apps/scopes.ts'
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
-import { Card } from '../ui/layout.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
-import { type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import { ActsAs, AppAccess } from './app-access.tsx'
 import { ConsentHeader } from './consent-header.tsx'
 
 /** Consent page for installing an agent app. */
@@ -21,50 +18,15 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
     <div className="space-y-5">
       <ConsentHeader
         request={request}
-        title={installed ? `Update ${name} in ${workspace}` : `Install ${name} in ${workspace}`}
+        title={
+          installed
+            ? `Update ${isolated(name)} in ${isolated(workspace)}`
+            : `Install ${isolated(name)} in ${isolated(workspace)}`
+        }
       />
-      <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">
-        It acts as <strong className="font-semibold">{name}</strong>, not as you.
-      </p>
+      <ActsAs name={name} />
       {!can_approve && <InstallRefused request={request} name={name} />}
-      <Card className="divide-y">
-        <Part title="It can">
-          {scopeNames
-            .filter((scope) => scopes.includes(scope))
-            .map((scope) => (
-              <Line key={scope} can>
-                {scopeWords[scope].can}
-              </Line>
-            ))}
-        </Part>
-        <Part title="It cannot">
-          {[...missingScopes(scopes).map((scope) => scopeWords[scope].cannot), ...neverAllowed].map((text) => (
-            <Line key={text}>{text}</Line>
-          ))}
-        </Part>
-        <Part title="It will receive">
-          {webhook ? (
-            <li className="flex gap-2.5">
-              <Webhook size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
-              <span>
-                {webhook.host === new URL(listenUrl).host ? (
-                  <>
-                    On the machine that runs <code className="font-mono text-xs">npx baton listen</code>, not at a URL:
-                  </>
-                ) : (
-                  <>
-                    At <strong className="font-semibold">{webhook.host}</strong>:
-                  </>
-                )}{' '}
-                {[...webhook.always, ...webhook.resource_types].map((type) => eventTexts[type] ?? type).join('; ')}.
-                Only for the teams you select.
-              </span>
-            </li>
-          ) : (
-            <Line>No events: it has no webhook</Line>
-          )}
-        </Part>
-      </Card>
+      <AppAccess scopes={scopes} webhook={webhook} />
       {can_approve ? (
         <Decision request={request} name={name} />
       ) : (
@@ -74,32 +36,14 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
   )
 }
 
-const Part = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className="px-4 py-3">
-    <h2 className="mb-1.5 text-xs font-semibold text-ink-2">{title}</h2>
-    <ul className="space-y-1.5">{children}</ul>
-  </section>
-)
-
-const Line = ({ can, children }: { can?: boolean; children: ReactNode }) => (
-  <li className="flex gap-2.5">
-    {can ? (
-      <Check size={15} aria-hidden className="mt-0.5 shrink-0 text-ok" />
-    ) : (
-      <X size={15} aria-hidden className="mt-0.5 shrink-0 text-ink-3" />
-    )}
-    <span>{children}</span>
-  </li>
-)
-
 /** Team selection, install and cancel. */
 function Decision({ request, name }: { request: ConsentRequest; name: string }) {
   const { teams, installed } = request
-  const [coverage, setCoverage] = useState<TeamCoverage>(installed ?? { all_teams: true, team_ids: [] })
-  const { all_teams, team_ids } = coverage
+  // Nothing is preselected the first time, so that access to all teams is always a decision.
+  const [coverage, setCoverage] = useState<TeamCoverage | null>(installed)
   const form = useForm(async () => {
-    const selection = all_teams ? { all_teams } : { team_ids }
-    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...selection })
+    if (!isChosen(coverage)) return
+    const { redirect_to } = await api.approveConsent({ request_id: request.id, ...coverageFields(coverage) })
     location.assign(redirect_to)
   })
   return (
@@ -115,8 +59,9 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
       {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       <div className="flex flex-wrap justify-end gap-2">
         <DenyButton request={request}>Cancel</DenyButton>
-        <Button type="submit" look="primary" busy={form.busy} disabled={!all_teams && team_ids.length === 0}>
-          {installed ? `Update ${name}` : `Install ${name}`}
+        <Button type="submit" look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
+          {installed ? 'Update ' : 'Install '}
+          <bdi>{name}</bdi>
         </Button>
       </div>
     </form>
@@ -135,7 +80,7 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
   return (
     <Notice
       tone="warn"
-      title={`You cannot install ${name}`}
+      title={`You cannot install ${isolated(name)}`}
       actions={
         workspace &&
         !requested && (
@@ -146,10 +91,13 @@ function InstallRefused({ request, name }: { request: ConsentRequest; name: stri
       }
     >
       {requested ? (
-        <span role="status">Request sent to the owners and admins of {workspace?.name}. Nothing was installed.</span>
+        <span role="status">
+          Request sent to the owners and admins of <bdi>{workspace?.name}</bdi>. Nothing was installed.
+        </span>
       ) : (
         <>
-          Only owners and admins of {workspace?.name ?? 'its workspace'} can install apps. Nothing was installed.
+          Only owners and admins of <bdi>{workspace?.name ?? 'its workspace'}</bdi> can install apps. Nothing was
+          installed.
           {form.problem && <span role="alert"> {form.problem}</span>}
         </>
       )}

@@ -21,10 +21,10 @@ export function ConsentHeader({ request, title }: { request: ConsentRequest; tit
                   rel="noreferrer noopener"
                   className="underline underline-offset-2"
                 >
-                  {developer.name}
+                  <bdi>{developer.name}</bdi>
                 </a>
               ) : (
-                developer.name
+                <bdi>{developer.name}</bdi>
               )}
               {' · '}
             </>

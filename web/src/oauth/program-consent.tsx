@@ -7,6 +7,7 @@ import { useMe } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Choices } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Card } from '../ui/layout.tsx'
 import { Notice } from '../ui/states.tsx'
 import { DenyButton } from './app-consent.tsx'
@@ -24,8 +25,8 @@ export function ProgramConsent({ request }: { request: ConsentRequest }) {
   })
   return (
     <form onSubmit={form.submit} className="space-y-5">
-      <ConsentHeader request={request} title={`Connect ${client_name}`} />
-      <Notice tone="warn" title={`It acts as you, ${user.display_name}`}>
+      <ConsentHeader request={request} title={`Connect ${isolated(client_name)}`} />
+      <Notice tone="warn" title={`It acts as you, ${isolated(user.display_name)}`}>
         Its actions appear under your name. The program chose its own name: continue only if you started it yourself and
         it runs at <strong className="font-semibold">{redirect_host}</strong>.
       </Notice>

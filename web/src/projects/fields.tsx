@@ -61,7 +61,7 @@ const day = (key: 'start_date' | 'target_date', about: Pick<FieldRecord, 'label'
     options: () => [],
     search: async (query) => daysFor(query, new Date(), none),
     change: (_, value) => ({ [key]: orNull(value) }),
-    footer: () => 'Or type a date, such as 2026-12-24.',
+    calendar: true,
   } satisfies FieldRecord
 }
 

@@ -32,7 +32,9 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
   return (
     <div className="flex h-8 items-center gap-2 border-b">
       <Flag size={13} aria-hidden className="shrink-0 text-ink-3" />
-      <h3 className="min-w-0 truncate font-medium">{name}</h3>
+      <h3 className="min-w-0 truncate font-medium">
+        <bdi>{name}</bdi>
+      </h3>
       {target_date && (
         <span className={cx('tabular shrink-0 text-xs', late ? 'text-bad-ink' : 'text-ink-3')}>
           {late ? 'was due' : 'due'} {dayOf(target_date)}

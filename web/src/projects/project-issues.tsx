@@ -10,6 +10,7 @@ import { editIssues } from '../issues/edit/edit.ts'
 import { byPriority, PriorityIcon, priorityLabel, StatusIcon, statuses, statusLabel } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, buttonClass, IconButton } from '../ui/button.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { none, orNull, usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
@@ -159,7 +160,7 @@ function IssueRow({ issue, milestones }: { issue: Issue; milestones: Milestone[]
       )}
       <span className="mr-2 flex w-5 shrink-0 justify-center" title={assignee?.display_name}>
         {assignee && <Avatar name={assignee.display_name} src={assignee.avatar_url} size={20} />}
-        <span className="sr-only">{assignee ? `assigned to ${assignee.display_name}` : 'unassigned'}</span>
+        <span className="sr-only">{assignee ? `assigned to ${isolated(assignee.display_name)}` : 'unassigned'}</span>
       </span>
     </li>
   )

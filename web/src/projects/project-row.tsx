@@ -6,6 +6,7 @@ import { PriorityIcon, priorityLabel } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { cx } from '../ui/class-names.ts'
 import { dayOf, isPast } from '../ui/day.ts'
+import { isolated } from '../ui/isolated.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { rowItem } from '../ui/rows.ts'
 import { type Count, issueCount } from './group-projects.ts'
@@ -100,11 +101,13 @@ function TargetDay({ project: { target_date, status } }: { project: Project }) {
 function Lead({ id }: { id: string | null }) {
   const lead = usePeople().get(id ?? '')
   return (
-    <span className="flex w-5 shrink-0" title={lead && `Lead: ${lead.display_name}`}>
+    <span className="flex w-5 shrink-0" title={lead && `Lead: ${isolated(lead.display_name)}`}>
       {lead && (
         <>
           <Avatar name={lead.display_name} src={lead.avatar_url} size={20} />
-          <span className="sr-only">Lead: {lead.display_name}</span>
+          <span className="sr-only">
+            Lead: <bdi>{lead.display_name}</bdi>
+          </span>
         </>
       )}
     </span>

@@ -50,9 +50,9 @@ const globalCommands: Command[] = [
   create('agent', 'Create personal agent', 'n a', { name: 'personal-agent' }),
 ]
 const themes: Command[] = [
-  { id: 'theme.light', title: 'Light theme', section: 'View', run: () => chooseTheme('light') },
-  { id: 'theme.dark', title: 'Dark theme', section: 'View', run: () => chooseTheme('dark') },
-  { id: 'theme.system', title: 'System theme', section: 'View', run: () => chooseTheme('system') },
+  { id: 'theme.light', title: 'Light theme', section: 'Settings', run: () => chooseTheme('light') },
+  { id: 'theme.dark', title: 'Dark theme', section: 'Settings', run: () => chooseTheme('dark') },
+  { id: 'theme.system', title: 'System theme', section: 'Settings', run: () => chooseTheme('system') },
 ]
 
 /** Commands that are available on every screen. */
@@ -71,8 +71,8 @@ export function GlobalCommands({ closeDrawer }: { closeDrawer: (() => void) | un
   useCommands([
     ...globalCommands,
     ...places(user.id).map(goTo('Go to')),
-    ...themes,
     ...[...settings, ...(isManager ? managing : [])].map(goTo('Settings')),
+    ...themes,
   ])
   useCommands(
     closeDrawer

@@ -1,25 +1,13 @@
-import type { Issue } from '@baton/protocol'
-import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
-import { api } from '../data/api.ts'
-import { useIssues } from '../data/issues.ts'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { showOverlay, useOverlay } from '../data/overlay.ts'
-import { StatusIcon } from '../issues/fields/values.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { useCommandList } from '../ui/shortcuts.ts'
+import { commandIcon, listedCommands } from './palette-commands.ts'
+import { type Entry, matches, useFound } from './palette-search.tsx'
 
-interface Entry {
-  id: string
-  section: string
-  title: string
-  icon?: ReactNode
-  keys?: string | undefined
-  run: () => void
-}
-
-/** Searches issues and the commands of this screen. */
+/** Searches the workspace, and lists the commands of this screen. */
 export function Palette() {
   const open = useOverlay()?.name === 'palette'
   return (
@@ -29,61 +17,35 @@ export function Palette() {
   )
 }
 
-const matches = (wanted: string, title: string) =>
-  wanted.split(/\s+/).every((word) => title.toLowerCase().includes(word))
-
-/** Loaded issues at once, then the results of a search on the server. */
-function useFoundIssues(wanted: string): Issue[] {
-  const { issues, complete } = useIssues()
-  const [remote, setRemote] = useState<Issue[]>([])
-  useEffect(() => {
-    setRemote([])
-    if (wanted.length < 2) return
-    let current = true
-    const timer = setTimeout(
-      async () => {
-        const found = await api.listIssues({ query: wanted, limit: 20 }).catch(() => ({ data: [] }))
-        if (current) setRemote(found.data)
-      },
-      complete ? 250 : 100,
-    )
-    return () => {
-      current = false
-      clearTimeout(timer)
-    }
-  }, [wanted, complete])
-  return useMemo(() => {
-    if (!wanted) return []
-    const local = issues.filter(({ code, title }) => matches(wanted, `${code} ${title}`)).slice(0, 12)
-    const known = new Set(local.map(({ id }) => id))
-    return [...local, ...remote.filter(({ id }) => !known.has(id))].slice(0, 20)
-  }, [wanted, issues, remote])
-}
-
 function Search() {
-  const navigate = useNavigate()
-  const commands = useCommandList()
+  const commands = listedCommands(useCommandList())
   const [query, setQuery] = useState('')
-  const [at, setAt] = useState(0)
+  /** By id: results that arrive later must not move the choice to another entry. */
+  const [chosen, setChosen] = useState<string | null>(null)
   const wanted = query.trim().toLowerCase()
-  const issues = useFoundIssues(wanted)
+  const { found, comments, searching } = useFound(wanted)
   const listId = useId()
   const listRef = useRef<HTMLDivElement>(null)
   const entries: Entry[] = [
-    ...issues.map((issue) => ({
-      id: issue.id,
-      section: 'Issues',
-      title: `${issue.code}  ${issue.title}`,
-      icon: <StatusIcon status={issue.status} />,
-      run: () => void navigate({ to: '/issue/$code', params: { code: issue.code } }),
-    })),
-    ...commands.filter(({ hidden, title, section }) => !hidden && matches(wanted, `${section} ${title}`)),
+    ...found,
+    ...commands
+      .filter(({ title, section }) => matches(wanted, `${section} ${title}`))
+      .map((command) => {
+        const Icon = commandIcon(command)
+        return { ...command, icon: <Icon size={15} aria-hidden className="shrink-0 text-ink-3" /> }
+      }),
+    ...comments,
   ]
-  const active = entries[Math.min(at, entries.length - 1)]
+  const at = Math.max(
+    0,
+    entries.findIndex(({ id }) => id === chosen),
+  )
+  const active = entries[at]
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when another entry becomes active
   useEffect(() => {
-    if (active) listRef.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
-  }, [active])
+    listRef.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' })
+  }, [active?.id])
 
   const run = (entry: Entry | undefined) => {
     if (!entry) return
@@ -93,8 +55,9 @@ function Search() {
   }
   const pressed = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(1, entries.length))
-    else if (event.key === 'ArrowUp') setAt((at - 1 + entries.length) % Math.max(1, entries.length))
+    const count = Math.max(1, entries.length)
+    if (event.key === 'ArrowDown') setChosen(entries[(at + 1) % count]?.id ?? null)
+    else if (event.key === 'ArrowUp') setChosen(entries[(at - 1 + count) % count]?.id ?? null)
     else if (event.key === 'Enter') run(active)
     else return
     event.preventDefault()
@@ -107,11 +70,11 @@ function Search() {
         aria-controls={listId}
         aria-activedescendant={active ? `${listId}-${active.id}` : undefined}
         aria-label="Search issues and commands"
-        placeholder="Search issues, or type a command…"
+        placeholder="Search or type a command…"
         value={query}
         onChange={(event) => {
           setQuery(event.target.value)
-          setAt(0)
+          setChosen(null)
         }}
         onKeyDown={pressed}
         className="h-12 shrink-0 border-b bg-transparent px-4 text-lg outline-none placeholder:text-ink-3"
@@ -123,7 +86,9 @@ function Search() {
         aria-label="Results"
         className="min-h-0 flex-1 overflow-y-auto p-1.5"
       >
-        {entries.length === 0 && <p className="px-3 py-4 text-ink-3">No results for “{query}”.</p>}
+        {entries.length === 0 && (
+          <p className="px-3 py-4 text-ink-3">{searching ? 'Searching…' : `No results for “${query}”.`}</p>
+        )}
         {entries.map((entry, index) => (
           <div key={entry.id} role="presentation">
             {entry.section !== entries[index - 1]?.section && (
@@ -138,12 +103,13 @@ function Search() {
               role="option"
               aria-selected={entry === active}
               data-active={entry === active ? '' : undefined}
-              onPointerMove={() => setAt(index)}
+              onPointerMove={() => setChosen(entry.id)}
               onClick={() => run(entry)}
               className={cx('flex h-8 items-center gap-2.5 rounded px-2.5', entry === active && 'bg-hover')}
             >
               {entry.icon}
               <span className="min-w-0 flex-1 truncate">{entry.title}</span>
+              {entry.hint && <span className="max-w-48 shrink-0 truncate text-xs text-ink-3">{entry.hint}</span>}
               {entry.keys && <Kbd keys={entry.keys} />}
             </div>
           </div>

@@ -6,12 +6,14 @@ import { useMe } from '../data/me.ts'
 import { usePeople } from '../data/workspaces.ts'
 import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { MarkdownIssueLink } from '../ui/markdown-issue-link.ts'
 import { MarkdownPeople } from '../ui/markdown-people.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { Sidebar } from './sidebar.tsx'
 
+const IssueChip = lazy(() => import('../issues/issue-chip.tsx').then((module) => ({ default: module.IssueChip })))
 const Overlays = lazy(() => import('./overlays.tsx'))
 
 /** Sidebar, banner and dialogs around every screen of a workspace. */
@@ -56,7 +58,9 @@ export function Shell() {
         <div className="min-h-0 flex-1">
           <Suspense fallback={<Skeletons />}>
             <MarkdownPeople value={usePeople()}>
-              <Outlet />
+              <MarkdownIssueLink value={IssueChip}>
+                <Outlet />
+              </MarkdownIssueLink>
             </MarkdownPeople>
           </Suspense>
         </div>

@@ -100,7 +100,9 @@ export function Sidebar() {
                   >
                     {key[0]}
                   </span>
-                  <span className="min-w-0 flex-1 truncate">{name}</span>
+                  <span className="min-w-0 flex-1 truncate">
+                    <bdi>{name}</bdi>
+                  </span>
                 </Link>
               </li>
             ))}
@@ -114,7 +116,9 @@ export function Sidebar() {
           className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded px-1.5 hover:bg-hover"
         >
           <Avatar name={user.display_name} size={20} />
-          <span className="truncate">{user.display_name}</span>
+          <span className="truncate">
+            <bdi>{user.display_name}</bdi>
+          </span>
         </Link>
         <IconButton
           label="Keyboard shortcuts"
@@ -150,7 +154,9 @@ function WorkspaceMenu() {
           className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded px-1.5 font-semibold hover:bg-hover"
         >
           <img src="/assets/baton.svg" alt="" width={20} height={20} />
-          <span className="min-w-0 flex-1 truncate text-left">{workspace?.name ?? 'Baton'}</span>
+          <span className="min-w-0 flex-1 truncate text-left">
+            <bdi>{workspace?.name ?? 'Baton'}</bdi>
+          </span>
           <ChevronsUpDown size={13} aria-hidden className="text-ink-3" />
         </button>
       }

@@ -1,38 +1,36 @@
 import { hours, momentOf } from './day.ts'
+import { dayIn } from './day-words.ts'
 import type { Option } from './picker.tsx'
 
 const withWeekday = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' })
 
-const utc = (year: number, month: number, day: number) => new Date(Date.UTC(year, month, day))
+const optionOf = (day: string, label?: string): Option => {
+  const date = new Date(momentOf(day))
+  const named = withWeekday.format(date)
+  return { value: momentOf(day), label: label ?? named, hint: label ? named : String(date.getUTCFullYear()) }
+}
 
-const optionOf = (date: Date, label: string, hint?: string): Option => ({
-  value: momentOf(date.toISOString().slice(0, 10)),
-  label,
-  hint,
-})
+const common = ['Today', 'Tomorrow', 'End of this week', 'Next week', 'In two weeks']
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const phrases = [...common, 'In a month', 'Next month', ...weekdays, ...weekdays.map((day) => `Next ${day}`)]
+const mostShown = 7
 
-/** Options for a date: common ones, or the date typed as YYYY-MM-DD. */
+/** Options for a date: common days, those whose words begin like the query, or the day that the query names. */
 export function daysFor(query: string, now: Date, none = 'No due date'): Option[] {
   const wanted = query.trim().toLowerCase()
-  const typed = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(wanted)
-  if (typed) {
-    const [year = 0, month = 1, day = 0] = typed.slice(1).map(Number)
-    const date = utc(year, month - 1, day)
-    return date.getUTCDate() === day ? [optionOf(date, withWeekday.format(date), String(year))] : []
-  }
-  const after = (days: number) => utc(now.getFullYear(), now.getMonth(), now.getDate() + days)
-  const common: [string, number][] = [
-    ['Today', 0],
-    ['Tomorrow', 1],
-    ['End of this week', (5 - now.getDay() + 7) % 7],
-    ['In one week', 7],
-    ['In two weeks', 14],
-    ['In a month', 30],
+  const offered = wanted ? phrases.filter((phrase) => phrase.toLowerCase().startsWith(wanted)) : common
+  const named = offered.slice(0, mostShown).flatMap((phrase) => {
+    const day = dayIn(phrase, now)
+    return day ? [optionOf(day, phrase)] : []
+  })
+  const typed = dayIn(wanted, now)
+  const options = [
+    ...(none.toLowerCase().includes(wanted) ? [{ value: 'none', label: none }] : []),
+    ...named,
+    ...(typed ? [optionOf(typed)] : []),
   ]
-  const options = common.map(([label, days]) => optionOf(after(days), label, withWeekday.format(after(days))))
-  // End of this week may be today.
-  const days = options.filter(({ value }, index) => options.findIndex((one) => one.value === value) === index)
-  return [{ value: 'none', label: none }, ...days].filter(({ label }) => label.toLowerCase().includes(wanted))
+  // Two phrases can name the same day.
+  return options.filter(({ value }, index) => options.findIndex((one) => one.value === value) === index)
 }
 
 /** Options for an estimate: common numbers of hours, or the number typed. */

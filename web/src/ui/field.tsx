@@ -101,7 +101,8 @@ interface Choice<Value extends string> {
 export function Choices<Value extends string>(props: {
   label: string
   name: string
-  value: Value
+  /** Null if none is selected. */
+  value: Value | null
   onChange: (value: Value) => void
   choices: Choice<Value>[]
 }) {

@@ -4,6 +4,7 @@ import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { useMarkdownIssueLink } from './markdown-issue-link.ts'
 import { mentions } from './markdown-mentions.ts'
 import { useMarkdownPeople } from './markdown-people.ts'
 
@@ -28,11 +29,14 @@ const parseUrl = (href: string) => {
 /** Links to other sites open in a new tab and show their host. */
 function Link({ href = '', children }: ComponentProps<'a'>) {
   const navigate = useNavigate()
+  const IssueLink = useMarkdownIssueLink()
   if (href.startsWith('#')) return <a href={href}>{children}</a>
   const url = parseUrl(href)
   if (!url) return <span>{children}</span>
   if (url.origin === location.origin) {
     const path = url.pathname + url.search + url.hash
+    const [, code] = /^\/issue\/([^/]+)$/.exec(url.pathname) ?? []
+    if (code && IssueLink) return <IssueLink code={code} path={path} text={children === href ? null : children} />
     return (
       <a
         href={path}
@@ -77,7 +81,11 @@ function Mention({ id, children }: { id: string; children: ComponentProps<'span'
   const person = useMarkdownPeople().get(id)
   if (!person) return <span>{children}</span>
   const look = person.user_kind === 'human' ? 'bg-accent-wash text-accent-ink' : 'bg-agent-wash text-agent-ink'
-  return <span className={`rounded-sm px-1 font-medium ${look}`}>@{person.display_name}</span>
+  return (
+    <span className={`rounded-sm px-1 font-medium ${look}`}>
+      @<bdi>{person.display_name}</bdi>
+    </span>
+  )
 }
 
 const Span = ({ children, ...rest }: ComponentProps<'span'> & { 'data-mention'?: string }) =>

@@ -2,7 +2,9 @@ import { Check } from 'lucide-react'
 import {
   createContext,
   type KeyboardEvent,
+  lazy,
   type ReactNode,
+  Suspense,
   useContext,
   useEffect,
   useId,
@@ -11,8 +13,11 @@ import {
   useState,
 } from 'react'
 import { cx } from './class-names.ts'
+import { dayOf, momentOf } from './day.ts'
 import { Layer } from './layer.tsx'
 import { messageOf } from './problem.ts'
+
+const Calendar = lazy(() => import('./calendar.tsx'))
 
 export interface Option {
   value: string
@@ -36,6 +41,8 @@ export interface Question {
   onPick: (value: string, option: Option) => void
   /** Shown when no option matches. */
   empty?: ReactNode
+  /** Adds a calendar: the values are moments. */
+  calendar?: boolean
   /** Shown below the options. A link in it must close the menu first. */
   footer?: ReactNode | ((close: () => void) => ReactNode)
 }
@@ -61,7 +68,10 @@ export function PickerHost({ children }: { children: ReactNode }) {
         onClose={() => setAsked(null)}
         anchor={asked?.anchor ?? null}
         label={asked?.question.title ?? ''}
-        className="flex max-h-88 w-72 max-w-[calc(100vw-16px)] flex-col animate-[pop-in_90ms_ease-out]"
+        className={cx(
+          'flex w-72 max-w-[calc(100vw-16px)] flex-col animate-[pop-in_90ms_ease-out]',
+          asked?.question.calendar ? 'max-h-[min(34rem,calc(100dvh-16px))]' : 'max-h-88',
+        )}
       >
         {asked && <OptionList key={asked.question.title} question={asked.question} close={() => setAsked(null)} />}
       </Layer>
@@ -101,7 +111,7 @@ function useOptions({ options }: Question, query: string) {
 }
 
 function OptionList({ question, close }: { question: Question; close: () => void }) {
-  const { title, multiple, onPick, empty = 'No matches.', footer } = question
+  const { title, multiple, onPick, empty = 'No matches.', calendar, footer } = question
   const [query, setQuery] = useState('')
   const [selected, setSelected] = useState(question.selected ?? [])
   const { options, pending, problem } = useOptions(question, query)
@@ -222,6 +232,14 @@ function OptionList({ question, close }: { question: Question; close: () => void
           </div>
         ))}
       </div>
+      {calendar && (
+        <Suspense fallback={<div className="h-58 shrink-0 border-t" />}>
+          <Calendar
+            selected={question.selected?.find((value) => value !== none)?.slice(0, 10) ?? null}
+            onPick={(day) => pick({ value: momentOf(day), label: dayOf(momentOf(day)) })}
+          />
+        </Suspense>
+      )}
       {footer && (
         <div className="border-t px-3 py-2 text-xs text-ink-2 empty:hidden">
           {typeof footer === 'function' ? footer(close) : footer}

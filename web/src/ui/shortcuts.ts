@@ -5,7 +5,17 @@ import { createStore, useStore } from './store.ts'
 export interface Command {
   id: string
   title: string
-  section: 'Go to' | 'Issue' | 'Project' | 'Selection' | 'Agent session' | 'Create' | 'View' | 'Help' | 'Settings'
+  section:
+    | 'Go to'
+    | 'Issue'
+    | 'Project'
+    | 'Selection'
+    | 'Agent session'
+    | 'Create'
+    | 'View'
+    | 'Views'
+    | 'Help'
+    | 'Settings'
   /** `c`, `g i` (a sequence), `mod+k`, `shift+enter`, `escape`, `space`. */
   keys?: string
   run: () => void
@@ -27,8 +37,8 @@ export function useCommands(own: Command[]) {
   const isSecondary = useContext(SecondaryPanel)
   const latest = useRef(own)
   latest.current = own
-  const shape = own.map(({ id, title, keys }) => `${id}|${title}|${keys}`).join('\n')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `run` is looked up when it is called; only ids, titles and keys matter
+  const shape = own.map(({ id, title, keys, hidden }) => `${id}|${title}|${keys}|${hidden}`).join('\n')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `run` is looked up when it is called; only what is listed matters
   useEffect(() => {
     const mine = latest.current.map((command) => ({
       ...command,

@@ -9,6 +9,8 @@ interface Toast {
   text: string
   tone: 'plain' | 'bad'
   action?: { label: string; run: () => void } | undefined
+  /** A page of the app. */
+  link?: { label: string; href: string } | undefined
   undo?: (() => void) | undefined
 }
 
@@ -34,7 +36,10 @@ export function undoLatest() {
   latest.undo?.()
 }
 
-export function Toasts() {
+const offer = 'rounded px-2 py-1 font-semibold text-accent-ink hover:bg-hover'
+
+/** `onOpen` opens a page of the app without a page load: messages are rendered outside the router. */
+export function Toasts({ onOpen }: { onOpen: (href: string) => void }) {
   const shown = useStore(toasts)
   return (
     <section
@@ -42,7 +47,7 @@ export function Toasts() {
       aria-live="polite"
       className="pointer-events-none fixed inset-x-3 bottom-3 z-60 flex flex-col items-end gap-2 sm:left-auto sm:w-96"
     >
-      {shown.map(({ id, text, tone, undo, action = undo && { label: 'Undo', run: undo } }) => (
+      {shown.map(({ id, text, tone, link, undo, action = undo && { label: 'Undo', run: undo } }) => (
         <div
           key={id}
           role={tone === 'bad' ? 'alert' : undefined}
@@ -52,10 +57,24 @@ export function Toasts() {
           )}
         >
           <p className="min-w-0 flex-1">{text}</p>
+          {link && (
+            <a
+              href={link.href}
+              className={cx('shrink-0', offer)}
+              onClick={(event) => {
+                dismiss(id)
+                if (event.metaKey || event.ctrlKey || event.shiftKey) return
+                event.preventDefault()
+                onOpen(link.href)
+              }}
+            >
+              {link.label}
+            </a>
+          )}
           {action && (
             <button
               type="button"
-              className="rounded px-2 py-1 font-semibold text-accent-ink hover:bg-hover"
+              className={offer}
               onClick={() => {
                 dismiss(id)
                 action.run()

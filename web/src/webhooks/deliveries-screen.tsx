@@ -31,11 +31,7 @@ export function WebhookDeliveriesScreen() {
       title={<Crumbs above={above(webhookId, webhook.data?.label)}>Deliveries</Crumbs>}
       below={<DeliveryFilters endpoint={endpoint} search={search} />}
     >
-      <DeliveryList
-        endpoint={endpoint}
-        search={search}
-        held={webhook.data !== undefined && webhook.data.state !== 'enabled'}
-      />
+      <DeliveryList endpoint={endpoint} search={search} />
     </Page>
   )
 }
@@ -56,9 +52,7 @@ export function WebhookDeliveryScreen() {
   return (
     <Page title={<Crumbs above={places}>Delivery</Crumbs>} width="reading">
       <Loaded query={webhook}>
-        {({ url, state }) => (
-          <DeliveryDetail endpoint={webhookEndpoint(webhookId)} url={url} state={state} deliveryId={deliveryId} />
-        )}
+        {({ url }) => <DeliveryDetail endpoint={webhookEndpoint(webhookId)} url={url} deliveryId={deliveryId} />}
       </Loaded>
     </Page>
   )

@@ -10,6 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { dayOf } from '../ui/day.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Select } from '../ui/field.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Pill } from '../ui/pill.tsx'
@@ -55,7 +56,7 @@ function Members({ members }: { members: Member[] }) {
   const change = async (member: Member, next: Role) => {
     try {
       await api.updateMember({ user_id: member.id, role: next })
-      showToast(`${member.display_name} is now ${next === 'member' ? 'a' : 'an'} ${next}.`)
+      showToast(`${isolated(member.display_name)} is now ${next === 'member' ? 'a' : 'an'} ${next}.`)
     } catch (error) {
       showError(error)
     }
@@ -72,7 +73,7 @@ function Members({ members }: { members: Member[] }) {
             <Avatar name={member.display_name} size={24} />
             <div className="min-w-0 flex-1 basis-48">
               <p className="truncate font-medium">
-                {member.display_name}
+                <bdi>{member.display_name}</bdi>
                 {member.id === user.id && <span className="font-normal text-ink-3"> (you)</span>}
               </p>
               <p className="truncate text-xs text-ink-2">
@@ -108,7 +109,7 @@ function Members({ members }: { members: Member[] }) {
       <Confirm
         open={removing !== null}
         onClose={() => setRemoving(null)}
-        title={removing?.id === user.id ? 'Leave this workspace?' : `Remove ${removing?.display_name}?`}
+        title={removing?.id === user.id ? 'Leave this workspace?' : `Remove ${isolated(removing?.display_name)}?`}
         action={removing?.id === user.id ? 'Leave' : 'Remove'}
         onConfirm={async () => {
           if (!removing) return

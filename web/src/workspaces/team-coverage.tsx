@@ -11,7 +11,8 @@ interface Props {
   label: string
   name: string
   teams: readonly Pick<Team, 'id' | 'key' | 'name'>[]
-  value: TeamCoverage
+  /** Null before anything was chosen. */
+  value: TeamCoverage | null
   onChange: (value: TeamCoverage) => void
   /** Help texts of the two choices. */
   hints: { all: string; selected: string }
@@ -25,14 +26,14 @@ export function TeamCoverageField({ label, name, teams, value, onChange, hints, 
       <Choices
         label={label}
         name={name}
-        value={value.all_teams ? 'all' : 'selected'}
-        onChange={(which) => onChange({ ...value, all_teams: which === 'all' })}
+        value={value && (value.all_teams ? 'all' : 'selected')}
+        onChange={(which) => onChange({ team_ids: value?.team_ids ?? [], all_teams: which === 'all' })}
         choices={[
           { value: 'all', label: 'All teams', hint: hints.all },
           { value: 'selected', label: 'Selected teams', hint: hints.selected },
         ]}
       />
-      {!value.all_teams && (
+      {value && !value.all_teams && (
         <fieldset className="grid grid-cols-1 gap-1.5 rounded border bg-surface p-3 sm:grid-cols-2">
           <legend className="sr-only">Teams</legend>
           {teams.map(({ id, name: team, key }) => (
@@ -63,6 +64,14 @@ export function TeamCoverageField({ label, name, teams, value, onChange, hints, 
     </div>
   )
 }
+
+/** Whether the choice can be sent: all teams, or at least one. */
+export const isChosen = (coverage: TeamCoverage | null): coverage is TeamCoverage =>
+  coverage !== null && (coverage.all_teams || coverage.team_ids.length > 0)
+
+/** The fields of a request: exactly one of the two. */
+export const coverageFields = ({ all_teams, team_ids }: TeamCoverage) =>
+  all_teams ? { all_teams: true as const } : { team_ids }
 
 /** "All teams", "Design, Engineering". */
 export function useCoverageText() {

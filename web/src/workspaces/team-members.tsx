@@ -67,7 +67,7 @@ export function TeamMembers({ team }: { team: Team }) {
               <li key={id} className="flex items-center gap-3 px-4 py-2">
                 <Avatar name={display_name} agent={agent} src={people.get(id)?.avatar_url} size={20} />
                 <span className="min-w-0 flex-1 truncate">
-                  {display_name} <span className="text-xs text-ink-3">{email}</span>
+                  <bdi>{display_name}</bdi> <span className="text-xs text-ink-3">{email}</span>
                 </span>
                 {agent ? (
                   <Pill tone="agent">Agent</Pill>

@@ -34,7 +34,7 @@ export function TeamScreen() {
             </Link>,
           ]}
         >
-          {team?.name}
+          <bdi>{team?.name}</bdi>
         </Crumbs>
       }
       width="reading"

@@ -47,7 +47,9 @@ const Teams = ({ teams }: { teams: Team[] }) =>
             className="flex items-center gap-3 px-4 py-2.5 hover:bg-hover"
           >
             <span className="w-14 shrink-0 font-mono text-xs text-ink-2">{key}</span>
-            <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+            <span className="min-w-0 flex-1 truncate font-medium">
+              <bdi>{name}</bdi>
+            </span>
             <span className="text-xs text-ink-3 max-sm:hidden">
               {guidance ? 'has guidance' : 'no guidance'} ·{' '}
               {repositories.length === 1 ? '1 repository' : `${repositories.length} repositories`}

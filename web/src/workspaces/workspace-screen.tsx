@@ -86,7 +86,7 @@ function Preview({ guidance }: { guidance: string }) {
         >
           {teams.map(({ id, name }) => (
             <option key={id} value={id}>
-              {name}
+              <bdi>{name}</bdi>
             </option>
           ))}
         </Select>

@@ -5,7 +5,7 @@ import { sql } from '../../db/sql.ts'
 import { issueInReach } from '../../installations/reach.ts'
 import type { AgentSessionApi } from '../agent-session-api.ts'
 import { useTool } from './read.ts'
-import { countOf, issueLink, type RelatedIssue, statusLabel } from './relations.ts'
+import { countOf, issueLink, missedDay, type RelatedIssue, statusLabel } from './relations.ts'
 
 /** The rest of a longer list is only counted. */
 const issuesListed = 5
@@ -21,16 +21,21 @@ interface Row extends RelatedIssue {
 export async function projectSummary({ db, config, clock }: Context, session: AgentSessionApi, projectId: string) {
   const project = await useTool<Project>(session, api.getProject, { project_id: projectId })
   const caller = await session.caller()
-  const rows = await db.rows<Row>(sql`
+  const now = clock.now()
+  const rows = await db.rows<Omit<Row, 'overdue'> & { dueDate: string | null; timeZone: string | null }>(sql`
     select i.id, i.code, i.title, i.status, u.display_name as assignee,
       ${issueUrlSql(config)} as url,
-      i.status <> 'done' and i.due_date < ${clock.now()} as overdue, i.status in ('in_progress', 'qa', 'release') as started,
+      i.due_date as "dueDate", u.time_zone as "timeZone", i.status in ('in_progress', 'qa', 'release') as started,
       array(select b.code from issue_blocks n join issues b on b.id = n.blocker_id
         where n.blocked_id = i.id and b.status <> 'done' and not b.personal order by b.id) as blockers
     from issues i left join users u on u.id = i.assignee_id
     where i.project_id = ${projectId} and i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
     order by i.id limit ${issuesRead}`)
-  return { count: rows.length, text: summaryOf(project, rows, clock.now()) }
+  const dated = rows.map(({ dueDate, timeZone, ...row }) => ({
+    ...row,
+    overdue: row.status !== 'done' && missedDay(dueDate, timeZone, now) !== null,
+  }))
+  return { count: rows.length, text: summaryOf(project, dated, now) }
 }
 
 export function summaryOf(project: Pick<Project, 'title' | 'target_date'>, rows: Row[], now: Date): string {

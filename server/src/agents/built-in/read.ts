@@ -57,9 +57,12 @@ export async function readRelations({ db, config }: Context, caller: App, issue:
     join issues i on i.id = n.id and i.workspace_id = ${caller.workspaceId} and ${issueInReach(caller)}
     left join users u on u.id = i.assignee_id
     order by i.id`)
+  const assignee = await db.row<{ timeZone: string | null }>(sql`
+    select time_zone as "timeZone" from users where id = ${issue.assignee_id}`)
   const related = (as: string) => rows.filter((row) => row.as === as)
   return {
     issue,
+    timeZone: assignee?.timeZone ?? null,
     blockers: related('blocker'),
     blocked: related('blocked'),
     parent: related('parent')[0] ?? null,

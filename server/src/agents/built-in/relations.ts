@@ -8,6 +8,8 @@ export interface RelatedIssue extends Pick<Issue, 'id' | 'code' | 'title' | 'sta
 
 export interface Relations {
   issue: Pick<Issue, 'status' | 'due_date' | 'assignee_id' | 'updated_at'>
+  /** The time zone of the assignee, in which the due date is a day. */
+  timeZone: string | null
   blockers: RelatedIssue[]
   blocked: RelatedIssue[]
   parent: RelatedIssue | null
@@ -24,8 +26,26 @@ export const countOf = (count: number, what: string) => `${count} ${what}${count
 
 export const statusLabel = (status: Issue['status']) => status.replaceAll('_', ' ')
 
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+/** The calendar day in the zone, as 2026-05-04. */
+function dayIn(timeZone: string, moment: Date): string {
+  const parts = { year: 'numeric', month: '2-digit', day: '2-digit' } as const
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-CA', { timeZone, ...parts })
+  formats.set(timeZone, format)
+  return format.format(moment)
+}
+
+/** The day on which it was due, if that day has ended in the zone. Until then it is not overdue. */
+export function missedDay(dueDate: string | null, timeZone: string | null, now: Date): string | null {
+  if (!dueDate) return null
+  const due = dayIn(timeZone ?? 'UTC', new Date(dueDate))
+  return due < dayIn(timeZone ?? 'UTC', now) ? due : null
+}
+
 /** Notes about blockers, relatives, due date, assignee and inactivity. */
-export function relationNotes({ issue, blockers, blocked, parent, children }: Relations, activeAt: Date, now: Date) {
+export function relationNotes(relations: Relations, activeAt: Date, now: Date) {
+  const { issue, timeZone, blockers, blocked, parent, children } = relations
   const notes: string[] = []
   for (const other of blockers) {
     if (isDone(other)) notes.push(`No longer blocked by ${issueLink(other)}, which is done.`)
@@ -42,8 +62,8 @@ export function relationNotes({ issue, blockers, blocked, parent, children }: Re
         ? `All ${children.length} sub-issues are done. Is this issue done too?`
         : `${children.length - open.length} of ${children.length} sub-issues are done. Open: ${open.slice(0, 3).map(issueLink).join(', ')}${open.length > 3 ? ` and ${open.length - 3} more` : ''}.`,
     )
-  if (issue.due_date && new Date(issue.due_date) < now && !isDone(issue))
-    notes.push(`Overdue: it was due on ${issue.due_date.slice(0, 10)}.`)
+  const missed = missedDay(issue.due_date, timeZone, now)
+  if (missed && !isDone(issue)) notes.push(`Overdue: it was due on ${missed}.`)
   if (started.includes(issue.status) && !issue.assignee_id) notes.push('Started, but unassigned.')
   const quietDays = Math.floor((now.getTime() - activeAt.getTime()) / days(1))
   if (quietDays >= inactiveDays && !isDone(issue)) notes.push(`No activity for ${quietDays} days.`)

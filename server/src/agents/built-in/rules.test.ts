@@ -63,6 +63,7 @@ const other = (code: string, status: Issue['status'], assignee: string | null = 
 const now = new Date('2026-03-02T09:00:00.000Z')
 const alone = {
   issue: { status: 'todo' as const, due_date: null, assignee_id: 'usr_1', updated_at: now.toISOString() },
+  timeZone: 'UTC',
   blockers: [],
   blocked: [],
   parent: null,
@@ -74,6 +75,7 @@ test('notes name blockers, relatives, a missed due date, a missing assignee and 
   expect(
     relationNotes(
       {
+        ...alone,
         issue: { ...alone.issue, status: 'in_progress', assignee_id: null, due_date: '2026-02-01T00:00:00.000Z' },
         blockers: [other('A-1', 'in_progress', 'Ann'), other('A-2', 'done')],
         blocked: [other('A-3', 'todo'), other('A-4', 'done')],
@@ -93,6 +95,21 @@ test('notes name blockers, relatives, a missed due date, a missing assignee and 
     'Started, but unassigned.',
     'No activity for 59 days.',
   ])
+})
+
+test('an issue is overdue when its day has ended in the time zone of the assignee', () => {
+  const issue = { ...alone.issue, due_date: '2026-03-01T12:00:00.000Z' }
+  const notes = (timeZone: string, moment: string) => {
+    const at = new Date(moment)
+    return relationNotes({ ...alone, issue, timeZone }, at, at)
+  }
+  const overdue = ['Overdue: it was due on 2026-03-01.']
+  expect(notes('UTC', '2026-03-01T23:59:59.999Z')).toEqual([])
+  expect(notes('UTC', '2026-03-02T00:00:00.000Z')).toEqual(overdue)
+  expect(notes('America/Los_Angeles', '2026-03-02T07:59:59.999Z')).toEqual([])
+  expect(notes('America/Los_Angeles', '2026-03-02T08:00:00.000Z')).toEqual(overdue)
+  expect(notes('Asia/Tokyo', '2026-03-01T14:59:59.999Z')).toEqual([])
+  expect(notes('Asia/Tokyo', '2026-03-01T15:00:00.000Z')).toEqual(overdue)
 })
 
 test('a title cannot break out of its link', () => {

@@ -33,7 +33,7 @@ export const BoardCard = memo(function BoardCard(props: Props) {
   const { row, next, field, directory, session, current, selected, editing, dropBefore, onEdited } = props
   const { issue } = row
   const ref = useRef<HTMLLIElement>(null)
-  useCardDrag(ref, row.key, row.group, next)
+  const dragged = useCardDrag(ref, row.key, row.group, next)
   const project = field === 'project' ? undefined : directory.projects.get(issue.project_id ?? '')
   return (
     <li
@@ -45,6 +45,7 @@ export const BoardCard = memo(function BoardCard(props: Props) {
         'relative my-1.5 first:mt-0.5 cursor-grab space-y-1.5 rounded border px-2.5 py-2 shadow-card select-none active:cursor-grabbing',
         selected ? 'border-accent/50 bg-accent-wash' : 'bg-surface hover:border-line-strong',
         current && 'border-accent outline-1 outline-accent',
+        dragged && 'opacity-40',
       )}
     >
       {dropBefore && <div aria-hidden className="absolute inset-x-0 -top-1.5 h-0.5 rounded-full bg-accent" />}

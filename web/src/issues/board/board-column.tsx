@@ -52,7 +52,9 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
     >
       <h2 className="flex h-9 shrink-0 items-center gap-2 pr-1.5 pl-3 font-medium">
         {icon}
-        <span className="truncate">{name}</span>
+        <span className="truncate">
+          <bdi>{name}</bdi>
+        </span>
         <span className="flex-1 font-normal text-ink-3 tabular">{cards.length.toLocaleString('en')}</span>
         <button
           type="button"

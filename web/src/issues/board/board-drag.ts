@@ -19,13 +19,19 @@ export interface Drop extends Over {
 
 const keyOf = (data: Record<string | symbol, unknown>) => (typeof data.card === 'string' ? data.card : null)
 
-/** A card that can be dragged, and is a drop target for others. */
-export const useCardDrag = (ref: RefObject<HTMLElement | null>, key: string, column: string, next: string | null) =>
+/** A card that can be dragged, and is a drop target for others. Returns whether it is being dragged. */
+export function useCardDrag(ref: RefObject<HTMLElement | null>, key: string, column: string, next: string | null) {
+  const [dragged, setDragged] = useState(false)
   useEffect(() => {
     const element = ref.current
     if (!element) return
     return combine(
-      draggable({ element, getInitialData: () => ({ card: key }) }),
+      draggable({
+        element,
+        getInitialData: () => ({ card: key }),
+        onDragStart: () => setDragged(true),
+        onDrop: () => setDragged(false),
+      }),
       dropTargetForElements({
         element,
         canDrop: ({ source }) => keyOf(source.data) !== null,
@@ -36,6 +42,8 @@ export const useCardDrag = (ref: RefObject<HTMLElement | null>, key: string, col
       }),
     )
   }, [ref, key, column, next])
+  return dragged
+}
 
 /** The drop target below the last card. */
 export const useColumnDrop = (ref: RefObject<HTMLElement | null>, column: string) =>

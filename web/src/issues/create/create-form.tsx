@@ -12,7 +12,8 @@ import { fieldErrors, messageOf } from '../../ui/problem.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { useDirectory } from '../fields/directory.ts'
 import { currentPreset } from './create-preset.ts'
-import { type Draft, keepText, newDraft, newIssue, noText, rememberTeam, teamFor } from './draft.ts'
+import { type Draft, keepText, newDraft, newIssue, noText, teamFor } from './draft.ts'
+import { lastTeam, rememberTeam } from './last-team.ts'
 
 // The text inputs come first, so that no typed letter is lost while the other fields load.
 const FormFields = lazy(() => import('./form-fields.tsx').then((module) => ({ default: module.FormFields })))
@@ -37,11 +38,12 @@ export function CreateForm({ preset, onClose }: Props) {
   const directory = useDirectory()
   const navigate = useNavigate()
   const [start] = useState<Partial<Draft>>(() => ({ ...currentPreset(), ...preset }))
-  const [draft, setDraft] = useState(() => newDraft(start, [...directory.teams.keys()]))
+  const [draft, setDraft] = useState(() => newDraft(start, [...directory.teams.keys()], lastTeam()))
   useEffect(() => {
     // The teams may be read after the dialog has opened.
     const ids = [...directory.teams.keys()]
-    if (ids.length > 0) setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids) }))
+    if (ids.length > 0)
+      setDraft((before) => (before.team_id ? before : { ...before, ...teamFor(start, ids, lastTeam()) }))
   }, [directory.teams, start])
   const [more, setMore] = useState(false)
   const title = useRef<HTMLInputElement>(null)

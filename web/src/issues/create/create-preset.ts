@@ -3,7 +3,7 @@ import { none } from '../../ui/picker.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { optionOf } from '../fields/field.tsx'
 import { filterFields, idFromUrl } from '../fields/fields.tsx'
-import { type IssueSearch, valuesOf } from '../fields/search.ts'
+import { type IssueSearch, isNegated, valuesOf } from '../fields/search.ts'
 import { blankDraft, type Draft } from './draft.ts'
 
 export type Preset = Partial<Draft>
@@ -12,10 +12,12 @@ export type Preset = Partial<Draft>
 export function presetFor(search: IssueSearch, directory: Directory): Preset {
   const preset: Preset = {}
   for (const field of filterFields) {
+    const { key, change } = field
+    if (!key || !change || isNegated(search, field.id)) continue
     const values = valuesOf(search, field.id).filter((value) => value !== none)
     const [id] = values.map((value) => idFromUrl(field, value, directory))
     if (id === undefined || values.length > 1 || !optionOf(field, id, directory)) continue
-    Object.assign(preset, { [field.key]: field.change(blankDraft, id)[field.key] })
+    Object.assign(preset, { [key]: change(blankDraft, id)[key] })
   }
   return preset
 }

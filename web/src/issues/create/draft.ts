@@ -26,9 +26,6 @@ export const blankDraft: Draft = {
   time_estimate: null,
 }
 
-const rememberedTeam = 'baton.team'
-export const rememberTeam = (id: string) => localStorage.setItem(rememberedTeam, id)
-
 /** The text of a form that was closed, for the next time it is opened. */
 let unsaved = noText
 export const keepText = ({ title, description }: typeof noText) => {
@@ -36,16 +33,16 @@ export const keepText = ({ title, description }: typeof noText) => {
 }
 
 /** The team of a new issue: the preset, the last one used, or the first. Without a team the issue is private. */
-export function teamFor(preset: Partial<Draft>, teamIds: readonly string[]) {
-  const wanted = [preset.team_id, localStorage.getItem(rememberedTeam), teamIds[0]]
+export function teamFor(preset: Partial<Draft>, teamIds: readonly string[], lastUsed: string | null) {
+  const wanted = [preset.team_id, lastUsed, teamIds[0]]
   const team_id = wanted.find((id) => id && teamIds.includes(id)) ?? null
   return { team_id, personal: team_id === null }
 }
 
-export const newDraft = (preset: Partial<Draft>, teamIds: readonly string[]): Draft => ({
+export const newDraft = (preset: Partial<Draft>, teamIds: readonly string[], lastUsed: string | null): Draft => ({
   ...blankDraft,
   ...preset,
-  ...teamFor(preset, teamIds),
+  ...teamFor(preset, teamIds, lastUsed),
   ...(preset.personal && { personal: true }),
   ...unsaved,
 })

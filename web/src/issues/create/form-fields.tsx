@@ -1,11 +1,11 @@
 import type { IssueChange } from '@baton/protocol'
 import { cx } from '../../ui/class-names.ts'
-import { momentOf } from '../../ui/day.ts'
 import { none, usePicker } from '../../ui/picker.tsx'
 import { showError } from '../../ui/toast.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { menuOptions, nameOf, optionOf } from '../fields/field.tsx'
 import { fieldsIn } from '../fields/fields.tsx'
+import { noDay } from '../fields/menu.ts'
 import type { Draft } from './draft.ts'
 
 type Change = (change: (draft: Draft) => IssueChange) => void
@@ -21,7 +21,7 @@ const formFields = fieldsIn('form').map((field) => ({ ...field, ...field.form })
 type FormField = (typeof formFields)[number]
 
 const pill =
-  'inline-flex h-7 max-w-56 items-center gap-1.5 rounded border px-2 text-xs hover:bg-hover aria-invalid:border-bad'
+  'inline-flex h-7 max-w-56 min-w-0 items-center gap-1.5 rounded border px-2 text-xs hover:bg-hover aria-invalid:border-bad'
 
 /** The fields of a new issue other than its text. Each opens the menu of the page. */
 export function FormFields({ draft, change, directory, errors }: Props) {
@@ -29,12 +29,15 @@ export function FormFields({ draft, change, directory, errors }: Props) {
   const labelled = [{ key: 'description', label: 'Description' }, ...formFields]
   return (
     <div className="space-y-1.5">
-      <div className="flex flex-wrap gap-1.5">
-        {shown.map((field) => {
-          const Input = field.formInput === 'date' ? DateInput : MenuButton
-          const invalid = errors[field.key] !== undefined
-          return <Input key={field.id} {...{ field, draft, change, directory, invalid }} />
-        })}
+      {/* One row where the dialog has its full width: long values are shortened. */}
+      <div className="flex flex-wrap gap-1.5 lg:flex-nowrap">
+        {shown.map((field) => (
+          <MenuButton
+            key={field.id}
+            {...{ field, draft, change, directory }}
+            invalid={errors[field.key] !== undefined}
+          />
+        ))}
       </div>
       {labelled
         .filter(({ key }) => errors[key])
@@ -68,6 +71,7 @@ function MenuButton({ field, draft, change, directory, invalid }: InputProps) {
       options: menuOptions(field, directory, draft),
       selected: values.length > 0 || remove ? values : [none],
       ...(remove && { multiple: true }),
+      ...(field.calendar && { calendar: true, empty: noDay }),
       onPick: async (_, option) => {
         try {
           const { value } = resolve ? await resolve(option) : option
@@ -90,21 +94,5 @@ function MenuButton({ field, draft, change, directory, invalid }: InputProps) {
       {icon ?? <Icon size={13} aria-hidden className="shrink-0 text-ink-3" />}
       <span className="truncate">{value || field.label}</span>
     </button>
-  )
-}
-
-function DateInput({ field, draft, change, invalid }: InputProps) {
-  const [moment] = field.read(draft)
-  return (
-    <label className={cx(pill, moment ? 'text-ink' : 'text-ink-3')}>
-      {field.label}
-      <input
-        type="date"
-        aria-invalid={invalid || undefined}
-        value={moment?.slice(0, 10) ?? ''}
-        onChange={({ target }) => change((draft) => field.change(draft, target.value ? momentOf(target.value) : none))}
-        className="bg-transparent outline-none"
-      />
-    </label>
   )
 }

@@ -3,24 +3,34 @@ import type { ReactNode } from 'react'
 import { none, type Option, type Question } from '../../ui/picker.tsx'
 import type { Directory } from './directory.ts'
 
-/**
- * One field of an issue or a project. Panels, forms, menus, filters, headings, shortcuts and history read it, so that a
- * field is described in one place.
- */
-export interface Field<Subject, Change> {
+/** The values of an issue or project by which it is shown, filtered and grouped. */
+export interface Values<Subject> {
   /** Used in URLs (`?status=todo`) and command ids (`issues.status`). */
   id: string
-  /** Its key in the API: in changes, per-field errors and history. */
-  key: keyof Change & string
   label: string
   icon: LucideIcon
-  keys?: string
-  /** Title of its command and menu where the label is not enough. */
-  menuTitle?: string
   /** Its values; an empty list if the field is empty. */
   read: (subject: Subject) => string[]
   /** The values to choose from. Without a subject: all of them, for filters and headings. */
   options: (directory: Directory, subject?: Subject) => Option[]
+  /** Label of the empty value. A field without it always has a value. */
+  none?: string
+  /** Label of a value that is not in the options, such as a date. */
+  labelOf?: (value: string) => string
+  /** Label of an id that is not in the directory, because it was deleted or is not visible to the user. */
+  missing?: string
+}
+
+/**
+ * One field of an issue or a project. Panels, forms, menus, filters, headings, shortcuts and history read it, so that a
+ * field is described in one place.
+ */
+export interface Field<Subject, Change> extends Values<Subject> {
+  /** Its key in the API: in changes, per-field errors and history. */
+  key: keyof Change & string
+  keys?: string
+  /** Title of its command and menu where the label is not enough. */
+  menuTitle?: string
   /** Options that depend on the typed text, such as dates and new labels. */
   search?: (query: string, directory: Directory, subject: Subject | undefined) => Promise<Option[]>
   /** Creates the value that was picked, if it is new. */
@@ -29,16 +39,12 @@ export interface Field<Subject, Change> {
   change: (subject: Subject, value: string, from?: string) => Change
   /** The change that removes one value. Only fields with several values have it. */
   remove?: (subject: Subject, value: string) => Change
-  /** Label of the empty value. A field without it always has a value. */
-  none?: string
   /** False where the empty value cannot be chosen in a menu. */
   clearable?: (subject: Subject) => boolean
-  /** Label of a value that is not in the options, such as a date. */
-  labelOf?: (value: string) => string
-  /** Label of an id that is not in the directory, because it was deleted or is not visible to the user. */
-  missing?: string
   /** Message after a change. `subjects` is "ENG-4" or "3 issues". */
   done?: (subjects: string, value: string) => string
+  /** The menu has a calendar: values are moments. */
+  calendar?: true
   /** A line at the foot of the menu. */
   footer?: (subject: Subject) => ReactNode
   /** Shown in the menu when no option matches. */
@@ -59,7 +65,7 @@ export const matching = (options: readonly Option[], query: string) => {
 /** A list grouped or filtered by a field looks up a label per row, so options are computed once per directory. */
 const cache = new WeakMap<object, Map<unknown, { options: Option[]; byValue: ReadonlyMap<string, Option> }>>()
 
-function allOptions<S, C>(field: Field<S, C>, directory: Directory) {
+function allOptions<S>(field: Values<S>, directory: Directory) {
   const fields = cache.get(directory) ?? new Map()
   cache.set(directory, fields)
   const found = fields.get(field)
@@ -71,27 +77,26 @@ function allOptions<S, C>(field: Field<S, C>, directory: Directory) {
   return entry
 }
 
-const emptyOption = <S, C>({ icon: Icon, none: label = '' }: Field<S, C>): Option => ({
+const emptyOption = <S,>({ icon: Icon, none: label = '' }: Values<S>): Option => ({
   value: none,
   label,
   icon: <Icon size={14} aria-hidden className="text-ink-3" />,
 })
 
 /** Every value of a field, with the empty one. */
-export const optionsOf = <S, C>(field: Field<S, C>, directory: Directory): Option[] =>
-  allOptions(field, directory).options
+export const optionsOf = <S,>(field: Values<S>, directory: Directory): Option[] => allOptions(field, directory).options
 
-export const optionOf = <S, C>(field: Field<S, C>, value: string, directory: Directory): Option | undefined =>
+export const optionOf = <S,>(field: Values<S>, value: string, directory: Directory): Option | undefined =>
   allOptions(field, directory).byValue.get(value)
 
 /** The label of a value, for use within a sentence. */
-export const nameWithin = <S, C>(field: Field<S, C>, value: string, directory: Directory): string =>
+export const nameWithin = <S,>(field: Values<S>, value: string, directory: Directory): string =>
   optionOf(field, value, directory)?.label ??
   field.labelOf?.(value) ??
   (directory.complete ? (field.missing ?? 'an unknown value') : '…')
 
 /** The label of a value that is shown outside a sentence. */
-export function nameOf<S, C>(field: Field<S, C>, value: string, directory: Directory): string {
+export function nameOf<S>(field: Values<S>, value: string, directory: Directory): string {
   const name = nameWithin(field, value, directory)
   return name === field.missing ? name.charAt(0).toUpperCase() + name.slice(1) : name
 }

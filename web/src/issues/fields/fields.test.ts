@@ -5,7 +5,7 @@ import { presetFor } from '../create/create-preset.ts'
 import { blankDraft } from '../create/draft.ts'
 import type { Directory } from './directory.ts'
 import { doneText, nameOf, optionsOf } from './field.tsx'
-import { fields, fieldsIn } from './fields.tsx'
+import { fields, fieldsIn, filterFields } from './fields.tsx'
 import { filterOf, groupIssues } from './filter-and-group.ts'
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(26)}`
@@ -34,18 +34,85 @@ const issue = {
   id: id('iss', 'a'),
   code: 'ENG-4',
   team_id: team,
-  created_at: '',
+  created_at: '2026-05-04T12:00:00Z',
+  updated_at: '2026-05-04T12:00:00Z',
+  reporter_id: me,
   sort_order: 0,
 }
 const issues = [issue as unknown as Issue]
 const all = Object.values(fields)
 
-test.each(fieldsIn('filter'))('the filter $id has options, and finds an issue by the value it reads', (field) => {
-  expect(optionsOf(field, directory).length).toBeGreaterThan(0)
-  const [value = none] = field.read(issue)
+test.each(filterFields)('the filter $id has options, and finds an issue by the value it reads', (field) => {
+  expect([...optionsOf(field, directory), ...(field.conditions?.options ?? [])].length).toBeGreaterThan(0)
+  const [read = none] = field.read(issues[0] as Issue)
+  const value = field.conditions ? read.slice(0, 10) : read
   const passes = (value: string) => filterOf({ [field.id]: value }, directory)(issues[0] as Issue)
   expect(passes(field.toUrl?.(value, directory) ?? value)).toBe(true)
   expect(passes('other')).toBe(false)
+  expect(passes(`!${field.toUrl?.(value, directory) ?? value}`)).toBe(false)
+  expect(passes('!other')).toBe(true)
+})
+
+test('filters have any of several values, or none of them', () => {
+  const passes = (search: object) => filterOf(search, directory)(issues[0] as Issue)
+  expect([passes({ status: 'todo,backlog' }), passes({ status: '!todo,backlog' })]).toEqual([true, false])
+  expect([passes({ status: 'todo,done' }), passes({ status: '!todo,done' })]).toEqual([false, true])
+  expect([passes({ team: 'DES,ENG' }), passes({ team: '!DES' }), passes({ reporter: '!me' })]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect([passes({ label: 'none' }), passes({ label: '!none' })]).toEqual([true, false])
+})
+
+test('a private issue counts as assigned to its reporter, and is not hidden from those without an assignee', () => {
+  const passes = (assignee: string, change: object) =>
+    filterOf({ assignee }, directory)({ ...(issues[0] as Issue), ...change })
+  const mine = { personal: true, assignee_id: null }
+  expect([passes('me', mine), passes(me, mine), passes('none', mine), passes('!me', mine)]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+  expect(passes('me', { personal: false, assignee_id: null })).toBe(false)
+})
+
+const dayIn = (days: number) => {
+  const date = new Date()
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 12).toISOString()
+}
+
+test.each([
+  ['overdue', -1, true],
+  ['overdue', 0, false],
+  ['today', 0, true],
+  ['today', 1, false],
+  ['7d', 0, true],
+  ['7d', 7, true],
+  ['7d', 8, false],
+  ['7d', -1, false],
+  ['before-2026-05-04', '2026-05-03T12:00:00Z', true],
+  ['before-2026-05-04', '2026-05-04T12:00:00Z', false],
+  ['after-2026-05-04', '2026-05-05T12:00:00Z', true],
+  ['after-2026-05-04', '2026-05-04T12:00:00Z', false],
+  ['2026-05-04', '2026-05-04T12:00:00Z', true],
+  ['2026-05-04', '2026-05-05T12:00:00Z', false],
+  ['none', null, true],
+  ['none', 0, false],
+  ['overdue', null, false],
+  ['nonsense', 0, false],
+] as const)('the due date filter %s with a date of %s is %s', (due, date, passes) => {
+  const due_date = typeof date === 'number' ? dayIn(date) : date
+  expect(filterOf({ due }, directory)({ ...(issues[0] as Issue), due_date })).toBe(passes)
+})
+
+test('finished work is not overdue, and a time in the past is within the last days', () => {
+  const passes = (search: object, change: object) => filterOf(search, directory)({ ...(issues[0] as Issue), ...change })
+  expect(passes({ due: 'overdue' }, { due_date: dayIn(-1), status: 'done' })).toBe(false)
+  expect(passes({ created: '7d' }, { created_at: dayIn(-7) })).toBe(true)
+  expect(passes({ created: '7d' }, { created_at: dayIn(-8) })).toBe(false)
+  expect(passes({ updated: 'today' }, { updated_at: dayIn(0) })).toBe(true)
 })
 
 test.each(fieldsIn('group'))('issues are grouped by $id', (field) => {
@@ -130,6 +197,16 @@ test('an id that is not listed has a name as soon as the lists are read', () => 
 })
 
 test('a new issue starts with the filters that have one value', () => {
-  const search = { team: 'ENG', status: 'todo', priority: 'low,high', assignee: 'me', label, type: 'unknown' }
+  const search = {
+    team: 'ENG',
+    status: 'todo',
+    priority: 'low,high',
+    assignee: 'me',
+    label,
+    type: 'unknown',
+    project: `!${project}`,
+    due: 'today',
+    reporter: me,
+  }
   expect(presetFor(search, directory)).toEqual({ team_id: team, status: 'todo', assignee_id: me, label_ids: [label] })
 })

@@ -3,6 +3,8 @@ import {
   Bot,
   Box,
   Calendar,
+  CalendarClock,
+  CalendarPlus,
   CircleDashed,
   CircleUser,
   Flag,
@@ -12,12 +14,14 @@ import {
   Shapes,
   SignalHigh,
   Tag,
+  UserPen,
   Users,
 } from 'lucide-react'
 import { dayOf, hours } from '../../ui/day.ts'
-import { orNull } from '../../ui/picker.tsx'
+import { none, orNull } from '../../ui/picker.tsx'
+import { dateFilter } from './date-filter.ts'
 import type { Directory } from './directory.ts'
-import { type IssueField, listHistory } from './issue-field.ts'
+import { type IssueField, type IssueFilter, listHistory } from './issue-field.ts'
 import { byLabel, labelList, mark, memberOptions, personOption, priorityOptions, teamList } from './options.tsx'
 import { byPriority, priorities, StatusIcon, statuses, types } from './values.tsx'
 
@@ -84,6 +88,11 @@ const records = {
     none: 'No assignee',
     missing: 'a former member',
     read: ({ assignee_id }) => valuesIn(assignee_id),
+    // A private issue is its reporter's, so My issues has it.
+    filterRead: ({ assignee_id, personal, reporter_id }) => [
+      ...(personal && reporter_id ? [reporter_id] : []),
+      assignee_id ?? none,
+    ],
     options: memberOptions,
     clearable: ({ delegate_id }) => delegate_id === null,
     change: (_, value) => ({ assignee_id: orNull(value) }),
@@ -200,15 +209,15 @@ const records = {
     label: 'Due date',
     icon: Calendar,
     keys: 'shift+d',
-    at: { panel: 10, form: 10 },
+    at: { panel: 10, form: 10, filter: 10 },
     none: 'No due date',
     labelOf: (moment) => dayOf(moment),
+    conditions: dateFilter('ahead', ({ due_date }) => due_date),
     read: ({ due_date }) => valuesIn(due_date),
     options: () => [],
     search: async (query) => (await import('../../ui/day-options.ts')).daysFor(query, new Date()),
     change: (_, value) => ({ due_date: orNull(value) }),
-    formInput: 'date',
-    footer: () => 'Or type a date, such as 2027-03-31.',
+    calendar: true,
     done: (issues, value) => (value === 'No due date' ? `${issues}: no due date` : `${issues} due ${value}`),
     history: ({ to }, name) => (to ? `set the due date to ${name(to)}` : 'removed the due date'),
   },
@@ -295,12 +304,42 @@ export const fieldsIn = (place: Place) =>
     .filter(({ at }) => at[place] !== undefined)
     .sort((a, b) => (a.at[place] ?? 0) - (b.at[place] ?? 0))
 
-export const filterFields = fieldsIn('filter')
+/** Filters by values that are not fields of a form. */
+const filterOnly = {
+  reporter: {
+    label: 'Reporter',
+    icon: UserPen,
+    missing: 'a former member',
+    read: ({ reporter_id }) => valuesIn(reporter_id),
+    options: ({ people, me }) => [...people.values()].map((person) => personOption(person, me)).sort(byLabel),
+  },
+  created: {
+    label: 'Created',
+    icon: CalendarPlus,
+    read: ({ created_at }) => [created_at],
+    options: () => [],
+    conditions: dateFilter('past', ({ created_at }) => created_at),
+  },
+  updated: {
+    label: 'Updated',
+    icon: CalendarClock,
+    read: ({ updated_at }) => [updated_at],
+    options: () => [],
+    conditions: dateFilter('past', ({ updated_at }) => updated_at),
+  },
+} satisfies Record<string, Omit<IssueFilter, 'id'>>
+
+export type FilterId = FieldId | keyof typeof filterOnly
+
+export const filterFields: (IssueFilter & { id: FilterId })[] = [
+  ...fieldsIn('filter'),
+  ...(Object.keys(filterOnly) as (keyof typeof filterOnly)[]).map((id) => ({ id, ...filterOnly[id] })),
+]
 export const groupFields = fieldsIn('group')
 
 /** The label of a field in filters and groupings. */
-export const filterLabel = ({ label, filterLabel = label }: IssueField) => filterLabel
+export const filterLabel = ({ label, filterLabel = label }: IssueFilter) => filterLabel
 
 /** The id of a value from the URL. */
-export const idFromUrl = (field: IssueField, value: string, directory: Directory) =>
+export const idFromUrl = (field: Pick<IssueFilter, 'fromUrl'>, value: string, directory: Directory) =>
   value === 'me' ? directory.me : (field.fromUrl?.(value, directory) ?? value)

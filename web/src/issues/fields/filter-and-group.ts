@@ -3,7 +3,8 @@ import { none } from '../../ui/picker.tsx'
 import type { Directory } from './directory.ts'
 import { nameOf, optionsOf } from './field.tsx'
 import { type FieldId, fields, filterFields, groupFields, idFromUrl } from './fields.tsx'
-import { type IssueSearch, valuesOf } from './search.ts'
+import type { IssueFilter } from './issue-field.ts'
+import { type IssueSearch, isNegated, valuesOf } from './search.ts'
 import { byPriority } from './values.tsx'
 
 // Filters, sorts and groups issues. Pure: nothing here depends on the screen.
@@ -21,24 +22,32 @@ export const groupingOf = ({ group, layout }: IssueSearch): Grouping => {
 export const sortingOf = ({ sort, layout }: IssueSearch): Sorting =>
   sortings.find((one) => one === sort) ?? (layout === 'board' ? 'manual' : 'priority')
 
-/** The values by which an issue is filtered and grouped; `none` if the field is empty. */
+/** The values by which an issue is grouped; `none` if the field is empty. */
 function valuesIn(issue: Issue, field: FieldId): string[] {
   const values = fields[field].read(issue)
   return values.length > 0 ? values : [none]
+}
+
+/** Whether an issue has one of the values of a filter. */
+function hasOneOf(field: IssueFilter, values: ReadonlySet<string>): (issue: Issue) => boolean {
+  const { conditions, read, filterRead = read } = field
+  const isEmpty = (issue: Issue) => filterRead(issue).length === 0
+  if (conditions) {
+    return (issue) => [...values].some((one) => (one === none ? isEmpty(issue) : conditions.matches(issue, one)))
+  }
+  return (issue) => (isEmpty(issue) ? values.has(none) : filterRead(issue).some((value) => values.has(value)))
 }
 
 export function filterOf(search: IssueSearch, directory: Directory): (issue: Issue) => boolean {
   const wanted = filterFields
     .filter(({ id }) => search[id])
     .map((field) => ({
-      id: field.id,
-      values: new Set(valuesOf(search, field.id).map((value) => idFromUrl(field, value, directory))),
+      negated: isNegated(search, field.id),
+      has: hasOneOf(field, new Set(valuesOf(search, field.id).map((value) => idFromUrl(field, value, directory)))),
     }))
   const words = search.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? []
   return (issue) => {
-    for (const { id, values } of wanted) {
-      if (!valuesIn(issue, id).some((value) => values.has(value))) return false
-    }
+    for (const { has, negated } of wanted) if (has(issue) === negated) return false
     if (words.length === 0) return true
     const text = `${issue.code} ${issue.title}`.toLowerCase()
     return words.every((word) => text.includes(word))

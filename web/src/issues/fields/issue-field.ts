@@ -1,6 +1,7 @@
 import type { Issue, IssueChange } from '@baton/protocol'
+import type { Option } from '../../ui/picker.tsx'
 import type { Directory } from './directory.ts'
-import type { Field } from './field.tsx'
+import type { Field, Values } from './field.tsx'
 
 /** The object whose fields are read: an issue, or the draft of one. */
 export type IssueSubject = Pick<
@@ -23,7 +24,34 @@ export type IssueSubject = Pick<
 
 type Base = Field<IssueSubject, IssueChange>
 
-export interface IssueField extends Base {
+/** What a filter has beyond the values of its field. */
+interface AsFilter {
+  /** Label in filters, such as "Label is bug", if it differs from the label of the field. */
+  filterLabel?: string
+  /** Converts a value to its form in the URL, and back. The URL names teams by their keys. */
+  toUrl?: (value: string, directory: Directory) => string
+  fromUrl?: (value: string, directory: Directory) => string
+  /** The values by which it is filtered, if they differ from those shown. */
+  filterRead?: (issue: Issue) => string[]
+  /** A filter by conditions instead of values, such as "before 2026-12-24". */
+  conditions?: Conditions
+}
+
+export interface Conditions {
+  options: Option[]
+  labelOf: (condition: string) => string
+  matches: (issue: Issue, condition: string) => boolean
+  /** Options for typed text, such as dates. */
+  search: (query: string) => Promise<Option[]>
+}
+
+/** Issues are filtered by it. Those that are not fields of a form have no `key` and `change`. */
+export interface IssueFilter
+  extends Values<Issue>,
+    AsFilter,
+    Partial<Pick<Field<IssueSubject, IssueChange>, 'key' | 'change'>> {}
+
+export interface IssueField extends Base, AsFilter {
   /** Where it appears, each with its position there. */
   at: {
     /** Properties of the issue page, and their commands. */
@@ -38,17 +66,10 @@ export interface IssueField extends Base {
   }
   /** Title of the command and menu that change selected issues. */
   action?: string
-  /** Label in filters, such as "Label is bug", if it differs from the label of the field. */
-  filterLabel?: string
-  /** Converts a value to its form in the URL, and back. The URL names teams by their keys. */
-  toUrl?: (value: string, directory: Directory) => string
-  fromUrl?: (value: string, directory: Directory) => string
   /** Order of headings or columns, all of which a board shows. Without it they are ordered by name. */
   groupOrder?: (board: boolean) => readonly string[]
   /** Changed by delegating the issue, which has its own menu and waits for the server. */
   delegates?: true
-  /** Input in the form for a new issue. By default a menu. */
-  formInput?: 'date'
   /** Differences in the form for a new issue. */
   form?: Partial<Base>
   /** Continues "Priya" in the history: "moved it to QA". */

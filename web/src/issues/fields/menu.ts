@@ -3,6 +3,9 @@ import { showError } from '../../ui/toast.tsx'
 import type { Directory } from './directory.ts'
 import { doneText, type Field, menuOptions } from './field.tsx'
 
+/** Shown when the typed words are no date. */
+export const noDay = 'No date found. Try “tomorrow”, “next Friday”, “in 2 weeks” or “24 Dec”.'
+
 interface Menu<Subject, Change> {
   title: string
   /** "ENG-4" or "3 issues". */
@@ -44,6 +47,7 @@ export function fieldMenu<S, C>(
       .flatMap(valuesOf)
       .filter((value) => allHave(value)),
     ...(remove && { multiple: true }),
+    ...(field.calendar && { calendar: true, empty: noDay }),
     ...(field.noMatch && { empty: field.noMatch }),
     ...(one !== undefined && field.footer && { footer: field.footer(one) }),
     onPick: (_, option) => void pick(option),

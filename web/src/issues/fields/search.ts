@@ -1,7 +1,7 @@
-import { type FieldId, filterFields } from './fields.tsx'
+import { type FilterId, filterFields } from './fields.tsx'
 
 /** Query parameters of the issues screen: a filter for each field, and the layout. */
-export interface IssueSearch extends Partial<Record<FieldId, string>> {
+export interface IssueSearch extends Partial<Record<FilterId, string>> {
   /** Words in the title or code. */
   q?: string
   group?: string
@@ -27,12 +27,21 @@ export function parseIssueSearch(search: Record<string, unknown>): IssueSearch {
 }
 
 /** The values of a filter, separated by commas in the URL. */
-export const valuesOf = (search: IssueSearch, field: FieldId): string[] => search[field]?.split(',') ?? []
+export const valuesOf = (search: IssueSearch, field: FilterId): string[] =>
+  search[field]?.replace(/^!/, '').split(',') ?? []
+
+/** Whether the filter excludes its values: in the URL they follow an exclamation mark. */
+export const isNegated = (search: IssueSearch, field: FilterId) => search[field]?.startsWith('!') ?? false
 
 /** Sets the values of a filter; no values remove it. */
-export function withValues(search: IssueSearch, field: FieldId, values: readonly string[]): IssueSearch {
+export function withValues(
+  search: IssueSearch,
+  field: FilterId,
+  values: readonly string[],
+  negated = isNegated(search, field),
+): IssueSearch {
   const { [field]: _, ...others } = search
-  return values.length > 0 ? { ...others, [field]: values.join(',') } : others
+  return values.length > 0 ? { ...others, [field]: (negated ? '!' : '') + values.join(',') } : others
 }
 
 export const isFiltered = (search: IssueSearch) => filterIds.some((id) => search[id]) || Boolean(search.q)

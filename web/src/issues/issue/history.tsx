@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { FeedItem } from '../../comments/comments.tsx'
 import { readAll } from '../../data/api.ts'
 import { knownIssue } from '../../data/issues.ts'
+import { isolated } from '../../ui/isolated.ts'
 import { Time } from '../../ui/time.tsx'
 import { type Directory, forIssue, useDirectory } from '../fields/directory.ts'
 import { nameWithin } from '../fields/field.tsx'
@@ -35,7 +36,7 @@ const textOf = (changes: IssueChangeRecord['changes'], directory: Directory) =>
     .flatMap(([key, change]) => {
       const field = fieldOf.get(key)
       if (!field) return otherKeys[key]?.(change, String) ?? []
-      return field.history(change, (value) => nameWithin(field, String(value), directory))
+      return field.history(change, (value) => isolated(nameWithin(field, String(value), directory)))
     })
     .join(', ')
 
@@ -52,7 +53,10 @@ export function useHistory(issueId: string): FeedItem[] {
         key: id,
         node: (
           <p className="px-3.5 text-xs text-ink-3">
-            <span className="font-medium text-ink-2">{actor?.name ?? 'A former member'}</span> {text}
+            <span className="font-medium text-ink-2">
+              <bdi>{actor?.name ?? 'A former member'}</bdi>
+            </span>{' '}
+            {text}
             {' · '}
             <Time at={created_at} />
           </p>

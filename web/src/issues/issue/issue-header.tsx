@@ -48,7 +48,11 @@ export function IssueHeader({ issue, inPanel, onClose }: Props) {
     <header className={`flex h-12 shrink-0 items-center gap-1 border-b px-3 ${inPanel ? '' : 'max-md:pl-13'}`}>
       {!inPanel && <Back />}
       <Heading className="flex min-w-0 flex-1 items-baseline gap-2 truncate pl-1 text-sm">
-        {team && <span className="text-ink-3 max-sm:hidden">{team.name}</span>}
+        {team && (
+          <span className="text-ink-3 max-sm:hidden">
+            <bdi>{team.name}</bdi>
+          </span>
+        )}
         <span className="tabular font-semibold">{issue.code}</span>
         <span className="sr-only">{issue.title}</span>
       </Heading>

@@ -3,6 +3,7 @@ import { Compass } from 'lucide-react'
 import { enterWorkspace } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
+import { isolated } from '../../ui/isolated.ts'
 import { Empty } from '../../ui/states.tsx'
 
 /** The issue was not found. Offers the user's other workspaces. */
@@ -22,7 +23,7 @@ export function IssueMissing({ code, wasHere }: { code: string; wasHere: boolean
           {!wasHere &&
             others.map(({ id, name }) => (
               <Button key={id} onClick={() => searchIn(id)}>
-                Search in {name}
+                Search in <bdi>{name}</bdi>
               </Button>
             ))}
           <Link to="/issues" className={buttonClass('primary')}>
@@ -34,7 +35,7 @@ export function IssueMissing({ code, wasHere }: { code: string; wasHere: boolean
       {wasHere
         ? 'It was deleted or made private.'
         : others.length > 0
-          ? `It may have been deleted, or belong to a workspace other than ${workspace?.name}.`
+          ? `It may have been deleted, or belong to a workspace other than ${isolated(workspace?.name)}.`
           : 'It may have been deleted, or you may not have access to it.'}
     </Empty>
   )

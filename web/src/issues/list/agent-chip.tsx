@@ -43,7 +43,9 @@ export function AgentChip({ issue, session, people, className }: Props) {
           <span className="truncate">{label}</span>
         </>
       ) : (
-        <span className="truncate">{name}</span>
+        <span className="truncate">
+          <bdi>{name}</bdi>
+        </span>
       )}
     </a>
   )

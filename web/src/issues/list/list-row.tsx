@@ -179,7 +179,9 @@ export function Labels({ issue, directory, most }: { issue: Issue; directory: Di
           className="inline-flex h-5 max-w-32 shrink-0 items-center gap-1.5 rounded-full border px-2 text-xs text-ink-2"
         >
           <LabelDot color={color} />
-          <span className="truncate">{name}</span>
+          <span className="truncate">
+            <bdi>{name}</bdi>
+          </span>
         </span>
       ))}
       {labels.length > most && (

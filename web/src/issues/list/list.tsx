@@ -193,7 +193,9 @@ const GroupHead = memo(function GroupHead({
         >
           <ChevronDown size={14} aria-hidden className={cx('shrink-0 text-ink-3', collapsed && '-rotate-90')} />
           {icon}
-          <span className="truncate">{name}</span>
+          <span className="truncate">
+            <bdi>{name}</bdi>
+          </span>
           <span className="font-normal text-ink-3 tabular">{group.issues.length.toLocaleString('en')}</span>
         </button>
       </Cell>

@@ -6,6 +6,7 @@ import { api } from '../../data/api.ts'
 import { useMe } from '../../data/me.ts'
 import { rereadViews, useViews } from '../../data/views.ts'
 import { Confirm } from '../../ui/dialog.tsx'
+import { isolated } from '../../ui/isolated.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { useCommands } from '../../ui/shortcuts.ts'
 import { showToast } from '../../ui/toast.tsx'
@@ -24,7 +25,7 @@ export function SavedViews({ row }: { row: string }) {
     views.map(({ id, name, query }) => ({
       id: `view.${id}`,
       title: name,
-      section: 'Go to',
+      section: 'Views',
       run: () => void navigate({ to: '/issues', search: searchOf(query) }),
     })),
   )
@@ -41,7 +42,9 @@ export function SavedViews({ row }: { row: string }) {
               ) : (
                 <Bookmark size={15} aria-hidden className="shrink-0" />
               )}
-              <span className="min-w-0 flex-1 truncate pr-5">{view.name}</span>
+              <span className="min-w-0 flex-1 truncate pr-5">
+                <bdi>{view.name}</bdi>
+              </span>
             </Link>
             {(view.owner_id === user.id || (view.shared && isManager)) && (
               <div className="absolute top-0.5 right-0.5 opacity-0 group-focus-within/view:opacity-100 group-hover/view:opacity-100 max-md:opacity-100">
@@ -70,13 +73,13 @@ export function SavedViews({ row }: { row: string }) {
       <Confirm
         open={deleting !== null}
         onClose={() => setDeleting(null)}
-        title={`Delete the view “${deleting?.name}”?`}
+        title={`Delete the view “${isolated(deleting?.name)}”?`}
         action="Delete view"
         onConfirm={async () => {
           if (!deleting) return
           await api.deleteView({ view_id: deleting.id })
           await rereadViews()
-          showToast(`View “${deleting.name}” deleted`)
+          showToast(`View “${isolated(deleting.name)}” deleted`)
         }}
       >
         <p>It is removed from {deleting?.shared ? 'everyone’s' : 'your'} sidebar. Its issues are not changed.</p>

@@ -57,7 +57,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
               <option value="">New view</option>
               {editable.map(({ id, name }) => (
                 <option key={id} value={id}>
-                  Replace “{name}”
+                  Replace “<bdi>{name}</bdi>”
                 </option>
               ))}
             </Select>

@@ -1,0 +1,224 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { api, exampleIds, exampleOtherId, type Operation, type RouteName } from '@baton/protocol'
+import { BatonClient } from '@baton/sdk'
+import { expect, onTestFinished } from 'vitest'
+import { makeScene } from '../../test/calls.ts'
+import { type TestApp, type TestPerson, test } from '../../test/harness.ts'
+import { Listener, listenable } from '../../test/listener.ts'
+import { askConsent, consent, redirectUri, token } from '../../test/oauth.ts'
+import { curlSample, sampleSetup, sampleUrl, sdkSample } from './samples.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const hasCurl = spawnSync('curl', ['--version']).status === 0 && spawnSync('bash', ['--version']).status === 0
+
+/** Packages exist only in a build; server/src/packages.test.ts installs them. */
+const operations = (Object.entries<Operation>(api) as [RouteName, Operation][]).filter(
+  ([name]) => name !== 'getPackage',
+)
+
+/** What ends something comes last: the session, then deletions, of later resources first, then the login. */
+const rank = (name: RouteName, { route }: Operation) =>
+  ['changePassword', 'signOut'].includes(name) ? 3 : route.method === 'DELETE' ? 2 : name === 'stopAgentSession' ? 1 : 0
+const inOrder = [0, 1, 2, 3].flatMap((wanted) => {
+  const ranked = operations.filter((named) => rank(...named) === wanted)
+  return wanted === 2 ? ranked.reverse() : ranked
+})
+
+interface Prepared {
+  token: string
+  workspaceId: string
+  /** The sample with real values in place of the examples. */
+  text: string
+}
+
+type Scene = Awaited<ReturnType<typeof makeScene>>
+type Registered = { client_id: string; client_secret: string; app: { id: string } }
+
+/** A company with one item of each kind, for samples. */
+class Company {
+  readonly #app: TestApp
+  readonly #scene: Scene
+  /** Not installed. */
+  readonly #registered: Registered
+  readonly #deliveryId: string
+
+  private constructor(app: TestApp, scene: Scene, registered: Registered, deliveryId: string) {
+    this.#app = app
+    this.#scene = scene
+    this.#registered = registered
+    this.#deliveryId = deliveryId
+  }
+
+  static async of(app: TestApp) {
+    const scene = await makeScene(app)
+    const registered = await register(scene.owner, 'Sampler')
+    const path = `/agent-apps/${registered.app.id}`
+    await scene.owner.post(`${path}/webhook/test`)
+    const { body } = await scene.owner.get(`${path}/deliveries`)
+    return new Company(app, scene, registered, body.data[0].id)
+  }
+
+  async prepare(name: RouteName, { route }: Operation, sample: string): Promise<Prepared> {
+    const { owner, robot, ids, id: workspaceId } = this.#scene
+    const real: Record<string, string> = { wsp: workspaceId }
+    for (const [param, value] of Object.entries(ids)) {
+      // The scene's own app has an address that cannot be reached.
+      if (!['agent_id', 'app_id', 'request_id'].includes(param)) real[value.split('_')[0] ?? ''] = value
+    }
+    const { caller = owner, values = {}, texts = {} } = await this.#special(name)
+    Object.assign(real, { app: this.#registered.app.id, cli: this.#registered.client_id }, values)
+    let text = sample
+      .replaceAll(sampleUrl, this.#app.rootUrl)
+      // Tests send nothing to other hosts.
+      .replaceAll('https://robots.example.com/webhook', 'http://localhost:9')
+    for (const [example, value] of Object.entries(texts)) text = text.replaceAll(example, value)
+    text = text.replaceAll(exampleIds, (example, prefix: string) => real[prefix] ?? example)
+    const asApp = route.caller === 'app' || name === 'postActivity'
+    return { text, workspaceId, token: asApp ? robot.token : caller.token }
+  }
+
+  /** Operations that need another caller or other values. */
+  async #special(name: RouteName): Promise<{
+    caller?: TestPerson
+    values?: Record<string, string>
+    texts?: Record<string, string>
+  }> {
+    const { owner, ids } = this.#scene
+    const { client_id: clientId } = this.#registered
+    switch (name) {
+      case 'updatePersonalAgent':
+      case 'deletePersonalAgent':
+        return { values: { usr: ids.agent_id as string } }
+      case 'listAppDeliveries':
+      case 'getAppDelivery':
+      case 'redeliverToApp':
+        return { values: { dlv: this.#deliveryId } }
+      case 'getConsentRequest':
+      case 'approveConsent':
+      case 'denyConsent':
+        return { values: { req: await askConsent(owner, clientId, { scope: 'read' }) } }
+      case 'acceptInvitation': {
+        const caller = await this.#app.person()
+        const { body } = await owner.post('/workspaces/me/invitations', { email: caller.user.email, role: 'member' })
+        return { caller, texts: { '5f1c2d3e4b6a79808f9e': body.token } }
+      }
+      case 'issueToken':
+      case 'revokeToken': {
+        const other = await register(owner, `App of ${name}`)
+        const { code, verifier } = await consent(owner, other.client_id, { all_teams: true }, { scope: 'read' })
+        const secret = { client_id: other.client_id, client_secret: other.client_secret }
+        const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }
+        const { body } = await token(this.#app, { ...form, ...secret })
+        const texts = {
+          prt_5f1c2d3e4b6a79808f9e: body.refresh_token,
+          svc_sk_5f1c2d3e4b6a79808f9e: other.client_secret,
+        }
+        return { values: { cli: other.client_id }, texts }
+      }
+      case 'answerAttempt': {
+        const app = await listenable(this.#app, owner, 'http://localhost:9')
+        const listener = await Listener.of(owner, app.id, { takeOver: true })
+        await app.issue()
+        const delivered = this.#app.deliver()
+        onTestFinished(() => delivered)
+        return { values: { app: app.id, att: (await listener.attempt()).attempt_id } }
+      }
+      case 'mergeLabel': {
+        const [from, into] = await Promise.all(['One', 'Two'].map((name) => owner.post('/labels', { name })))
+        return { values: { lbl: from?.body.id }, texts: { [exampleOtherId('lbl')]: into?.body.id } }
+      }
+      case 'installApp':
+        return { values: { app: (await register(owner, 'Installed')).app.id } }
+      case 'changePassword':
+        return { texts: { 'correct horse battery': owner.password } }
+      default:
+        return {}
+    }
+  }
+}
+
+async function register(owner: TestPerson, name: string): Promise<Registered> {
+  const { body } = await owner.post('/agent-apps', {
+    schemaVersion: '1.0.0',
+    name,
+    developer: { name: 'Robots Inc' },
+    oauth: { redirect_uris: [redirectUri], scopes: ['read'] },
+    webhook: { url: 'http://localhost:9' },
+  })
+  return body
+}
+
+test.skipIf(!hasCurl)(
+  'every curl sample succeeds',
+  async ({ startApp }) => {
+    const app = await startApp()
+    const company = await Company.of(app)
+    const results: Record<string, string> = {}
+    for (const [name, operation] of inOrder) {
+      const { text, token, workspaceId } = await company.prepare(name, operation, curlSample(name, operation))
+      const seconds = operation.route.stream ? 1 : 20
+      const status = `curl() { command curl -sS -o "$OUT" -w '%{http_code}' --max-time ${seconds} "$@" || true; }`
+      const env = { ...process.env, BATON_TOKEN: token, BATON_WORKSPACE: workspaceId, OUT: '/dev/null' }
+      const { stdout, stderr } = await run('bash', ['-c', `${status}\n${text}`], { env })
+      const expected = Object.keys(operation.returns).filter((one) => Number(one) < 400)
+      if (!expected.includes(stdout)) results[name] = `${stdout} ${stderr}\n${text}`
+    }
+    expect(results).toEqual({})
+  },
+  180_000,
+)
+
+test('every SDK sample succeeds', async ({ startApp }) => {
+  const app = await startApp()
+  const company = await Company.of(app)
+  const results: Record<string, string> = {}
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor
+  for (const [name, operation] of inOrder) {
+    const sample = sdkSample(name, operation)
+    if (!sample) continue
+    const { text, token, workspaceId } = await company.prepare(name, operation, sample)
+    const client = new BatonClient({ baseUrl: app.rootUrl, token, workspaceId, retries: { attempts: 1 } })
+    await AsyncFunction(
+      'client',
+      'BatonClient',
+      text,
+    )(client, BatonClient).catch((error: unknown) => {
+      results[name] = `${error}\n${text}`
+    })
+  }
+  expect(results).toEqual({})
+}, 180_000)
+
+// Uses no database, so it need not run again on PostgreSQL.
+test.skipIf(process.env.DATABASE_URL)('every SDK sample compiles in strict mode', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'samples-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const samples = operations.flatMap(([name, operation]) => {
+    const sample = sdkSample(name, operation)
+    return sample ? [`export async function ${name}() {\n${sample}\n}`] : []
+  })
+  expect(samples.length).toBeGreaterThan(100)
+  await writeFile(join(directory, 'samples.mts'), [sampleSetup.sdk, ...samples].join('\n'))
+  const compilerOptions = {
+    noEmit: true,
+    composite: false,
+    allowImportingTsExtensions: true,
+    incremental: false,
+    customConditions: ['source'],
+    noUnusedLocals: false,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+    paths: { '@baton/sdk': [join(root, 'sdk/src/index.ts')] },
+  }
+  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, files: ['samples.mts'] }
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.']
+  const { stdout } = await run(process.execPath, tsc, { cwd: directory }).catch((error: { stdout: string }) => error)
+  expect(stdout).toBe('')
+})

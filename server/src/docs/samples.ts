@@ -1,0 +1,201 @@
+import { inspect } from 'node:util'
+import {
+  type Described,
+  described,
+  exampleId,
+  exampleOf,
+  inWorkspace,
+  type Operation,
+  parameterWords,
+  pathParams,
+  type RouteName,
+  sectionsOf,
+} from '@baton/protocol'
+
+/** The address in all samples; pages are served with the instance's own in its place. */
+export const sampleUrl = 'http://localhost:3000'
+
+interface Input {
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+const manifest = {
+  schemaVersion: '1.0.0',
+  name: 'Robot',
+  developer: { name: 'Robots Inc' },
+  oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read', 'app:assignable'] },
+  webhook: { url: 'https://robots.example.com/webhook' },
+}
+
+/** Inputs of samples that show more, or something else, than the required fields. */
+const inputs: { [Name in RouteName]?: Input } = {
+  listIssues: { query: { status: 'todo', limit: 20 } },
+  createIssue: { body: { title: 'Fix the door', team_id: exampleId('team'), priority: 'high' } },
+  importIssues: {
+    body: { issues: [{ title: 'Fix the door', team_id: exampleId('team') }, { title: 'Oil the hinges' }] },
+  },
+  updateIssue: { body: { status: 'in_progress', assignee_id: exampleId('usr') } },
+  createProject: { body: { title: 'New shop', team_ids: [exampleId('team')] } },
+  updateProject: { body: { status: 'in_progress', health_status: 'on_track' } },
+  createComment: { body: { target_type: 'issue', target_id: exampleId('iss'), text: 'The key is under the mat.' } },
+  updateComment: { body: { is_resolved: true } },
+  createLabel: { body: { name: 'Door', color: '#1f6feb' } },
+  updateLabel: { body: { color: '#d1242f' } },
+  updateMilestone: { body: { target_date: '2026-03-02T09:00:00Z' } },
+  createCycle: {
+    body: {
+      team_id: exampleId('team'),
+      name: 'Week 10',
+      starts_at: '2026-03-02T09:00:00Z',
+      ends_at: '2026-03-09T09:00:00Z',
+    },
+  },
+  updateCycle: { body: { name: 'Week 11' } },
+  updateInitiative: { body: { description: 'Twice as many shops by 2028.' } },
+  updateView: { body: { shared: true } },
+  updateWorkspace: { body: { guidance: 'Write in British English.' } },
+  updateMember: { body: { role: 'admin' } },
+  createInvitation: { body: { email: 'grace@example.com', role: 'member' } },
+  createTeam: { body: { name: 'Design', key: 'DES' } },
+  updateTeam: { body: { guidance: 'Open a pull request for every change.' } },
+  previewGuidance: { body: { team_guidance: 'Open a pull request for every change.' } },
+  listMilestones: { query: { project_id: exampleId('prj') } },
+  listCycles: { query: { team_id: exampleId('team') } },
+  selectUsers: { query: { issue_id: exampleId('iss') } },
+  listAgents: { query: { include_apps: true, include_deployment: true } },
+  updatePersonalAgent: { body: { instructions: 'Summarise long threads in three sentences.' } },
+  listAgentSessions: { query: { issue_id: exampleId('iss'), open: true } },
+  openAgentSession: { body: { issue_id: exampleId('iss') } },
+  updateAgentSession: {
+    body: {
+      plan: [{ content: 'Oil the hinges', status: 'inProgress' }],
+      added_external_urls: [{ label: 'Pull request', url: 'https://code.example.com/acme/shop/pull/7' }],
+    },
+  },
+  listActivities: { query: { after_seq: 0 } },
+  postActivity: { body: { content: { type: 'thought', body: 'I look at the hinges first.' } } },
+  updateInstallation: { body: { team_ids: [exampleId('team')] } },
+  updateWebhook: { body: { resource_types: ['Issue', 'Comment'] } },
+  listWebhookDeliveries: { query: { type: 'Ping' } },
+  listInbox: { query: { unread: true } },
+  updateInboxEntry: { body: { read: true } },
+  listAuditEntries: { query: { action: 'team.created' } },
+  installApp: { body: { team_ids: [exampleId('team')] } },
+  createAgentApp: { body: manifest },
+  replaceAgentApp: { body: manifest },
+  listenToApp: { query: { take_over: true } },
+  authorize: {
+    query: {
+      client_id: exampleId('cli'),
+      redirect_uri: 'https://robots.example.com/callback',
+      response_type: 'code',
+      scope: 'read',
+      state: 'af0ifjsldkj',
+      actor: 'app',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    },
+  },
+  issueToken: {
+    body: {
+      grant_type: 'refresh_token',
+      refresh_token: 'prt_5f1c2d3e4b6a79808f9e',
+      client_id: exampleId('cli'),
+      client_secret: 'svc_sk_5f1c2d3e4b6a79808f9e',
+    },
+  },
+  revokeToken: {
+    body: {
+      token: 'prt_5f1c2d3e4b6a79808f9e',
+      client_id: exampleId('cli'),
+      client_secret: 'svc_sk_5f1c2d3e4b6a79808f9e',
+    },
+  },
+  registerClient: { body: { client_name: 'Editor', redirect_uris: ['http://127.0.0.1:8123/callback'] } },
+  approveConsent: { body: { team_ids: [exampleId('team')] } },
+  callMcp: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
+  searchDocs: { query: { q: 'webhook' } },
+}
+
+interface Sample {
+  params: Record<string, string>
+  query: Record<string, unknown>
+  body: unknown
+}
+
+function sampleOf(name: string, operation: Operation): Sample {
+  const { query = {}, body }: Input = inputs[name as RouteName] ?? {}
+  const required = (schema: Operation['body']) => schema && requiredOnly(described(schema, sectionsOf(name, operation)))
+  return {
+    params: Object.fromEntries(pathParams(operation.route.path).map((param) => [param, parameterWords(param).example])),
+    query: { ...(required(operation.query) as object), ...query },
+    body: body ?? required(operation.body),
+  }
+}
+
+/** The example of a schema without its optional fields. */
+function requiredOnly(schema: Described): unknown {
+  if (schema.examples || !schema.properties) return exampleOf(schema)
+  return Object.fromEntries((schema.required ?? []).map((key) => [key, requiredOnly(schema.properties?.[key] ?? {})]))
+}
+
+/** A command that makes the call. The variables are explained on the reference's first page. */
+export function curlSample(name: string, operation: Operation): string {
+  const { route, bodyFormat } = operation
+  const { params, query, body } = sampleOf(name, operation)
+  const path = route.path.replace(/:(\w+)/g, (_, param: string) => params[param] as string)
+  const search = new URLSearchParams(
+    Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+  ).toString()
+  const url = `${sampleUrl}${route.at === 'root' ? '' : '/api/v1'}${path}${search && `?${search}`}`
+  const byDefault = body === undefined ? 'GET' : 'POST'
+  return [
+    `curl ${route.stream ? '-N ' : ''}${search ? `'${url}'` : url}`,
+    ...(route.method === byDefault ? [] : [`-X ${route.method}`]),
+    ...(route.caller === 'anyone' ? [] : ['-H "Authorization: Bearer $BATON_TOKEN"']),
+    ...(inWorkspace(route.caller) ? ['-H "X-Workspace-ID: $BATON_WORKSPACE"'] : []),
+    ...(body === undefined
+      ? []
+      : bodyFormat === 'form'
+        ? Object.entries(body as Record<string, string>).map(([key, value]) => `-d '${key}=${value}'`)
+        : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`]),
+  ].join(' \\\n  ')
+}
+
+/** A browser follows `authorize`, and MCP has clients of its own. */
+const withoutSdk: ReadonlySet<string> = new Set<RouteName>(['authorize', 'callMcp'])
+
+/** The same call with the SDK; null for a stream, which its client cannot read. */
+export function sdkSample(name: string, operation: Operation): string | null {
+  const { route, returns } = operation
+  if (route.stream || withoutSdk.has(name)) return null
+  const { params, query, body } = sampleOf(name, operation)
+  const input = { ...params, ...query, ...(body as object | undefined) }
+  const printed = Object.keys(input).length === 0 ? '' : inspect(input, { depth: null, breakLength: 90, compact: 2 })
+  // Credentials of a client are in the form; a token beside them would be refused.
+  const isForm = operation.bodyFormat === 'form'
+  const setup = isForm ? `const anonymous = new BatonClient({ baseUrl: '${sampleUrl}' })\n` : ''
+  const call = `await ${isForm ? 'anonymous' : 'client'}.${name}(${printed})`
+  const [answer] = Object.values(returns)
+  return `${setup}${answer ? `const ${resultName(answer as Described)} = ` : ''}${call}`
+}
+
+/** `issue` for an Issue, `{ data }` for a list, otherwise `result`. */
+function resultName({ title, properties }: Described): string {
+  if (title) return title.charAt(0).toLowerCase() + title.slice(1)
+  return properties?.data ? '{ data }' : 'result'
+}
+
+/** How to set up what the samples use. */
+export const sampleSetup = {
+  curl: `export BATON_TOKEN=psn_…       # from POST /auth/sign-in, or an access token
+export BATON_WORKSPACE=wsp_…   # from GET /auth/me`,
+  sdk: `import { BatonClient } from '@baton/sdk'
+
+const client = new BatonClient({
+  baseUrl: '${sampleUrl}',
+  token: process.env.BATON_TOKEN ?? '',
+  workspaceId: process.env.BATON_WORKSPACE ?? '',
+})`,
+}

@@ -1,0 +1,109 @@
+import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test } from './baton.ts'
+import { property, rowOf } from './parts.ts'
+
+test('the palette finds issues, projects, people, agents, views and comments by keyboard', async ({
+  page,
+  company,
+  agent,
+}) => {
+  const { owner, member, project, issues } = company
+  const robot = await agent({ name: 'Fixer' })
+  const [door] = issues
+  await owner.api.createView({ name: 'Squeaky work', query: 'status=todo' })
+  const comment = await member.api.createComment({
+    target_type: 'issue',
+    target_id: door.id,
+    text: 'The **lintel** squeaks in winter.',
+  })
+  const hidden = await owner.api.createIssue({ title: 'Not for others', personal: true })
+  await owner.api.createComment({ target_type: 'issue', target_id: hidden.id, text: 'My own lintel' })
+  await signedIn(page, member)
+  await page.goto('/issues')
+  await rowOf(page, door.title).waitFor()
+  keyboardOnly(page)
+  const find = async (words: string) => {
+    await page.keyboard.press('Control+k')
+    await expect(page.getByLabel('Search issues and commands')).toBeFocused()
+    await page.keyboard.type(words)
+  }
+  const option = (name: string | RegExp) => page.getByRole('option', { name })
+  const go = async (words: string, name: string | RegExp, url: RegExp) => {
+    await find(words)
+    await expect(option(name)).toHaveAttribute('aria-selected', 'true')
+    await page.keyboard.press('Enter')
+    await expect(page).toHaveURL(url)
+  }
+  await go('lintel', 'The lintel squeaks in winter. Mona Member · ENG-1', new RegExp(`#comment-${comment.id}$`))
+  await expect(page.locator(`#comment-${comment.id}`)).toBeInViewport()
+  await go(project.title.toLowerCase(), project.title, new RegExp(`/project/${project.id}$`))
+  await go('amir', 'Amir Admin Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
+  await go('fixer', 'Fixer Sessions', new RegExp(`/agents\\?agent=${robot.userId}`))
+  await go(door.title.toLowerCase(), /^ENG-1/, /\/issue\/ENG-1$/)
+  // The view is private to its owner, and so is the issue of the other comment.
+  await find('squeaky')
+  await expect(page.getByText('No results for “squeaky”.')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await find('own lintel')
+  await expect(page.getByText('No results for “own lintel”.')).toBeVisible()
+})
+
+test('the palette opens with the commands of the screen, each once and with an icon', async ({ page, company }) => {
+  const { owner, issues } = company
+  await owner.api.createView({ name: 'Ready', query: 'status=todo' })
+  await signedIn(page, owner)
+  const titles = async () => {
+    await page.keyboard.press('Control+k')
+    const options = page.getByRole('listbox', { name: 'Results' }).getByRole('option')
+    await expect(options.first()).toBeVisible()
+    const rows = await options.evaluateAll((all) =>
+      all.map((one) => ({
+        title: one.querySelector('span')?.textContent ?? '',
+        icon: one.querySelector('svg') !== null,
+      })),
+    )
+    expect(rows.filter(({ icon }) => !icon)).toEqual([])
+    const all = rows.map(({ title }) => title)
+    expect(all.filter((title, index) => all.indexOf(title) < index)).toEqual([])
+    return all
+  }
+  await page.goto(`/issue/${issues[0].code}`)
+  await expect(property(page, 'Status')).toBeVisible()
+  const onIssue = await titles()
+  expect(onIssue.slice(0, 30)).toEqual(expect.arrayContaining(['Status', 'Delegate', 'Comment', 'Copy link']))
+  expect(onIssue).toContain('Ready')
+  expect(onIssue.indexOf('Inbox')).toBeGreaterThan(onIssue.indexOf('Delete issue…'))
+  await checkAxe(page)
+
+  await page.goto('/issues')
+  await rowOf(page, issues[0].title).waitFor()
+  const onList = await titles()
+  expect(onList[0]).toBe('Filter issues')
+  expect(onList).not.toContain('Change status')
+  expect(onList).not.toContain('Clear filters')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('j')
+  expect((await titles()).slice(0, 8)).toContain('Change status')
+  await page.keyboard.press('Escape')
+  // With a preview, the list and the issue both have a status.
+  await page.keyboard.press('Space')
+  await expect(page.getByRole('complementary', { name: /^Issue ENG/ })).toBeVisible()
+  await expect(
+    page.getByRole('complementary', { name: /^Issue ENG/ }).getByRole('textbox', { name: 'Title' }),
+  ).toBeVisible()
+  const withPreview = await titles()
+  expect(withPreview).toContain('Change status')
+  expect(withPreview).not.toContain('Status')
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: narrow })
+  test('the palette fits', async ({ page, company }) => {
+    await signedIn(page, company.owner)
+    await page.goto('/issues')
+    await rowOf(page, company.issues[0].title).waitFor()
+    await page.keyboard.press('/')
+    await page.getByLabel('Search issues and commands').fill('o')
+    await expect(page.getByRole('option').first()).toBeVisible()
+    expect(await scrolledSideways(page)).toEqual([])
+  })
+})

@@ -1,0 +1,35 @@
+import type { AgentApp } from '@baton/protocol'
+import { scopeWords } from '@baton/protocol/scope-words'
+import { Checkbox } from '../ui/field.tsx'
+
+type Scopes = AgentApp['requested_scopes']
+
+/** Checkboxes for the scopes that an app requests. */
+export const ScopeChoice = ({
+  requested,
+  value,
+  onChange,
+}: {
+  requested: Scopes
+  value: Scopes
+  onChange: (scopes: Scopes) => void
+}) => (
+  <fieldset className="space-y-1.5">
+    <legend className="mb-1 font-medium">Scopes</legend>
+    {requested.map((scope) => (
+      <Checkbox
+        key={scope}
+        label={
+          <>
+            {scopeWords[scope].short} <span className="font-mono text-xs text-ink-3">{scope}</span>
+          </>
+        }
+        checked={value.includes(scope)}
+        onChange={({ target }) =>
+          onChange(requested.filter((other) => (other === scope ? target.checked : value.includes(other))))
+        }
+      />
+    ))}
+    {value.length === 0 && <p className="text-xs text-ink-2">Without scopes, the app gets read.</p>}
+  </fieldset>
+)
