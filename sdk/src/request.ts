@@ -6,6 +6,7 @@ export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken',
 export const returnsOtherThanJson: ReadonlySet<CallName> = new Set<CallName>([
   'getHome',
   'getMetrics',
+  'exportAuditEntries',
   'getPackage',
   'getDocs',
   'getDocsStyle',
