@@ -78,7 +78,7 @@ export function requestOf(
   }
 }
 
-/** Keys named in the path become parameters; the others the query of a GET, or else the body. */
+/** Keys named in the path become parameters; the others the query of a GET or DELETE, or else the body. */
 export function unflatten(name: CallName, input: Record<string, unknown>): UntypedInput {
   const { path, method } = routes[name]
   const params: Record<string, string> = {}
@@ -88,5 +88,5 @@ export function unflatten(name: CallName, input: Record<string, unknown>): Untyp
     delete rest[key]
   }
   if (Object.keys(rest).length === 0) return { params }
-  return method === 'GET' ? { params, query: rest } : { params, body: rest }
+  return method === 'GET' || method === 'DELETE' ? { params, query: rest } : { params, body: rest }
 }

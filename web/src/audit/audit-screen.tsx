@@ -9,7 +9,7 @@ import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
-import { timeAgo, timeWithZone } from '../ui/time.tsx'
+import { timeAgo } from '../ui/time.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
 import { type Change, Changes, changesOf } from './changes.tsx'
 import { ExportLog } from './export-log.tsx'
@@ -106,6 +106,20 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
     </ul>
   )
 }
+
+const withZone = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+/** "Mar 2, 2026, 09:00:00 GMT+1", in the time zone of the browser. */
+const timeWithZone = (moment: string) => withZone.format(new Date(moment))
 
 function Entry({ entry, text, changes }: { entry: AuditEntry; text: string; changes: Change[] }) {
   const { action, actor, subject_id, details, created_at } = entry

@@ -1,7 +1,7 @@
 import { limits } from '@baton/protocol/limits'
 import type { CallName } from '@baton/protocol/routes'
 import { type Answer, BatonClient, type FlatInput } from '@baton/sdk/client'
-import { isBatonError, refusalOf } from '@baton/sdk/errors'
+import { isBatonError } from '@baton/sdk/errors'
 import {
   type FetchQueryOptions,
   QueryCache,
@@ -36,15 +36,6 @@ export const api = new BatonClient({
     return fetch(input, { ...init, headers })
   },
 })
-
-/** Reads a file of any size, which the API client would refuse. */
-export async function readFile(path: string): Promise<Blob> {
-  const response = await fetch(`${api.baseUrl}${path}`, {
-    headers: workspaceId ? { 'x-workspace-id': workspaceId } : {},
-  })
-  if (!response.ok) throw refusalOf(response.status, response.headers, await response.text(), new Date())
-  return response.blob()
-}
 
 /** Signed out elsewhere, or by a new password: opens the sign-in page, which returns here afterwards. */
 function redirectIfSignedOut(error: unknown) {

@@ -19,20 +19,6 @@ export function timeAgo(moment: string, now = Date.now()): string {
 
 export const exactTime = (moment: string) => exact.format(new Date(moment))
 
-const withZone = new Intl.DateTimeFormat('en', {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-  timeZoneName: 'short',
-})
-
-/** "Mar 2, 2026, 09:00:00 GMT+1", in the time zone of the browser. */
-export const timeWithZone = (moment: string) => withZone.format(new Date(moment))
-
 /** 95 s is "1m 35s". */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
