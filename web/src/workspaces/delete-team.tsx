@@ -143,7 +143,7 @@ function ConfirmDeletion({ team, usage, onClose }: { team: Team; usage: TeamUsag
             ]}
           />
           {fate === 'move' && (
-            <Field label="Team">
+            <Field label="Move to">
               <Select value={target} onChange={(event) => setTarget(event.target.value)}>
                 {others.map(({ id, name, key }) => (
                   <option key={id} value={id}>
