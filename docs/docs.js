@@ -56,7 +56,9 @@ function searchWhileTyping(form) {
   })
 
   form.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
+    if (event.key === 'Escape' && !found.hidden) {
+      // Browsers would clear the field.
+      event.preventDefault()
       close()
       input.focus()
       return

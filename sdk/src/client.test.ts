@@ -79,8 +79,8 @@ describe('the protocol', () => {
       const params = [...operation.route.path.matchAll(/:(\w+)/g)].map(([, key]) => key)
       const all = [...params, ...keys(operation.query), ...keys(operation.body)]
       expect(new Set(all).size, name).toBe(all.length)
-      const hasQuery = ['GET', 'DELETE'].includes(operation.route.method)
-      expect(hasQuery ? operation.body : operation.query, name).toBeUndefined()
+      const inQuery = ['GET', 'DELETE'].includes(operation.route.method)
+      expect(inQuery ? operation.body : operation.query, name).toBeUndefined()
     }
   })
 

@@ -188,7 +188,7 @@ function contentOf({ name }: PreparedRequest, response: Response, bytes: Uint8Ar
   const { status, headers } = response
   if (status === 204 || (status === 202 && bytes.length === 0)) return undefined
   const type = headers.get('content-type') ?? ''
-  if (returnsOtherThanJson.has(name)) return type.startsWith('text/') ? textOf(bytes) : bytes
+  if (returnsOtherThanJson.has(name)) return /^(text\/|application\/x-ndjson)/.test(type) ? textOf(bytes) : bytes
   const value = type.includes('json') ? jsonObject(textOf(bytes)) : null
   if (value) return value
   throw unexpected(response, `answered ${status} with ${type || 'no content type'}, which is not a response of Baton`)

@@ -39,11 +39,13 @@ type Answered = 200 | 201 | 202 | 204
 
 type Answer<O> = O extends { produces: `image/${string}` }
   ? Uint8Array
-  : O extends { returns: infer Returns }
-    ? {
-        [Status in keyof Returns & Answered]: Returns[Status] extends TSchema ? Static<Returns[Status]> : undefined
-      }[keyof Returns & Answered]
-    : never
+  : O extends { produces: `application/x-ndjson${string}` }
+    ? string
+    : O extends { returns: infer Returns }
+      ? {
+          [Status in keyof Returns & Answered]: Returns[Status] extends TSchema ? Static<Returns[Status]> : undefined
+        }[keyof Returns & Answered]
+      : never
 
 type Schema<O, Key extends string> = O extends { [K in Key]: infer S extends TSchema } ? Static<S> : unknown
 

@@ -6,7 +6,6 @@ export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken',
 export const returnsOtherThanJson: ReadonlySet<CallName> = new Set<CallName>([
   'getHome',
   'getMetrics',
-  'exportAuditEntries',
   'getPackage',
   'getDocs',
   'getDocsStyle',
@@ -17,6 +16,7 @@ export const returnsOtherThanJson: ReadonlySet<CallName> = new Set<CallName>([
   'getLlmsText',
   'getAppIcon',
   'authorize',
+  'exportAuditEntries',
 ])
 export interface UntypedInput {
   params?: Record<string, string>

@@ -39,7 +39,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const publicHost = { HOST: '0.0.0.0' }
 const publicRoot = { BATON_ROOT_URL: 'https://baton.example' }
 
-describe.skipIf(onPostgres)('a service that is not for loopback', { timeout: 180_000 }, () => {
+describe.skipIf(onPostgres)('a service that is not for loopback', { timeout: 300_000 }, () => {
   test(
     'disables the demo accounts of its data directory before it listens, and no others',
     verifies('demo.passwords-disabled'),

@@ -81,11 +81,11 @@ export const deliveries = {
   Instance: {
     name: 'Name of the product',
     version: ['Version of the instance', '1.0.0'],
-    needs_first_account: ['Whether no account exists yet', false],
     sign_up: ['Whether people can sign up without an invitation', true],
     demo: 'A public login while the demo company exists; otherwise null',
     'demo.email': ['E-mail address of the demo login', 'ada@demo.example'],
     'demo.password': ['Password of the demo login', 'baton-demo'],
+    needs_first_account: ['Whether the instance has no account yet', false],
     has_model: ['Whether a language model is configured; personal agents need one', false],
     status: ['`ok`', 'ok'],
     openapi: ['Version of OpenAPI', '3.1.0'],

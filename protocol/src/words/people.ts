@@ -1,4 +1,4 @@
-import { exampleId, type SectionWords } from './examples.ts'
+import { exampleId, exampleOtherId, type SectionWords } from './examples.ts'
 
 /** Accounts, workspaces, members, teams, views, the inbox and the audit log. */
 export const people = {
@@ -74,25 +74,24 @@ export const people = {
   Invitation: {
     email: ['E-mail address of the invited person', 'grace@example.com'],
     role: 'The role that the person will have',
-    invited_by: 'The user who invited; null if that user was deleted',
     team_ids: ['The teams that the person joins', [exampleId('team')]],
+    invited_by: 'The user who invited; null if that user was deleted',
     created_at: 'When the invitation was created',
     expires_at: 'When it can no longer be accepted',
     invitation: 'The invitation',
     token: ['The secret of the invitation; shown once', '5f1c2d3e4b6a79808f9e'],
   },
   InvitationPreview: {
-    workspace: 'The workspace that the invitation is for',
+    workspace: 'The workspace that the person would join',
     'workspace.name': ['Name of the workspace', 'Acme'],
     inviter: 'The person who invited; null if that account was deleted',
     'inviter.name': ['Name of that person', 'Ada Lovelace'],
     email: ['E-mail address of the invited person', 'grace@example.com'],
     role: 'The role that the person will have',
     teams: 'The teams that the person joins',
-    'teams.key': ['Prefix of the codes of the team’s issues', 'ENG'],
+    'teams.key': ['Key of the team', 'ENG'],
     'teams.name': ['Name of the team', 'Engineering'],
-    expires_at: 'When it can no longer be accepted',
-    token: ['The token of the invitation', '5f1c2d3e4b6a79808f9e'],
+    expires_at: 'When the invitation can no longer be accepted',
   },
   acceptInvitation: {
     workspace: 'The workspace that the caller joined',
@@ -107,23 +106,6 @@ export const people = {
     repositories: 'Repositories that the team works on; hints for agents',
     'repositories.repository': ['Name of the repository', 'acme/shop'],
     'repositories.url': ['Address of the repository', 'https://code.example.com/acme/shop'],
-  },
-  TeamUsage: {
-    issues: ['How many issues the team has', 12],
-    cycles: ['How many cycles the team has', 3],
-    views: ['How many saved views show only this team', 1],
-    installations: 'The installations of agent apps that chose the team; those for all teams are left out',
-    'installations.id': 'Id of the installation',
-    'installations.name': ['Name of the app', 'Robot'],
-    'installations.only_team': ['Whether it is their only team, so that the team cannot be deleted', false],
-    webhooks: 'The webhooks that chose the team; those for all teams are left out',
-    'webhooks.id': 'Id of the webhook',
-    'webhooks.name': ['Label of the webhook', 'Data warehouse'],
-    'webhooks.only_team': ['Whether it is their only team, so that the team cannot be deleted', false],
-  },
-  deleteTeam: {
-    move_issues_to: ['The team that gets its issues', exampleId('team')],
-    delete_issues: ['`true` deletes its issues', 'true'],
   },
   GuidancePreview: {
     guidance: 'The guidance that the agent would get',
@@ -174,12 +156,31 @@ export const people = {
     subject_id: ['The item that was changed', exampleId('team')],
     details: ['More about the change; its keys depend on the action', { name: 'Engineering' }],
     created_at: 'When it was done',
-    actor_id: ['Only entries of this user', exampleId('usr')],
+  },
+  listAuditEntries: {
+    action: 'Only entries of this action',
+    actor_id: ['Only entries of this person', exampleId('usr')],
   },
   exportAuditEntries: {
-    from: ['Time of the first entry; 366 days before `to`, if left out', '2026-01-01T00:00:00Z'],
-    to: ['Time of the last entry; now, if left out', '2026-03-02T09:00:00Z'],
-    format: ['One JSON object per line, or a table', 'csv'],
+    from: 'The first time to include; 366 days before `to`, if left out',
+    to: 'The end of the export; now, if left out',
+    format: 'One JSON object in each line, or CSV',
   },
-  listAuditEntries: { action: 'Only entries of this action' },
+  TeamUsage: {
+    issues: ['How many issues the team has', 12],
+    cycles: ['How many cycles the team has', 3],
+    views: ['How many saved views show only this team', 1],
+    installations: 'The installations of agent apps that chose the team; those for all teams are left out',
+    'installations.id': 'Id of the installation',
+    'installations.name': ['Name of the app', 'Robot'],
+    'installations.only_team': ['Whether it is their only team, so that the team cannot be deleted', false],
+    webhooks: 'The webhooks that chose the team; those for all teams are left out',
+    'webhooks.id': 'Id of the webhook',
+    'webhooks.name': ['Label of the webhook', 'Data warehouse'],
+    'webhooks.only_team': ['Whether it is their only team, so that the team cannot be deleted', false],
+  },
+  deleteTeam: {
+    move_issues_to: ['The team that gets its issues', exampleOtherId('team')],
+    delete_issues: 'true: delete its issues',
+  },
 } satisfies Record<string, SectionWords>

@@ -23,7 +23,7 @@ describe('an attempt', () => {
         receiver.answer = (response) =>
           response.writeHead(status, { location: `${receiver.url}/elsewhere` }).end(status === 304 ? undefined : 'no')
         const created_at = app.clock.now().toISOString()
-        await issue()
+        const { id, code, title } = await issue()
         await app.deliver()
         expect(receiver.take()).toHaveLength(1)
         expect(await deliveries()).toEqual([
@@ -35,6 +35,8 @@ describe('an attempt', () => {
             status: 'pending',
             created_at,
             next_attempt_at: expect.any(String),
+            held: false,
+            issue: { id, code, title },
             attempts: [
               {
                 number: 1,

@@ -24,8 +24,8 @@ const operations = (Object.entries<Operation>(api) as [RouteName, Operation][]).
 
 /** What ends something comes last: the session, then deletions, of later resources first, then the login. */
 const rank = (name: RouteName, { route }: Operation) =>
-  ['changePassword', 'signOut'].includes(name) ? 3 : route.method === 'DELETE' ? 2 : name === 'stopAgentSession' ? 1 : 0
-const inOrder = [0, 1, 2, 3].flatMap((wanted) => {
+  Math.max(1 + ['stopAgentSession', '', 'changePassword', 'signOut'].indexOf(name), route.method === 'DELETE' ? 2 : 0)
+const inOrder = [0, 1, 2, 3, 4].flatMap((wanted) => {
   const ranked = operations.filter((named) => rank(...named) === wanted)
   return wanted === 2 ? ranked.reverse() : ranked
 })
@@ -103,6 +103,7 @@ class Company {
       case 'approveConsent':
       case 'denyConsent':
         return { values: { req: await askConsent(owner, clientId, { scope: 'read' }) } }
+      case 'previewInvitation':
       case 'acceptInvitation': {
         const caller = await this.#app.person()
         const { body } = await owner.post('/workspaces/me/invitations', { email: caller.user.email, role: 'member' })
@@ -133,6 +134,8 @@ class Company {
         const [from, into] = await Promise.all(['One', 'Two'].map((name) => owner.post('/labels', { name })))
         return { values: { lbl: from?.body.id }, texts: { [exampleOtherId('lbl')]: into?.body.id } }
       }
+      case 'deleteTeam':
+        return { values: { team: (await owner.post('/teams', { name: 'Old', key: 'OLD' })).body.id } }
       case 'installApp':
         return { values: { app: (await register(owner, 'Installed')).app.id } }
       case 'changePassword':

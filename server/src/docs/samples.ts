@@ -55,6 +55,7 @@ const inputs: { [Name in RouteName]?: Input } = {
   updateInitiative: { body: { description: 'Twice as many shops by 2028.' } },
   updateView: { body: { shared: true } },
   updateWorkspace: { body: { guidance: 'Write in British English.' } },
+  updateAccount: { body: { time_zone: 'Europe/Zurich' } },
   updateMember: { body: { role: 'admin' } },
   createInvitation: { body: { email: 'grace@example.com', role: 'member' } },
   createTeam: { body: { name: 'Design', key: 'DES' } },

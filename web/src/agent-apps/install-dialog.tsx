@@ -1,17 +1,17 @@
 import type { AgentApp, AppEventType, TokenResponse } from '@baton/protocol'
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { refreshApps } from '../data/agent-apps.ts'
 import { api } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { useTeams } from '../data/workspaces.ts'
-import { ActsAs, AppAccess } from '../oauth/app-access.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import { ActsAs, AppAccess } from './app-access.tsx'
 import { InstallPageLink } from './install-page-link.tsx'
 import { ConfirmLeaving } from './leave-guard.tsx'
 import { NewSecrets } from './new-secrets.tsx'
@@ -36,7 +36,15 @@ export function InstallDialog({ app, onClose }: Props) {
   if (finished) return null
   if (tokens) {
     return (
-      <Dialog open onClose={() => setLeaving(true)} title={`Tokens of ${app.name}`}>
+      <Dialog
+        open
+        onClose={() => setLeaving(true)}
+        title={
+          <>
+            Tokens of <bdi>{app.name}</bdi>
+          </>
+        }
+      >
         <div className="pb-3">
           <NewSecrets title={`${app.name} installed`} noun="tokens" settings={settingsOf(app, tokens)}>
             <Button look="primary" onClick={finish}>
@@ -48,7 +56,11 @@ export function InstallDialog({ app, onClose }: Props) {
       </Dialog>
     )
   }
-  const title = `Install ${app.name} in ${workspace?.name ?? 'your workspace'}`
+  const title = (
+    <>
+      Install <bdi>{app.name}</bdi> in <bdi>{workspace?.name ?? 'your workspace'}</bdi>
+    </>
+  )
   if (app.install_page_url !== null) {
     return (
       <Dialog open onClose={onClose} title={title} size="sm" footer={<InstallPageLink app={app} />}>
@@ -70,7 +82,7 @@ const settingsOf = (app: AgentApp, tokens: TokenResponse) => ({
 })
 
 interface FormProps extends Props {
-  title: string
+  title: ReactNode
   onInstalled: (tokens: TokenResponse) => void
 }
 
@@ -92,7 +104,7 @@ function InstallForm({ app, title, onClose, onInstalled }: FormProps) {
       title={title}
       description={
         <>
-          Made by {app.developer.name}
+          Made by <bdi>{app.developer.name}</bdi>
           {app.developer.url && ` (${new URL(app.developer.url).host})`}
         </>
       }
@@ -100,7 +112,7 @@ function InstallForm({ app, title, onClose, onInstalled }: FormProps) {
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={id} look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
-            Install {app.name}
+            Install <bdi>{app.name}</bdi>
           </Button>
         </>
       }

@@ -23,7 +23,8 @@ const steps: Step[] = [
   {
     title: 'Fetched tokens',
     done: 'tokens_fetched_at',
-    todo: () => 'The app exchanges the code of its installation for tokens. Without tokens it cannot answer.',
+    todo: () =>
+      'The app exchanges the code of its installation, or you copy them after installing it here. Without tokens it cannot answer.',
   },
   {
     title: 'First delivery answered with 2xx',

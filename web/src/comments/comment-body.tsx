@@ -13,12 +13,12 @@ import { copy } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Markdown } from '../ui/markdown.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { closeComposer, openComposer, useIsComposerOpen } from '../ui/open-composer.ts'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { Composer } from './composer.tsx'
 import { toDraft } from './mentions.ts'
-import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 
 export const anchorOf = (comment: Comment) => `comment-${comment.id}`
 

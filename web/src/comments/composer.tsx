@@ -6,8 +6,8 @@ import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
+import { closeComposer, openComposer, useIsComposerOpen } from '../ui/open-composer.ts'
 import { type NamedUser, namedIn, toStored } from './mentions.ts'
-import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 import { type Draft, useMention } from './use-mention.tsx'
 
 /** Unsent text by `draftKey`, kept while the app is open. */

@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { api } from '../data/api.ts'
 import { putComment, type Target } from '../data/comments.ts'
 import { IconButton } from '../ui/button.tsx'
+import { closeComposer, openComposer, useIsComposerOpen } from '../ui/open-composer.ts'
 import { showError } from '../ui/toast.tsx'
 import { useAuthor } from './author.ts'
 import { CommentBody, useIsLinked } from './comment-body.tsx'
 import { Composer } from './composer.tsx'
-import { closeComposer, openComposer, useIsComposerOpen } from './open-composer.ts'
 
 interface Props {
   root: Comment

@@ -1,12 +1,13 @@
 import type { Issue } from '@baton/protocol'
-import { anchorOf, revealSession } from '../agent-sessions/reveal.ts'
 import { issueSessionsQuery } from '../data/agent-sessions.ts'
 import { api, isBatonError, queries } from '../data/api.ts'
 import { knownIssue, putAnswer } from '../data/issues.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
+import { isolated } from '../ui/isolated.ts'
 import { messageOf } from '../ui/problem.ts'
 import { createStore, useStore } from '../ui/store.ts'
 import { showToast } from '../ui/toast.tsx'
+import { anchorOf, revealSession } from './reveal.ts'
 
 interface Delegation {
   issues: Issue[]
@@ -78,10 +79,10 @@ async function showDone(done: Issue[], requested: number, agent: Delegation['age
       label: 'View session',
       href: `/issue/${knownIssue(first.id)?.code ?? first.code}#${anchorOf(sessionId)}`,
     }
-    return showToast(`Delegated to ${agent.name}`, link ? { link } : {})
+    return showToast(`Delegated to ${isolated(agent.name)}`, link ? { link } : {})
   }
   const issues = done.length === 1 ? first.code : `${done.length} issues`
-  showToast(agent ? `${issues} delegated to ${agent.name}` : `${issues}: delegation removed`)
+  showToast(agent ? `${issues} delegated to ${isolated(agent.name)}` : `${issues}: delegation removed`)
 }
 
 /** The session that the delegation opened. Without it the message has no link. */

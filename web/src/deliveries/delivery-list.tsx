@@ -212,7 +212,7 @@ function Row({ endpoint, delivery, sending, result }: RowProps) {
       <span className="w-24 shrink-0">
         <DeliveryPill delivery={delivery} />
       </span>
-      <span className="flex min-w-0 flex-[2] gap-x-3 max-sm:flex-col">
+      <span className="flex min-w-0 flex-[4] gap-x-3 max-sm:flex-col">
         <span className="truncate font-medium sm:w-36 sm:shrink-0">{eventLabel(delivery)}</span>
         {issue && (
           <span className="min-w-0 truncate text-ink-2">

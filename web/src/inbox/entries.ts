@@ -26,9 +26,6 @@ export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => ki
 export const sentenceOf = (entry: InboxEntry) =>
   kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
 
-/** The code of the entry's issue, if it has one. */
-export const issueCodeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]
-
 /**
  * The page to open: an agent session for entries about one, the install dialog for a request, otherwise the path of the
  * entry's URL.

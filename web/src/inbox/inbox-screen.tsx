@@ -4,6 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { CheckCheck, Inbox, Mail, MailOpen } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { inboxQuery } from '../data/inbox.ts'
+import { issueCodeOf, markAllRead, markRead } from '../data/inbox-read.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Page } from '../ui/layout.tsx'
@@ -11,8 +12,7 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { iconOf, issueCodeOf, linkOf, sentenceOf } from './entries.ts'
-import { markAllRead, markRead } from './read.ts'
+import { iconOf, linkOf, sentenceOf } from './entries.ts'
 
 const InstallRequest = lazy(() =>
   import('./install-request.tsx').then((module) => ({ default: module.InstallRequest })),

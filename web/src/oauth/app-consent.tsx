@@ -1,12 +1,12 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { type ReactNode, useState } from 'react'
+import { ActsAs, AppAccess } from '../agent-apps/app-access.tsx'
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
-import { ActsAs, AppAccess } from './app-access.tsx'
 import { ConsentHeader } from './consent-header.tsx'
 
 /** Consent page for installing an agent app. */

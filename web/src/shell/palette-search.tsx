@@ -9,6 +9,7 @@ import { projectsQuery } from '../data/projects.ts'
 import { peopleQuery, usePeople } from '../data/workspaces.ts'
 import { StatusIcon } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { inOneLine } from '../ui/one-line.ts'
 
 export interface Entry {
@@ -117,7 +118,9 @@ export function useFound(wanted: string): { found: Entry[]; comments: Entry[]; s
       id,
       section: 'Comments',
       title: excerpt(inOneLine(text), wanted),
-      hint: [byId.get(author_id ?? '')?.display_name, target.code ?? target.title].filter(Boolean).join(' · '),
+      hint: [isolated(byId.get(author_id ?? '')?.display_name), target.code ?? target.title]
+        .filter(Boolean)
+        .join(' · '),
       icon: <MessageSquare size={15} aria-hidden className="shrink-0 text-ink-3" />,
       run: () => {
         const { pathname, hash } = new URL(url)

@@ -108,7 +108,9 @@ function Search() {
               className={cx('flex h-8 items-center gap-2.5 rounded px-2.5', entry === active && 'bg-hover')}
             >
               {entry.icon}
-              <span className="min-w-0 flex-1 truncate">{entry.title}</span>
+              <span className="min-w-0 flex-1 truncate">
+                <bdi>{entry.title}</bdi>
+              </span>
               {entry.hint && <span className="max-w-48 shrink-0 truncate text-xs text-ink-3">{entry.hint}</span>}
               {entry.keys && <Kbd keys={entry.keys} />}
             </div>

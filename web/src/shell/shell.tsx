@@ -13,7 +13,7 @@ import { GlobalCommands } from './commands.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { Sidebar } from './sidebar.tsx'
 
-const IssueChip = lazy(() => import('../issues/issue-chip.tsx').then((module) => ({ default: module.IssueChip })))
+const IssueChip = lazy(() => import('../issues/issue/issue-chip.tsx').then((module) => ({ default: module.IssueChip })))
 const Overlays = lazy(() => import('./overlays.tsx'))
 
 /** Sidebar, banner and dialogs around every screen of a workspace. */

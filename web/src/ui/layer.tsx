@@ -37,7 +37,8 @@ function OpenLayer({ onClose, label, labelledBy, describedBy, anchor, align = 's
 
   useLayoutEffect(() => {
     const dialog = ref.current
-    if (shown && dialog && document.activeElement === dialog) firstFocusable(dialog)?.focus()
+    // Without scrolling: a long dialog starts with its text, even if the first input is below it.
+    if (shown && dialog && document.activeElement === dialog) firstFocusable(dialog)?.focus({ preventScroll: true })
   }, [shown])
 
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ImageOff, Square, SquareCheck } from 'lucide-react'
-import { type ComponentProps, memo } from 'react'
+import { type ComponentProps, memo, Suspense } from 'react'
 import ReactMarkdown from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
@@ -36,7 +36,14 @@ function Link({ href = '', children }: ComponentProps<'a'>) {
   if (url.origin === location.origin) {
     const path = url.pathname + url.search + url.hash
     const [, code] = /^\/issue\/([^/]+)$/.exec(url.pathname) ?? []
-    if (code && IssueLink) return <IssueLink code={code} path={path} text={children === href ? null : children} />
+    if (code && IssueLink) {
+      // The rest of the text does not wait for the component.
+      return (
+        <Suspense fallback={<a href={path}>{children}</a>}>
+          <IssueLink code={code} path={path} text={children === href ? null : children} />
+        </Suspense>
+      )
+    }
     return (
       <a
         href={path}

@@ -1,12 +1,14 @@
 import type { InboxEntry } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef } from 'react'
-import { api, queries } from '../data/api.ts'
-import { inboxQuery } from '../data/inbox.ts'
 import { showError, showToast } from '../ui/toast.tsx'
-import { issueCodeOf } from './entries.ts'
+import { api, queries } from './api.ts'
+import { inboxQuery } from './inbox.ts'
 
 const { queryKey } = inboxQuery
+
+/** The code of the entry's issue, if it has one. */
+export const issueCodeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]
 
 const mark = (ids: ReadonlySet<string>, read: boolean) =>
   queries.setQueryData(queryKey, (entries) =>

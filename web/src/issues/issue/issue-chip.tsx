@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router'
 import { CircleDot } from 'lucide-react'
-import { useIssue, useLoadIssues } from '../data/issues.ts'
-import type { IssueLinkProps } from '../ui/markdown-issue-link.ts'
-import { StatusIcon, statusLabel } from './fields/values.tsx'
+import { useIssue, useLoadIssues } from '../../data/issues.ts'
+import type { IssueLinkProps } from '../../ui/markdown-issue-link.ts'
+import { StatusIcon, statusLabel } from '../fields/values.tsx'
 
 /** A link to an issue in a text: a chip with the issue's current status. */
 export function IssueChip({ code, path, text }: IssueLinkProps) {
@@ -28,7 +28,7 @@ export function IssueChip({ code, path, text }: IssueLinkProps) {
       ) : (
         <CircleDot size={14} aria-hidden className="text-ink-3" />
       )}
-      {text ?? (issue ? `${issue.code} ${issue.title}` : code)}
+      <span className="truncate">{text ?? (issue ? `${issue.code} ${issue.title}` : code)}</span>
     </a>
   )
 }

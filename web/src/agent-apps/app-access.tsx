@@ -2,9 +2,9 @@ import type { ConsentRequest } from '@baton/protocol'
 import { scopeWords } from '@baton/protocol/scope-words'
 import { Check, Webhook, X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { listenUrl } from '../agent-apps/manifest.ts'
-import { eventTexts, missingScopes, neverAllowed, scopeNames } from '../agent-apps/scopes.ts'
 import { Card } from '../ui/layout.tsx'
+import { listenUrl } from './manifest.ts'
+import { eventTexts, missingScopes, neverAllowed, scopeNames } from './scopes.ts'
 
 export const ActsAs = ({ name }: { name: string }) => (
   <p className="rounded-lg bg-agent-wash px-4 py-2.5 text-base text-agent-ink">

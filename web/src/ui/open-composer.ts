@@ -1,4 +1,4 @@
-import { createStore, useStore } from '../ui/store.ts'
+import { createStore, useStore } from './store.ts'
 
 /** The composer in use, by its draft key. Opening one closes the others; their drafts are kept. */
 const inUse = createStore<string | null>(null)
