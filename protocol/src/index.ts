@@ -122,6 +122,7 @@ export type {
   TeamChange,
   TeamChoice,
   TeamMember,
+  TeamUsage,
 } from './teams.ts'
 export type { Priority } from './tracker.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'

@@ -113,6 +113,7 @@ export const routes = {
   selectTeams: { method: 'GET', path: '/teams/select', caller: 'member or app', scope: null },
   getTeam: { method: 'GET', path: '/teams/:team_id', caller: 'member or app', scope: 'read' },
   updateTeam: { method: 'PATCH', path: '/teams/:team_id', caller: 'manager' },
+  getTeamUsage: { method: 'GET', path: '/teams/:team_id/usage', caller: 'manager' },
   deleteTeam: { method: 'DELETE', path: '/teams/:team_id', caller: 'manager' },
   previewGuidance: { method: 'POST', path: '/teams/:team_id/guidance-preview', caller: 'manager' },
   listTeamMembers: { method: 'GET', path: '/teams/:team_id/members', caller: 'member or app', scope: 'read' },

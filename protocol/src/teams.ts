@@ -97,6 +97,24 @@ export const GuidancePreview = Type.Object(
 )
 export type GuidancePreview = Static<typeof GuidancePreview>
 
+const userOfTeam = (prefix: string) =>
+  Type.Array(Type.Object({ id: id(prefix), name: Type.String(), only_team: Type.Boolean() }, closed))
+
+/** What a deletion of the team takes with it, and what it is refused for. */
+export const TeamUsage = Type.Object(
+  {
+    issues: Type.Integer(),
+    cycles: Type.Integer(),
+    /** Saved views that show only this team. */
+    views: Type.Integer(),
+    /** That chose the team; those of all teams are not listed. */
+    installations: userOfTeam('ins'),
+    webhooks: userOfTeam('whk'),
+  },
+  { ...closed, title: 'TeamUsage' },
+)
+export type TeamUsage = Static<typeof TeamUsage>
+
 export const teams = {
   listTeams: operation(routes.listTeams, {
     summary: 'List teams that the caller can see, newest first',
@@ -121,6 +139,10 @@ export const teams = {
     summary: 'Change the name, the guidance for agents or the repositories of a team',
     body: TeamChange,
     returns: { 200: Team },
+  }),
+  getTeamUsage: operation(routes.getTeamUsage, {
+    summary: 'Count what belongs to a team, before it is deleted',
+    returns: { 200: TeamUsage },
   }),
   deleteTeam: operation(routes.deleteTeam, {
     summary: 'Delete a team; move its issues to another team or delete them',

@@ -30,6 +30,8 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/inbox?unread=true',
   '/audit-log',
   '/audit-log?action=team.created',
+  `/audit-log?actor_id=${person.id}`,
+  '/audit-log?actor_id=usr_nobody',
   '/teams',
   `/teams/${team.id}/members`,
   '/workspaces/me/members',

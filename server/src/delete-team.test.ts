@@ -111,6 +111,33 @@ describe('deleting a team', () => {
     expect((await owner.get(`/webhooks/${both.id}`)).body.team_ids).toEqual([other.id])
   })
 
+  test('counts beforehand what goes with it, and deletes the views that show only this team', async ({ app }) => {
+    const scene = await issueScene(app)
+    const { owner, member, team, other } = scene
+    const { team: foreign } = await issueScene(app)
+    await makeIssue(scene)
+    await done(owner.post('/cycles', { team_id: team.id, name: 'Week 1' }))
+    const hook = { label: 'Warehouse', url: 'https://example.com/hook', all_teams: false, resource_types: ['Issue'] }
+    const webhook = await done(owner.post('/webhooks', { ...hook, team_ids: [team.id] }))
+    const queries = ['team=ENG', 'status=todo&team=ENG&group=none', 'team=ENG%2CDES', 'team=DES', 'q=team%3DENG', '']
+    for (const query of queries) await done(member.post('/views', { name: `View ${query}`, query }))
+    expect((await owner.get(`/teams/${team.id}/usage`)).body).toEqual({
+      issues: 1,
+      cycles: 1,
+      views: 2,
+      installations: [],
+      webhooks: [{ id: webhook.id, name: 'Warehouse', only_team: true }],
+    })
+    expect((await owner.get(`/teams/${other.id}/usage`)).body).toMatchObject({ issues: 0, views: 1, webhooks: [] })
+    expect((await owner.get(`/teams/${foreign.id}/usage`)).status).toBe(404)
+    expect((await member.get(`/teams/${team.id}/usage`)).status).toBe(403)
+
+    await done(owner.delete(`/webhooks/${webhook.id}`))
+    await done(owner.delete(removal(scene)))
+    const { body: views } = await member.get('/views')
+    expect(views.data.map(({ query }: { query: string }) => query).reverse()).toEqual(queries.slice(2))
+  })
+
   test('issues created meanwhile follow', verifiesOnPostgres('issue.create-201'), async ({ app }) => {
     const scene = await issueScene(app)
     const { owner, team, other } = scene

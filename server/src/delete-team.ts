@@ -1,17 +1,18 @@
-import { api } from '@baton/protocol'
+import { api, type TeamUsage } from '@baton/protocol'
 import { installationsOfTeam, withdrawTeam } from './agent-apps/installations.ts'
 import { recordAudit } from './audit/record.ts'
 import type { Context } from './context.ts'
 import type { Tx } from './db/database.ts'
-import { sql } from './db/sql.ts'
+import { type Sql, sql } from './db/sql.ts'
 import { endpointsOfTeam, removeTeamFromEndpoints } from './delivery/endpoints.ts'
 import type { Member } from './http/caller.ts'
 import { ApiError, found, invalid } from './http/errors.ts'
 import { route } from './http/route.ts'
 import { changeIssues, removeIssues } from './issues/many.ts'
 import { transact, type UnitOfWork } from './unit-of-work.ts'
+import { removeViewsOfTeam, viewsOfTeam } from './views/views.ts'
 import { confirmRole, lockWorkspace } from './workspaces/members.ts'
-import { removeTeamRow } from './workspaces/teams.ts'
+import { readTeam, removeTeamRow } from './workspaces/teams.ts'
 
 interface Fate {
   move_issues_to?: string
@@ -19,7 +20,7 @@ interface Fate {
 }
 
 /**
- * Deletes a team with its cycles and memberships. Its issues move to another team or are deleted, each with its own
+ * Deletes a team with its cycles, memberships and the saved views that show only this team. Its issues move to another team or are deleted, each with its own
  * event; installations and webhooks lose the team.
  */
 const deleteTeam = (ctx: Context, admitted: Member, id: string, fate: Fate) =>
@@ -39,6 +40,7 @@ const deleteTeam = (ctx: Context, admitted: Member, id: string, fate: Fate) =>
     count += await emptyTeam(unit, id, fate)
     await withdrawTeam(unit, idsOf(installations), id)
     await removeTeamFromEndpoints(tx, idsOf(webhooks), id, now)
+    await removeViewsOfTeam(tx, caller.workspaceId, team.key)
     await removeTeamRow(tx, id)
     const issues = fate.move_issues_to ? { moved_to: fate.move_issues_to } : { deleted: true }
     const details = { ...team, issues: count, ...(count > 0 && issues) }
@@ -82,6 +84,25 @@ async function emptyTeam(unit: UnitOfWork<Member>, id: string, { move_issues_to,
   return ids.length
 }
 
+async function readUsage({ db }: Context, caller: Member, id: string): Promise<TeamUsage> {
+  const { key } = await readTeam(db, caller, id)
+  const chosen = (alias: Sql) => sql`${alias}.workspace_id = ${caller.workspaceId} and not ${alias}.all_teams
+    and ${id} = any(${alias}.team_ids)`
+  const listed = (alias: Sql, name: Sql) => sql`coalesce(jsonb_agg(jsonb_build_object(
+    'id', ${alias}.id, 'name', ${name}, 'only_team', cardinality(${alias}.team_ids) = 1) order by ${alias}.id), '[]')`
+  return found(
+    await db.row<TeamUsage>(sql`
+      select (select count(*)::int from issues where team_id = ${id}) as issues,
+        (select count(*)::int from cycles where team_id = ${id}) as cycles,
+        (select count(*)::int from views where ${viewsOfTeam(caller.workspaceId, key)}) as views,
+        (select ${listed(sql`i`, sql`a.name`)} from installations i join agent_apps a on a.id = i.app_id
+          where ${chosen(sql`i`)} and i.revoked_at is null) as installations,
+        (select ${listed(sql`e`, sql`e.label`)} from endpoints e
+          where ${chosen(sql`e`)} and e.deleted_at is null) as webhooks`),
+  )
+}
+
 export const deleteTeamRoutes = [
+  route(api.getTeamUsage, ({ ctx, caller, params }) => readUsage(ctx, caller, params.team_id)),
   route(api.deleteTeam, ({ ctx, caller, params, query }) => deleteTeam(ctx, caller, params.team_id, query)),
 ]

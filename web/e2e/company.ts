@@ -107,8 +107,18 @@ async function fill({
   return { project, issues }
 }
 
-/** Signs the person in to this browser: the API itself sets the cookie, as at the sign-in page. */
-export async function signedIn(page: Page, { email, password, api }: Pick<Person, 'email' | 'password' | 'api'>) {
+/**
+ * Signs the person in to this browser: the API itself sets the cookie, as at the sign-in page. The first steps of the
+ * workspace are dismissed, unless the test wants them.
+ */
+export async function signedIn(
+  page: Page,
+  { email, password, api, workspaceId }: Pick<Person, 'email' | 'password' | 'api'> & { workspaceId?: string },
+  { firstSteps = false } = {},
+) {
+  if (!firstSteps) {
+    await page.addInitScript((id) => localStorage.setItem(`baton.first-steps.${id}`, 'dismissed'), workspaceId ?? '')
+  }
   const answer = await page.context().request.post(`${api.baseUrl}/auth/sign-in`, { data: { email, password } })
   if (!answer.ok()) throw new Error(`${email} could not sign in: ${answer.status()} ${await answer.text()}`)
 }

@@ -131,7 +131,35 @@ export const screens: Screen[] = [
   },
   { name: 'settings-workspace', path: '/settings/workspace' },
   { name: 'settings-members', path: '/settings/members' },
+  {
+    name: 'settings-invite',
+    path: '/settings/members',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Invite', exact: true }).click()
+      await page.getByLabel('E-mail addresses').fill('grace@example.com, alan@example.com\nkatherine@')
+      await page.getByRole('button', { name: 'Create 3 invitations' }).click()
+      await expect(page.getByRole('alert')).toContainText('katherine@')
+    },
+  },
+  {
+    name: 'settings-invite-links',
+    path: '/settings/members',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Invite', exact: true }).click()
+      await page.getByLabel('E-mail addresses').fill('grace@example.com, alan@example.com')
+      await page.getByRole('button', { name: 'Create 2 invitations' }).click()
+      await expect(page.getByRole('list', { name: 'Links' })).toBeVisible()
+    },
+  },
   { name: 'settings-team', path: ({ teamId }) => `/settings/teams/${teamId}` },
+  {
+    name: 'settings-team-delete',
+    path: ({ teamId }) => `/settings/teams/${teamId}`,
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Delete team' }).click()
+      await expect(page.getByRole('dialog')).toBeVisible()
+    },
+  },
   { name: 'settings-labels', path: '/settings/labels' },
   { name: 'settings-cycles', path: '/settings/cycles' },
   { name: 'settings-audit-log', path: '/settings/audit-log' },

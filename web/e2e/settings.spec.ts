@@ -13,7 +13,7 @@ test(
     await signedIn(page, company.owner)
     await page.goto('/settings/members')
     await page.getByRole('button', { name: 'Invite' }).click()
-    await page.getByLabel('E-mail').fill(nora.email)
+    await page.getByLabel('E-mail addresses').fill(nora.email)
     await page.getByRole('button', { name: 'Create invitation' }).click()
     const dialog = page.getByRole('dialog')
     await expect(dialog).toContainText('Works once and expires in 7 days')

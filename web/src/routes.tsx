@@ -4,11 +4,13 @@ import {
   createRouter,
   lazyRouteComponent,
   Outlet,
+  type ParsedLocation,
   redirect,
 } from '@tanstack/react-router'
 import { parseAgentSearch } from './agents/search.ts'
 import { currentWorkspaceId, enterWorkspace, queries } from './data/api.ts'
 import { parseDeliverySearch } from './data/delivery-search.ts'
+import { instanceQuery } from './data/instance.ts'
 import { meQuery } from './data/me.ts'
 import { startLiveUpdates } from './data/updates.ts'
 import { parseIssueSearch } from './issues/fields/search.ts'
@@ -35,21 +37,32 @@ const signUp = createRoute({
   component: lazyRouteComponent(() => import('./login/sign-up-screen.tsx'), 'SignUpScreen'),
 })
 
+/** To sign-in; to sign-up with an invitation, and where no account exists yet. */
+async function signInRedirect({ pathname, searchStr, hash, href }: ParsedLocation) {
+  // The fragment stays a fragment: it contains the secret of the invitation.
+  if (pathname === '/invitations/accept') {
+    return redirect({ to: '/sign-up', search: { next: pathname + searchStr }, hash })
+  }
+  const isFirst = await queries.ensureQueryData(instanceQuery).then(
+    ({ needs_first_account }) => needs_first_account,
+    () => false,
+  )
+  return redirect({ to: isFirst ? '/sign-up' : '/sign-in', search: { next: href } })
+}
+
 /** Requires sign-in, and returns to the requested page afterwards. */
 const person = createRoute({
   getParentRoute: () => root,
   id: 'person',
   beforeLoad: async ({ location }) => {
     const me = await queries.ensureQueryData(meQuery)
-    const entry = location.pathname === '/invitations/accept' ? '/sign-up' : '/sign-in'
-    if (!me) throw redirect({ to: entry, search: { next: location.href } })
+    if (!me) throw await signInRedirect(location)
     return { me }
   },
 })
 const acceptInvitation = createRoute({
   getParentRoute: () => person,
   path: '/invitations/accept',
-  validateSearch: (search) => ({ token: text(search.token), email: text(search.email) }),
   component: lazyRouteComponent(() => import('./workspaces/accept-invitation-screen.tsx'), 'AcceptInvitationScreen'),
 })
 const newWorkspace = createRoute({

@@ -1,4 +1,5 @@
 import type { AgentApp, Manifest } from '@baton/protocol'
+import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -127,10 +128,34 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
       where id = ${id}`)
     if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })
     await replaceEndpoint(unit, before, endpointOf(body, before.endpointId, null, updatedAt))
-    await recordAudit(unit, { action: 'app.updated', subjectId: id, details: { scopes: body.oauth.scopes } })
-    return readApp(tx, now, caller, id)
+    const after = await readApp(tx, now, caller, id)
+    const changes = changesBetween(recorded(before), recorded(after), recordedFields)
+    await recordAudit(unit, { action: 'app.updated', subjectId: id, details: { scopes: body.oauth.scopes, changes } })
+    return after
   })
 }
+
+const recordedFields = [
+  'name',
+  'description',
+  'icon_url',
+  'developer',
+  'install_page_url',
+  'redirect_uris',
+  'scopes',
+  'webhook_url',
+  'webhook_enabled',
+  'resource_types',
+] as const
+
+/** The fields of an app that the audit log compares. None is secret. */
+const recorded = ({ requested_scopes, webhook, ...app }: Omit<AgentApp, 'listener'>) => ({
+  ...app,
+  scopes: requested_scopes,
+  webhook_url: webhook.url,
+  webhook_enabled: webhook.enabled,
+  resource_types: webhook.resource_types,
+})
 
 async function replaceEndpoint({ tx, now }: UnitOfWork, before: StoredApp, endpoint: Endpoint) {
   const { id, url, state } = endpoint

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../../test/harness.ts'
+import { minimal } from '../../test/manifest.ts'
 
 test('every change of access is recorded with actor, action and subject', async ({ app }) => {
   const { id, owner, admin, member } = await app.workspace()
@@ -35,6 +36,15 @@ test('every change of access is recorded with actor, action and subject', async 
   const joined = (await admin.get('/audit-log?action=member.joined')).body.data
   expect(joined.map((entry: { subject_id: string }) => entry.subject_id)).toEqual([member.user.id, admin.user.id])
   expect(entries.at(-1)).toEqual(['workspace.created', owner.user.id, id, { name: 'Acme' }])
+})
+
+test('says what a new manifest of an app changes', async ({ app }) => {
+  const { owner } = await app.workspace()
+  const { body: registered } = await owner.post('/agent-apps', minimal)
+  await owner.put(`/agent-apps/${registered.app.id}`, { ...minimal, name: 'Second' })
+  const [entry] = (await owner.get('/audit-log?action=app.updated')).body.data
+  expect(entry.details).toMatchObject({ changes: { name: { from: minimal.name, to: 'Second' } } })
+  expect(Object.keys(entry.details.changes)).not.toContain('scopes')
 })
 
 test('only managers of the workspace can read the audit log', async ({ app }) => {

@@ -36,7 +36,7 @@ const root = new URL('../../../', import.meta.url)
 /** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
 const readers: { title: string; names: string[] }[] = [
   { title: 'Start', names: ['start'] },
-  { title: 'Managers', names: ['managing-agents'] },
+  { title: 'Managers', names: ['managing-workspaces', 'managing-agents'] },
   { title: 'Integrations', names: ['api', 'webhooks', 'events', 'mcp'] },
   {
     title: 'Agent developers',

@@ -68,6 +68,13 @@ export async function releaseViews(tx: Tx, workspaceId: string, userId: string) 
   await tx.run(sql`update views set owner_id = null where ${theirs}`)
 }
 
+/** Views that show only this team: `team` in their query is its key. Keys have letters and digits only. */
+export const viewsOfTeam = (workspaceId: string, key: string) =>
+  sql`workspace_id = ${workspaceId} and strpos('&' || query || '&', ${`&team=${key}&`}) > 0`
+
+export const removeViewsOfTeam = (tx: Tx, workspaceId: string, key: string) =>
+  tx.run(sql`delete from views where ${viewsOfTeam(workspaceId, key)}`)
+
 /** For all members, or only for the owner of a private view. */
 const sendViewHint = (tx: Tx, { workspaceId, id }: Member, shared: boolean, ownerId: string | null = id) =>
   sendHints(tx, [hintOfLists(workspaceId, 'Workspace', shared ? null : ownerId)])

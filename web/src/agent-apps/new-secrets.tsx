@@ -2,6 +2,7 @@ import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Copyable, CopyTextButton } from '../ui/copy.tsx'
+import { download } from '../ui/download.ts'
 import { Notice } from '../ui/states.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
 
@@ -32,16 +33,6 @@ const envText = (settings: EnvFile) =>
   Object.entries({ BATON_URL: location.origin, ...settings })
     .map(([name, value]) => `${name}=${value}\n`)
     .join('')
-
-function download(name: string, text: string) {
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser must have started reading before the URL is revoked.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
 
 const Value = ({ label, text }: { label: string; text: string }) => (
   <div className="grid grid-cols-1 items-center gap-x-4 gap-y-1 sm:grid-cols-[8rem_minmax(0,1fr)]">
@@ -78,7 +69,7 @@ export function NewSecrets({ title, noun = 'secrets', settings, children }: Prop
       </dl>
       <div className="flex flex-wrap gap-2">
         <CopyTextButton text={text}>Copy as .env</CopyTextButton>
-        <Button icon={Download} onClick={() => download('.env', text)}>
+        <Button icon={Download} onClick={() => download('.env', new Blob([text], { type: 'text/plain' }))}>
           Download .env
         </Button>
         {children}

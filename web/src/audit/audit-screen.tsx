@@ -9,10 +9,12 @@ import { Select } from '../ui/field.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
-import { exactTime, Time } from '../ui/time.tsx'
+import { timeAgo } from '../ui/time.tsx'
 import { ManagersOnly } from '../workspaces/managers-only.tsx'
+import { type Change, Changes, changesOf } from './changes.tsx'
+import { ExportLog } from './export-log.tsx'
 import { actionLabels, sentenceOf } from './labels.ts'
-import { useNames } from './names.ts'
+import { useActors, useNames } from './names.ts'
 
 export function AuditScreen() {
   return (
@@ -24,30 +26,53 @@ export function AuditScreen() {
 
 function Log() {
   const [action, setAction] = useState<AuditAction | ''>('')
+  const [actorId, setActorId] = useState('')
   const query = useInfiniteQuery({
-    queryKey: ['audit-log', action],
+    queryKey: ['audit-log', action, actorId],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
-      api.listAuditEntries({ limit: 50, ...(action && { action }), ...(pageParam && { cursor: pageParam }) }),
+      api.listAuditEntries({
+        limit: 50,
+        ...(action && { action }),
+        ...(actorId && { actor_id: actorId }),
+        ...(pageParam && { cursor: pageParam }),
+      }),
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
+  const actors = useActors(query.data?.pages.flatMap((page) => page.data) ?? [])
   return (
     <Page
       title="Audit log"
-      actions={
-        <Select
-          aria-label="Action"
-          className="w-56 max-sm:w-40"
-          value={action}
-          onChange={(event) => setAction(event.target.value as AuditAction | '')}
-        >
-          <option value="">All events</option>
-          {(Object.keys(actionLabels) as AuditAction[]).map((option) => (
-            <option key={option} value={option}>
-              {actionLabels[option]}
-            </option>
-          ))}
-        </Select>
+      actions={<ExportLog />}
+      below={
+        <div className="flex flex-wrap gap-2 px-4 pb-2">
+          <Select
+            aria-label="Person"
+            className="w-56 max-sm:w-full"
+            value={actorId}
+            onChange={(event) => setActorId(event.target.value)}
+          >
+            <option value="">All people and agents</option>
+            {actors.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </Select>
+          <Select
+            aria-label="Action"
+            className="w-56 max-sm:w-full"
+            value={action}
+            onChange={(event) => setAction(event.target.value as AuditAction | '')}
+          >
+            <option value="">All events</option>
+            {(Object.keys(actionLabels) as AuditAction[]).map((option) => (
+              <option key={option} value={option}>
+                {actionLabels[option]}
+              </option>
+            ))}
+          </Select>
+        </div>
       }
     >
       <Loaded query={query} rows={12}>
@@ -76,35 +101,63 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
   return (
     <ul aria-label="Audit log" className="divide-y">
       {entries.map((entry) => (
-        <Entry key={entry.id} entry={entry} text={sentenceOf(entry, names)} />
+        <Entry key={entry.id} entry={entry} text={sentenceOf(entry, names)} changes={changesOf(entry, names)} />
       ))}
     </ul>
   )
 }
 
-function Entry({ entry, text }: { entry: AuditEntry; text: string }) {
+const withZone = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+})
+
+/** "Mar 2, 2026, 09:00:00 GMT+1", in the time zone of the browser. */
+const timeWithZone = (moment: string) => withZone.format(new Date(moment))
+
+function Entry({ entry, text, changes }: { entry: AuditEntry; text: string; changes: Change[] }) {
   const { action, actor, subject_id, details, created_at } = entry
+  const others = Object.entries(details).filter(([name]) => changes.length === 0 || !shownAsChanges.has(name))
   return (
     <li className="px-4 py-2">
       <details className="group">
-        <summary className="flex list-none flex-wrap items-center gap-x-3 gap-y-0.5">
+        <summary className="flex list-none flex-wrap items-start gap-x-3 gap-y-0.5">
           <Avatar name={actor?.name ?? 'Baton'} size={20} />
-          <span className="min-w-52 flex-1">
+          <div className="min-w-52 flex-1 basis-0">
             <strong className="font-semibold">
               <bdi>{actor?.name ?? 'Baton'}</bdi>
             </strong>{' '}
             {text}
-          </span>
-          <Time at={created_at} className="tabular text-xs text-ink-3" />
+            <div className="group-open:hidden">
+              <Changes changes={changes} />
+            </div>
+          </div>
+          <time dateTime={created_at} title={timeAgo(created_at)} className="tabular text-xs text-ink-3 max-sm:ml-8">
+            {timeWithZone(created_at)}
+          </time>
         </summary>
         <dl className="mt-2 mb-1 ml-8 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs">
-          <dt className="text-ink-3">Time</dt>
-          <dd className="tabular">{exactTime(created_at)}</dd>
+          {changes.length > 0 && (
+            <>
+              <dt className="text-ink-3">Changes</dt>
+              <dd>
+                <Changes changes={changes} whole />
+              </dd>
+            </>
+          )}
+          <dt className="text-ink-3">Time (UTC)</dt>
+          <dd className="tabular">{created_at}</dd>
           <dt className="text-ink-3">Action</dt>
           <dd className="font-mono">{action}</dd>
           <dt className="text-ink-3">Subject</dt>
           <dd className="font-mono wrap-anywhere">{subject_id}</dd>
-          {Object.entries(details).map(([name, value]) => (
+          {others.map(([name, value]) => (
             <div key={name} className="contents">
               <dt className="text-ink-3">{name.replaceAll('_', ' ')}</dt>
               <dd className="font-mono wrap-anywhere">{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
@@ -115,3 +168,6 @@ function Entry({ entry, text }: { entry: AuditEntry; text: string }) {
     </li>
   )
 }
+
+/** Details that the changes already say. */
+const shownAsChanges = new Set(['changes', 'fields', 'from', 'all_teams', 'team_ids'])

@@ -50,6 +50,8 @@ const teamsOf = ({ all_teams, team_ids }: Details, names: Names) => {
   return all_teams ? 'all teams' : teams.join(', ') || 'selected teams'
 }
 
+const countOf = (issues: unknown) => (issues === 1 ? '1 issue' : `${issues} issues`)
+
 /** Texts that name the subject, to follow the name of the actor. Actions without one use their label. */
 const sentences: Partial<Record<AuditAction, Sentence>> = {
   'member.role_changed': (member, { from, to }) => `changed the role of ${member} from ${from} to ${to}`,
@@ -57,6 +59,13 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'invitation.created': (email, { role }) => `invited ${email} as ${role}`,
   'invitation.withdrawn': (email) => `revoked the invitation for ${email}`,
   'team.created': (team) => `created the team ${team}`,
+  'team.deleted': (team, { issues, moved_to }, names) =>
+    `deleted the team ${team}` +
+    (!issues
+      ? ''
+      : moved_to
+        ? ` and moved ${countOf(issues)} to ${names.get(String(moved_to)) ?? 'another team'}`
+        : ` with ${countOf(issues)}`),
   'team.updated': (team) => `updated the team ${team}`,
   'team.member_added': (team, { user_id }, names) => `added ${nameOf(user_id, names)} to ${team}`,
   'team.member_removed': (team, { user_id }, names) => `removed ${nameOf(user_id, names)} from ${team}`,

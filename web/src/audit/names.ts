@@ -36,3 +36,12 @@ export function useNames(entries: AuditEntry[]): ReadonlyMap<string, string> {
   }
   return names
 }
+
+/** Everyone to filter by: people and agents of the workspace, and those of the entries who have left. */
+export function useActors(entries: AuditEntry[]): { id: string; name: string }[] {
+  const people = usePeople()
+  const actors = new Map<string, string>()
+  for (const { actor } of entries) if (actor) actors.set(actor.id, actor.name)
+  for (const { id, display_name } of people.values()) actors.set(id, display_name)
+  return [...actors].map(([id, name]) => ({ id, name })).sort((a, b) => a.name.localeCompare(b.name))
+}

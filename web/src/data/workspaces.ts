@@ -9,6 +9,12 @@ export const membersQuery = queryOptions({
   queryFn: () => readAll('listMembers'),
 })
 
+/** Pending invitations. For managers. */
+export const invitationsQuery = queryOptions({
+  queryKey: ['workspace', 'invitations'],
+  queryFn: () => readAll('listInvitations'),
+})
+
 export const teamsQuery = queryOptions({
   queryKey: ['workspace', 'teams'],
   queryFn: async () => {

@@ -2,6 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useLatestSessions } from '../data/agent-sessions.ts'
+import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { presetFor, usePreset } from './create/create-preset.ts'
@@ -21,6 +22,9 @@ import { Toolbar } from './toolbar.tsx'
 
 const DeleteIssues = lazy(() => import('./edit/delete-issues.tsx').then((module) => ({ default: module.DeleteIssues })))
 const SelectionBar = lazy(() => import('./selection-bar.tsx').then((module) => ({ default: module.SelectionBar })))
+const FirstSteps = lazy(() =>
+  import('../workspaces/first-steps.tsx').then((module) => ({ default: module.FirstSteps })),
+)
 const Board = lazy(() => import('./board/board.tsx').then((module) => ({ default: module.Board })))
 
 /** A board collapses no columns. */
@@ -29,6 +33,7 @@ const nothingCollapsed: ReadonlySet<string> = new Set()
 export function IssuesScreen() {
   const search: IssueSearch = useSearch({ from: '/person/inside/issues' })
   const navigate = useNavigate()
+  const { isManager } = useMe()
   const directory = useDirectory()
   const sessions = useLatestSessions()
   const { groups, count, grouping, sorting, board } = useGroupedIssues(search, directory)
@@ -123,6 +128,7 @@ export function IssuesScreen() {
     <div className="relative flex h-full min-w-0">
       <div className="relative flex min-w-0 flex-1 flex-col">
         <Toolbar search={search} directory={directory} count={count} onSearch={onSearch} onLeave={focus} />
+        <Suspense>{isManager && <FirstSteps />}</Suspense>
         <div className="min-h-0 flex-1">
           <ListOrEmpty shown={count} search={search} onSearch={onSearch}>
             {board ? (

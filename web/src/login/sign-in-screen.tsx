@@ -1,41 +1,44 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link, Navigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
 import { instanceQuery } from '../data/instance.ts'
-import { safeNext } from '../data/me.ts'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { CenteredPage } from './centered-page.tsx'
-import { invitationIn } from './invitation.ts'
+import { afterSignIn, invitationIn, useInvitation } from './invitation.ts'
 
 export function SignInScreen() {
   const { next } = useSearch({ from: '/sign-in' })
   const invitation = invitationIn(next)
-  const demo = useQuery(instanceQuery).data?.demo
-  const [email, setEmail] = useState(invitation?.email ?? '')
+  const invited = useInvitation(invitation?.token).data
+  const { demo, needs_first_account } = useQuery(instanceQuery).data ?? {}
+  const [typed, setEmail] = useState<string | null>(null)
+  const email = typed ?? (invitation?.email || invited?.email || '')
   const [password, setPassword] = useState('')
   // A full page load, so that no data of the previous user stays in memory.
   const signIn = async (login: { email: string; password: string }) => {
     await api.signIn(login)
-    location.assign(safeNext(next))
+    location.assign(afterSignIn(next))
   }
   const form = useForm(() => signIn({ email, password }), ['email', 'password'])
   const demoForm = useForm(async () => demo && signIn(demo))
+  if (needs_first_account) return <Navigate to="/sign-up" search={{ next }} hash replace />
   return (
     <CenteredPage
       title="Sign in"
       hint={
         invitation
-          ? 'You have been invited to a workspace. Sign in to join.'
+          ? `You have been invited to ${invited ? isolated(invited.workspace.name) : 'a workspace'}. Sign in to join.`
           : 'A work tracker whose teammates include agents.'
       }
       footer={
         <div className="flex items-center justify-between gap-3">
           New to Baton?
-          <Link to="/sign-up" search={{ next }} className={buttonClass()}>
+          <Link to="/sign-up" search={{ next }} hash className={buttonClass()}>
             Create an account
           </Link>
         </div>

@@ -4,13 +4,13 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, isBatonError } from '../data/api.ts'
 import { instanceQuery } from '../data/instance.ts'
-import { safeNext } from '../data/me.ts'
 import { Button } from '../ui/button.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { CenteredPage, inlineLink } from './centered-page.tsx'
-import { invitationIn } from './invitation.ts'
+import { afterSignIn, invitationIn, useInvitation } from './invitation.ts'
 
 /** Explains why an invited user cannot sign up as `email`. */
 const invitationMismatch = (invited: string, email: string) =>
@@ -23,9 +23,11 @@ const invitationMismatch = (invited: string, email: string) =>
 export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
   const invitation = invitationIn(next)
-  const isOpen = useQuery(instanceQuery).data?.sign_up ?? true
+  const { data: invited, error: previewError } = useInvitation(invitation?.token)
+  const { sign_up: isOpen = true, needs_first_account: isFirst = false } = useQuery(instanceQuery).data ?? {}
   const [name, setName] = useState('')
-  const [email, setEmail] = useState(invitation?.email ?? '')
+  const [typed, setEmail] = useState<string | null>(null)
+  const email = typed ?? (invitation?.email || invited?.email || '')
   const [password, setPassword] = useState('')
   const form = useForm(async () => {
     try {
@@ -34,23 +36,40 @@ export function SignUpScreen() {
       if (invitation && isBatonError(error, 'FORBIDDEN')) throw new Error(invitationMismatch(invitation.email, email))
       throw error
     }
-    location.assign(safeNext(next))
+    location.assign(afterSignIn(next))
   }, ['name', 'email', 'password'])
   return (
     <CenteredPage
-      title={invitation ? 'You have been invited to a workspace' : 'Create an account'}
-      hint={invitation && 'Create an account to join.'}
+      title={
+        invited
+          ? `You have been invited to ${isolated(invited.workspace.name)}`
+          : invitation
+            ? 'You have been invited to a workspace'
+            : isFirst
+              ? 'Create the first account'
+              : 'Create an account'
+      }
+      hint={
+        invitation
+          ? `${invited?.inviter ? `${isolated(invited.inviter.name)} invited you. ` : ''}Create an account to join.`
+          : isFirst && 'This instance has no accounts yet. Next, you create a workspace and become its owner.'
+      }
       footer={
-        <>
-          Already have an account?{' '}
-          <Link to="/sign-in" search={{ next }} className={inlineLink}>
-            Sign in
-          </Link>
-        </>
+        !isFirst && (
+          <>
+            Already have an account?{' '}
+            <Link to="/sign-in" search={{ next }} hash className={inlineLink}>
+              Sign in
+            </Link>
+          </>
+        )
       }
     >
       <form onSubmit={form.submit} className="space-y-4">
-        {!isOpen && !invitation && (
+        {isBatonError(previewError, 'RESOURCE_NOT_FOUND') && (
+          <Notice tone="warn">This invitation no longer works. Ask for a new one.</Notice>
+        )}
+        {!isOpen && !invitation && !isFirst && (
           <Notice>Sign-up is by invitation only. Use the e-mail address that was invited.</Notice>
         )}
         <Field label="Your name" error={form.errors.name}>

@@ -1,72 +1,230 @@
+import { limits } from '@baton/protocol/limits'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, queries } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
+import { membersQuery, useTeams } from '../data/workspaces.ts'
+import { invitationLink } from '../login/invitation.ts'
 import { Button } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
+import { Copyable, CopyTextButton } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { Field, Input, Select } from '../ui/field.tsx'
+import { Checkbox, Field, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { messageOf } from '../ui/problem.ts'
 import { Notice } from '../ui/states.tsx'
+import { addressesIn, isAddress } from './addresses.ts'
 
-/** Creates an invitation link. The user must send it, because the service sends no e-mail. */
+type Role = 'owner' | 'admin' | 'member'
+
+/** What became of one address: its link, or why it has none. */
+interface Outcome {
+  email: string
+  link?: string
+  problem?: string
+}
+
+/** Creates invitation links. The user must send them, because the service sends no e-mail. */
 export function Invite({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const { role: mine } = useMe()
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<'owner' | 'admin' | 'member'>('member')
-  const [link, setLink] = useState<string | null>(null)
-  const form = useForm(async () => {
-    const { token } = await api.createInvitation({ email, role })
-    setLink(`${location.origin}/invitations/accept?${new URLSearchParams({ token, email })}`)
-    await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
-  }, ['email', 'role'])
+  const [text, setText] = useState('')
+  const [outcomes, setOutcomes] = useState<Outcome[]>([])
   const close = () => {
-    setLink(null)
-    setEmail('')
+    setText('')
+    setOutcomes([])
     onClose()
   }
-  if (link) {
-    return (
-      <Dialog
-        open={open}
-        onClose={close}
-        title={`Send this link to ${email}`}
-        description="Works once and expires in 7 days. Shown only now."
-        size="sm"
-        footer={
-          <Button look="primary" onClick={close}>
-            Done
-          </Button>
-        }
-      >
-        <Copyable text={link} label="link" autoFocus />
-      </Dialog>
-    )
+  const again = (emails: string[]) => {
+    setText(emails.join('\n'))
+    setOutcomes([])
   }
+  return outcomes.length > 0 ? (
+    <Links open={open} onClose={close} outcomes={outcomes} onAgain={again} />
+  ) : (
+    <InviteForm open={open} onClose={close} text={text} onText={setText} onDone={setOutcomes} />
+  )
+}
+
+interface FormProps {
+  open: boolean
+  onClose: () => void
+  text: string
+  onText: (text: string) => void
+  onDone: (outcomes: Outcome[]) => void
+}
+
+function InviteForm({ open, onClose, text, onText, onDone }: FormProps) {
+  const { role: mine } = useMe()
+  const teams = useTeams()
+  const members = useQuery(membersQuery).data ?? []
+  const [role, setRole] = useState<Role>('member')
+  const [teamIds, setTeamIds] = useState<string[]>([])
+  const [problem, setProblem] = useState<string>()
+  const [sent, setSent] = useState(0)
+  const addresses = addressesIn(text)
+  const form = useForm(async () => {
+    const problem = problemOf(
+      addresses,
+      members.map(({ email }) => email?.toLowerCase()),
+    )
+    setProblem(problem)
+    if (problem) return
+    const outcomes: Outcome[] = []
+    for (const email of addresses) {
+      setSent(outcomes.length)
+      outcomes.push(await invite(email, role, teamIds))
+    }
+    setSent(0)
+    onDone(outcomes)
+    await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
+  })
   return (
-    <Dialog open={open} onClose={close} title="Invite people" size="sm">
+    <Dialog open={open} onClose={onClose} title="Invite people" size="sm">
       <form onSubmit={form.submit} className="space-y-4 pb-3">
-        <Field label="E-mail" error={form.errors.email}>
-          <Input type="email" required autoFocus value={email} onChange={(event) => setEmail(event.target.value)} />
+        <Field label="E-mail addresses" hint="Separate several with commas, spaces or new lines." error={problem}>
+          <Textarea
+            required
+            autoFocus
+            spellCheck={false}
+            className="max-h-40"
+            value={text}
+            onChange={(event) => onText(event.target.value)}
+          />
         </Field>
-        <Field
-          label="Role"
-          hint="Admins install agents and manage webhooks, teams and members."
-          error={form.errors.role}
-        >
-          <Select value={role} onChange={(event) => setRole(event.target.value as typeof role)}>
+        <Field label="Role" hint="Admins install agents and manage webhooks, teams and members.">
+          <Select value={role} onChange={(event) => setRole(event.target.value as Role)}>
             <option value="member">Member</option>
             <option value="admin">Admin</option>
             {mine === 'owner' && <option value="owner">Owner</option>}
           </Select>
         </Field>
+        {teams.length > 0 && (
+          <fieldset>
+            <legend className="mb-1 font-medium">
+              Teams <span className="text-xs font-normal text-ink-3">optional</span>
+            </legend>
+            <div className="grid max-h-36 grid-cols-1 gap-1.5 overflow-y-auto rounded border bg-surface p-2.5 sm:grid-cols-2">
+              {teams.map(({ id, name }) => (
+                <Checkbox
+                  key={id}
+                  label={<bdi>{name}</bdi>}
+                  checked={teamIds.includes(id)}
+                  disabled={!teamIds.includes(id) && teamIds.length >= limits.teamsPerInvitation}
+                  onChange={({ target }) =>
+                    setTeamIds(target.checked ? [...teamIds, id] : teamIds.filter((other) => other !== id))
+                  }
+                />
+              ))}
+            </div>
+          </fieldset>
+        )}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
-        <div className="flex justify-end gap-2">
-          <Button onClick={close}>Cancel</Button>
+        <div className="flex items-center justify-end gap-2">
+          <p role="status" className="mr-auto text-xs text-ink-2">
+            {form.busy && addresses.length > 1 && `Inviting ${sent + 1} of ${addresses.length}…`}
+          </p>
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={form.busy}>
-            Create invitation
+            {addresses.length > 1 ? `Create ${addresses.length} invitations` : 'Create invitation'}
           </Button>
         </div>
       </form>
+    </Dialog>
+  )
+}
+
+function problemOf(addresses: string[], members: (string | undefined)[]): string | undefined {
+  const wrong = addresses.filter((address) => !isAddress(address))
+  if (wrong.length > 0) return `Not an e-mail address: ${wrong.join(', ')}`
+  const known = addresses.filter((address) => members.includes(address.toLowerCase()))
+  if (known.length > 0) return `Already in this workspace: ${known.join(', ')}`
+  return addresses.length === 0 ? 'Enter an e-mail address.' : undefined
+}
+
+async function invite(email: string, role: Role, teamIds: string[]): Promise<Outcome> {
+  try {
+    const { token } = await api.createInvitation({ email, role, ...(teamIds.length > 0 && { team_ids: teamIds }) })
+    return { email, link: invitationLink({ token, email }) }
+  } catch (error) {
+    return { email, problem: messageOf(error) }
+  }
+}
+
+interface LinksProps {
+  open: boolean
+  onClose: () => void
+  outcomes: Outcome[]
+  onAgain: (emails: string[]) => void
+}
+
+function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
+  const made = outcomes.filter(({ link }) => link)
+  const failed = outcomes.filter(({ problem }) => problem)
+  const [first] = made
+  const isOne = made.length === 1
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={
+        made.length === 0
+          ? 'No invitation was created'
+          : isOne
+            ? `Send this link to ${first?.email}`
+            : 'Send these links'
+      }
+      description={
+        made.length > 0 &&
+        `${isOne ? 'Works' : 'One for each person. Each works'} once and expires in ${limits.invitationLifetimeDays} days. Shown only now.`
+      }
+      size={isOne ? 'sm' : 'md'}
+      footer={
+        <>
+          {made.length > 1 && (
+            <CopyTextButton text={made.map(({ email, link }) => `${email}\t${link}`).join('\n')}>
+              Copy all
+            </CopyTextButton>
+          )}
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-4">
+        {isOne && first?.link ? (
+          <Copyable text={first.link} label="link" autoFocus />
+        ) : (
+          <ul aria-label="Links" className="space-y-2">
+            {made.map(({ email, link = '' }, index) => (
+              <li
+                key={email}
+                className="grid grid-cols-1 items-center gap-x-3 gap-y-1 sm:grid-cols-[14rem_minmax(0,1fr)]"
+              >
+                <span className="truncate">{email}</span>
+                <Copyable text={link} label={`link for ${email}`} autoFocus={index === 0} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {failed.length > 0 && (
+          <Notice
+            tone="bad"
+            title={failed.length === 1 ? '1 address was not invited' : `${failed.length} addresses were not invited`}
+            actions={
+              <Button size="sm" onClick={() => onAgain(failed.map(({ email }) => email))}>
+                Try again
+              </Button>
+            }
+          >
+            <ul>
+              {failed.map(({ email, problem }) => (
+                <li key={email}>
+                  {email}: {problem}
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
+      </div>
     </Dialog>
   )
 }

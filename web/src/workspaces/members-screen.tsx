@@ -2,9 +2,9 @@ import type { Member } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { UserPlus } from 'lucide-react'
 import { useState } from 'react'
-import { api, queries, readAll } from '../data/api.ts'
+import { api, queries } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
-import { membersQuery } from '../data/workspaces.ts'
+import { invitationsQuery, membersQuery, useTeams } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { dayOf } from '../ui/day.ts'
@@ -131,10 +131,8 @@ function Members({ members }: { members: Member[] }) {
 
 /** Pending invitations. */
 function Invitations() {
-  const { data } = useQuery({
-    queryKey: ['workspace', 'invitations'],
-    queryFn: () => readAll('listInvitations'),
-  })
+  const { data } = useQuery(invitationsQuery)
+  const teams = useTeams()
   if (!data || data.length === 0) return null
   const revoke = async (id: string) => {
     try {
@@ -147,11 +145,15 @@ function Invitations() {
   return (
     <Section title="Invitations" hint="Each link works once and expires after 7 days.">
       <Rows label="Invitations">
-        {data.map(({ id, email, role, expires_at }) => (
+        {data.map(({ id, email, role, team_ids, expires_at }) => (
           <li key={id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2">
             <span className="min-w-40 flex-1 truncate">{email}</span>
             <span className="text-xs text-ink-2">
-              {roles[role]} ·{' '}
+              {[
+                roles[role],
+                ...teams.filter((team) => team_ids.includes(team.id)).map(({ name }) => isolated(name)),
+              ].join(' · ')}{' '}
+              ·{' '}
               <time dateTime={expires_at} title={exactTime(expires_at)}>
                 expires {inDays(expires_at)}
               </time>

@@ -15,6 +15,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { NotFound } from '../ui/not-found.tsx'
 import { EditConflict, Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { DeleteTeam } from './delete-team.tsx'
 import { GuidancePreview } from './guidance-preview.tsx'
 import { TeamMembers } from './team-members.tsx'
 
@@ -44,6 +45,7 @@ export function TeamScreen() {
           <>
             {isManager ? <TeamForm key={team.id} team={team} /> : <TeamDetails team={team} />}
             <TeamMembers team={team} />
+            {isManager && <DeleteTeam team={team} />}
           </>
         )}
       </Loaded>
