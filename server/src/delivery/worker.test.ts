@@ -8,6 +8,7 @@ import { Db } from '../db/database.ts'
 import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
+import { newId } from '../ids.ts'
 import { claim, nextDueAt } from './claim.ts'
 import { complete } from './complete.ts'
 import { EndpointWaker } from './endpoint-waker.ts'
@@ -23,7 +24,7 @@ async function scene(app: TestApp, urls: string[]) {
     webhooks.push((await owner.post('/webhooks', { label: url, url, all_teams: true, resource_types: ['Issue'] })).body)
   }
   const recordEvents = async (count: number, clock = app.clock as { now(): Date }) => {
-    const one = { id: 'iss_x', updated_at: clock.now().toISOString() }
+    const one = { id: newId('iss'), code: 'ENG-1', title: 'A bug', updated_at: clock.now().toISOString() }
     const event = { type: 'Issue', action: 'update', actor: null, data: one, url: '', teamIds: [] } as const
     await app.ctx.db.tx((tx) =>
       record(

@@ -13,11 +13,18 @@ import type { Claimed } from '../delivery/stages.ts'
 import { DeliveryWorker } from '../delivery/worker.ts'
 import { record } from '../events/record.ts'
 import { sweep } from '../housekeeping.ts'
+import { newId } from '../ids.ts'
 
 /** Records an event with a body of at least `bytes`. */
 const recordEvent = (app: TestApp, workspaceId: string, bytes = 0) =>
   app.ctx.db.tx((tx) => {
-    const data = { id: 'iss_x', updated_at: app.clock.now().toISOString(), title: 'x'.repeat(bytes) }
+    const data = {
+      id: newId('iss'),
+      code: 'ENG-1',
+      title: 'A bug',
+      description: 'x'.repeat(bytes),
+      updated_at: app.clock.now().toISOString(),
+    }
     return record({ tx, now: app.clock.now(), caller: { id: null, workspaceId } }, [
       { type: 'Issue', action: 'update', actor: null, data, url: '', teamIds: [] },
     ])
