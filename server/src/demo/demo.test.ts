@@ -154,7 +154,14 @@ describe('GET /instance', () => {
   test('returns the demo login until its password changes', async ({ startApp }) => {
     const app = await startApp()
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-    expect(await instance(app)).toEqual({ name: 'Baton', version, sign_up: true, demo: null, has_model: false })
+    expect(await instance(app)).toEqual({
+      name: 'Baton',
+      version,
+      sign_up: true,
+      needs_first_account: true,
+      demo: null,
+      has_model: false,
+    })
     await createDemo(app.ctx)
     expect(await instance(app)).toMatchObject({ demo: demoLogin })
 

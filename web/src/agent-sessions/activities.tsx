@@ -33,7 +33,7 @@ export function Activities(props: { session: AgentSession; activities: AgentActi
     <div className={cx('relative flex min-h-0 flex-col', className)}>
       <section
         ref={scroller}
-        aria-label="Activity"
+        aria-label="Session activity"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto overscroll-contain rounded-sm"
