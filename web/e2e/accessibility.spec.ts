@@ -7,7 +7,7 @@ import { narrow } from './viewports.ts'
 
 // All screens use one filled workspace. A screen that fails does not stop the others.
 test('axe finds nothing on any screen, wide or narrow', async ({ browser }) => {
-  test.setTimeout(300_000)
+  test.setTimeout(screens.length * 10_000)
   const problems: string[] = []
   await withService(demoSettings, ({ url }) =>
     withDemo(url, async (demo) => {
