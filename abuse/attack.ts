@@ -187,7 +187,7 @@ export class Attack {
     const isPage = type.startsWith('text/html') && !sent.path.startsWith('/api/v1')
     if (sent.method !== 'HEAD' && !isPage) {
       try {
-        const body = text === '' ? undefined : type.includes('json') ? JSON.parse(text) : text
+        const body = text === '' ? undefined : type.includes('application/json') ? JSON.parse(text) : text
         // A path that cannot be decoded is not a known route.
         const path = isDecodable(sent.path) ? sent.path : '/no/path'
         this.#world.contract.check({

@@ -192,11 +192,12 @@ function resultName({ title, properties }: Described): string {
 export const sampleSetup = {
   curl: `export BATON_TOKEN=psn_…       # from POST /auth/sign-in, or an access token
 export BATON_WORKSPACE=wsp_…   # from GET /auth/me`,
-  sdk: `import { BatonClient } from '@baton/sdk'
+  sdk: `import { env } from 'node:process'
+import { BatonClient } from '@baton/sdk'
 
 const client = new BatonClient({
   baseUrl: '${sampleUrl}',
-  token: process.env.BATON_TOKEN ?? '',
-  workspaceId: process.env.BATON_WORKSPACE ?? '',
+  token: env.BATON_TOKEN ?? '',
+  workspaceId: env.BATON_WORKSPACE ?? '',
 })`,
 }

@@ -80,7 +80,7 @@ describe('errors', () => {
       ['PATCH', '/openapi.json', 'GET, HEAD'],
       ['OPTIONS', '/teams', 'GET, POST, HEAD'],
       ['PROPFIND', '/teams', 'GET, POST, HEAD'],
-      ['SEARCH', '/teams/team_0', 'GET, PATCH, HEAD'],
+      ['SEARCH', '/teams/team_0', 'GET, PATCH, DELETE, HEAD'],
     ] as const) {
       const response = await app.unchanged(() => owner.request(method, path))
       expect(response).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED', details: {} } })

@@ -91,7 +91,7 @@ function Row({ session }: { session: AgentSession }) {
         <span className="flex min-w-0 flex-1 gap-2 max-sm:order-last max-sm:basis-full">
           {session.issue ? (
             <>
-              <span className="tabular shrink-0 text-ink-3">{session.issue.identifier}</span>
+              <span className="tabular shrink-0 text-ink-3 sm:w-16">{session.issue.identifier}</span>
               <span className="line-clamp-2">{session.issue.title}</span>
             </>
           ) : (
@@ -100,12 +100,10 @@ function Row({ session }: { session: AgentSession }) {
             </span>
           )}
         </span>
-        {total > 0 && (
-          <span className="tabular shrink-0 text-xs text-ink-3 max-sm:hidden">
-            {done} of {total}
-          </span>
-        )}
-        <span className="shrink-0 max-sm:ml-auto">
+        <span className="tabular w-12 shrink-0 text-right text-xs text-ink-3 max-sm:hidden">
+          {total > 0 && `${done} of ${total}`}
+        </span>
+        <span className="shrink-0 max-sm:ml-auto sm:w-38">
           <StatePill session={session} />
         </span>
         <span className="flex w-20 shrink-0 items-center justify-end gap-1.5 text-xs text-ink-3 max-md:hidden">

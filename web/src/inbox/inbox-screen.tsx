@@ -128,14 +128,14 @@ function Row({ entry }: { entry: InboxEntry }) {
           {!isRead && <span className="sr-only">Unread.</span>}
         </span>
         <Icon size={15} aria-hidden className={cx('shrink-0', isRead ? 'text-ink-3' : color)} />
-        <span className="flex min-w-0 flex-1 gap-x-2 max-sm:flex-col">
-          <span className={cx('min-w-0 truncate', isRead ? 'text-ink-2' : 'font-semibold')}>
-            {code && <span className="tabular mr-2 font-normal text-ink-3">{code}</span>}
-            {entry.title}
+        <span className="flex min-w-0 flex-1 gap-x-3 max-sm:flex-col">
+          <span className={cx('flex min-w-0 sm:w-3/5 sm:shrink-0', isRead ? 'text-ink-2' : 'font-semibold')}>
+            {code && <span className="tabular mr-2 shrink-0 font-normal text-ink-3 sm:w-16">{code}</span>}
+            <span className="min-w-0 truncate">{entry.title}</span>
           </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
         </span>
-        <Time at={entry.created_at} className="shrink-0 text-xs text-ink-3" />
+        <Time at={entry.created_at} className="min-w-14 shrink-0 text-right text-xs text-ink-3" />
       </Link>
       <IconButton
         label={isRead ? 'Mark as unread' : 'Mark as read'}

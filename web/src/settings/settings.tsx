@@ -20,10 +20,16 @@ export function Settings() {
   const { isManager } = useMe()
   const { pathname } = useLocation()
   const nav = useRef<HTMLElement>(null)
-  // On narrow screens the list scrolls; keep the current page visible.
+  // On narrow screens the list scrolls; keep the current page visible, also when the screen is turned.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs again when the page changes
   useEffect(() => {
-    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const element = nav.current
+    if (!element) return
+    const show = () =>
+      element.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const resized = new ResizeObserver(show)
+    resized.observe(element)
+    return () => resized.disconnect()
   }, [pathname])
   return (
     <div data-settings className="flex h-full max-lg:flex-col">

@@ -3,6 +3,7 @@ import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { currentWorkspaceId } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
+import { useOverlay } from '../data/overlay.ts'
 import { usePeople } from '../data/workspaces.ts'
 import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
@@ -26,8 +27,10 @@ export function Shell() {
     // Removed from this workspace: open another one, or the page that creates one.
     if (!isMember) location.assign('/')
   }, [isMember])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the drawer
-  useEffect(() => setDrawer(false), [path])
+  const overlay = useOverlay()
+  // A dialog has a scrim of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: navigation and dialogs close the drawer
+  useEffect(() => setDrawer(false), [path, overlay])
   return (
     <div className="flex h-full">
       <a

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
 import {
   Bot,
   Check,
@@ -19,7 +19,9 @@ import { enterWorkspace } from '../data/api.ts'
 import { useUnreadCount } from '../data/inbox.ts'
 import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
+import { useViews } from '../data/views.ts'
 import { useTeams } from '../data/workspaces.ts'
+import { type Place, parseIssueSearch, placeOf } from '../issues/fields/search.ts'
 import { SavedViews } from '../issues/views/saved-views.tsx'
 import { signOut } from '../login/sign-out.ts'
 import { Avatar } from '../ui/avatar.tsx'
@@ -27,7 +29,7 @@ import { IconButton } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'
 
 const row =
-  'flex h-7 items-center gap-2 rounded px-2 text-ink-2 hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink'
+  'flex h-7 items-center gap-2 rounded px-2 text-ink-2 hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink'
 
 const Item = ({ icon: Icon, children, count }: { icon: LucideIcon; children: ReactNode; count?: number }) => (
   <>
@@ -42,7 +44,19 @@ const Item = ({ icon: Icon, children, count }: { icon: LucideIcon; children: Rea
   </>
 )
 
+/** The item of the sidebar that lists the issues on screen; null on other screens. */
+function usePlace(): Place | null {
+  const { user } = useMe()
+  const views = useViews()
+  const search = useRouterState({
+    select: ({ location }) => (location.pathname === '/issues' ? location.search : null),
+  })
+  return search && placeOf(parseIssueSearch(search as Record<string, unknown>), user.id, views)
+}
+
 export function Sidebar() {
+  const place = usePlace()
+  const at = (own: Place) => ({ 'aria-current': place === own ? ('page' as const) : undefined })
   const { user } = useMe()
   const unread = useUnreadCount()
   const teams = useTeams()
@@ -68,12 +82,18 @@ export function Sidebar() {
             </Link>
           </li>
           <li>
-            <Link to="/issues" search={{ assignee: user.id }} activeOptions={{ exact: true }} className={row}>
+            <Link
+              to="/issues"
+              search={{ assignee: user.id }}
+              activeOptions={{ exact: true }}
+              inactiveProps={at('mine')}
+              className={row}
+            >
               <Item icon={CircleUser}>My issues</Item>
             </Link>
           </li>
           <li>
-            <Link to="/issues" search={{}} activeOptions={{ exact: true }} className={row}>
+            <Link to="/issues" search={{}} activeOptions={{ exact: true }} inactiveProps={at('all')} className={row}>
               <Item icon={Layers}>All issues</Item>
             </Link>
           </li>
@@ -93,7 +113,13 @@ export function Sidebar() {
           <ul className="space-y-px">
             {teams.map(({ id, key, name }) => (
               <li key={id}>
-                <Link to="/issues" search={{ team: key }} activeOptions={{ exact: true }} className={row}>
+                <Link
+                  to="/issues"
+                  search={{ team: key }}
+                  activeOptions={{ exact: true }}
+                  inactiveProps={at(`team ${key}`)}
+                  className={row}
+                >
                   <span
                     aria-hidden
                     className="flex size-[15px] shrink-0 items-center justify-center rounded-sm bg-line-strong/60 text-[9px] font-bold text-ink-2"
@@ -108,7 +134,7 @@ export function Sidebar() {
             ))}
           </ul>
         </section>
-        <SavedViews row={row} />
+        <SavedViews row={row} place={place} />
       </nav>
       <div className="flex items-center gap-1 border-t pt-2">
         <Link

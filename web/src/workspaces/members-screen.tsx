@@ -99,7 +99,7 @@ function Members({ members }: { members: Member[] }) {
               <Pill>{roles[member.role]}</Pill>
             )}
             {(canChange(member) || member.id === user.id) && (
-              <Button size="sm" look="quiet" onClick={() => setRemoving(member)}>
+              <Button size="sm" look="quiet" className="w-18" onClick={() => setRemoving(member)}>
                 {member.id === user.id ? 'Leave' : 'Remove'}
               </Button>
             )}

@@ -67,3 +67,18 @@ export function searchOf(query: string): IssueSearch {
   const values = new URLSearchParams(query)
   return parseIssueSearch(Object.fromEntries([...values.keys()].map((key) => [key, values.getAll(key).join(',')])))
 }
+
+/** An item of the sidebar that lists issues. */
+export type Place = 'all' | 'mine' | `team ${string}` | `view ${string}`
+
+/**
+ * The item of the sidebar that these issues belong to. More filters, another layout or an open preview do not leave it;
+ * only a saved view is left when its query changes.
+ */
+export function placeOf(search: IssueSearch, me: string, views: readonly { id: string; query: string }[]): Place {
+  const query = queryOf(search)
+  const view = query && views.find((one) => queryOf(searchOf(one.query)) === query)
+  if (view) return `view ${view.id}`
+  if (search.team && !/[!,]/.test(search.team)) return `team ${search.team}`
+  return search.assignee === me ? 'mine' : 'all'
+}

@@ -10,12 +10,12 @@ import { isolated } from '../../ui/isolated.ts'
 import { Menu } from '../../ui/menu.tsx'
 import { useCommands } from '../../ui/shortcuts.ts'
 import { showToast } from '../../ui/toast.tsx'
-import { searchOf } from '../fields/search.ts'
+import { type Place, searchOf } from '../fields/search.ts'
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx').then((module) => ({ default: module.ViewDialog })))
 
 /** The saved views, in the sidebar. */
-export function SavedViews({ row }: { row: string }) {
+export function SavedViews({ row, place }: { row: string; place: Place | null }) {
   const views = useViews()
   const { user, isManager } = useMe()
   const navigate = useNavigate()
@@ -30,13 +30,20 @@ export function SavedViews({ row }: { row: string }) {
     })),
   )
   if (views.length === 0) return null
+  const current = ({ id }: View) => ({ 'aria-current': place === `view ${id}` ? ('page' as const) : undefined })
   return (
     <section>
       <h2 className="px-2 pb-1 text-2xs font-medium text-ink-3">Views</h2>
       <ul className="space-y-px">
         {views.map((view) => (
           <li key={view.id} className="group/view relative">
-            <Link to="/issues" search={searchOf(view.query)} activeOptions={{ exact: true }} className={row}>
+            <Link
+              to="/issues"
+              search={searchOf(view.query)}
+              activeOptions={{ exact: true }}
+              inactiveProps={current(view)}
+              className={row}
+            >
               {view.shared ? (
                 <Users size={15} aria-hidden className="shrink-0" />
               ) : (
