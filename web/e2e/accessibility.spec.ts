@@ -11,7 +11,7 @@ const groups = 4
 for (let group = 0; group < groups; group++) {
   // A screen that fails does not stop the others.
   test(`axe finds nothing on any screen, wide or narrow (${group + 1} of ${groups})`, async ({ browser }) => {
-    test.setTimeout(300_000)
+    test.setTimeout(600_000)
     const problems: string[] = []
     await withService(demoSettings, ({ url }) =>
       withDemo(url, async (demo) => {
