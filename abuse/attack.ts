@@ -154,8 +154,10 @@ export class Attack {
       const authorization = `Bearer ${spare.tokens[draft.callerIndex % spare.tokens.length]}`
       return { ...this.#world.caller('member'), headers: { authorization } }
     }
-    // For other callers it would change their membership or end their login.
-    if (['acceptInvitation', 'changePassword'].includes(draft.name)) return this.#world.caller('newcomer')
+    // For other callers it would change their membership or end their login, or tell them of the invited's workspace.
+    if (['acceptInvitation', 'previewInvitation', 'changePassword'].includes(draft.name)) {
+      return this.#world.caller('newcomer')
+    }
     // Token endpoints ignore logins.
     if (draft.fitting && isTokenEndpoint(draft.name)) return this.#world.caller('anonymous')
     // Consent must be completed by the user who started it.
