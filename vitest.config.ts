@@ -7,7 +7,8 @@ const results = process.env.BATON_TEST_RESULTS
 /** Starts the longest files first, so that none runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const isLong = ({ moduleId }: TestSpecification) => /(model|process|crash|nodes|requests|public-start|npm-start|dev|samples)\.test\.ts$/.test(moduleId)
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /(model|process|crash|nodes|requests|public-start|npm-start|dev|samples)\.test\.ts$/.test(moduleId)
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }

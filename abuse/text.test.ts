@@ -91,11 +91,13 @@ test('every response that is not a page has a content type', async ({ app }) => 
   expect([...new Set(pages)].sort()).toMatchInlineSnapshot(`
     [
       "application/gzip",
+      "application/x-ndjson, text/csv",
       "image/*",
       "text/*",
       "text/css",
       "text/event-stream",
       "text/html",
+      "text/javascript",
       "text/plain",
     ]
   `)

@@ -54,6 +54,8 @@ test('keyboardOnly refuses the pointer and focus()', async ({ page }) => {
   await page.goto('/docs')
   const link = page.getByRole('link', { name: 'Baton' }).first()
   await link.hover()
+  // After the link that skips to the content.
+  await page.keyboard.press('Tab')
   keyboardOnly(page)
   for (const use of [() => link.click(), () => link.focus(), () => page.mouse.move(1, 1), () => page.click('a')]) {
     expect(use).toThrow(/is not the keyboard/)

@@ -34,7 +34,7 @@ test(
     await page.keyboard.press('Enter')
 
     const session = page.getByRole('region', { name: 'Session of Baton' })
-    const answer = session.getByRole('region', { name: 'Answer' })
+    const answer = session.getByRole('region', { name: 'Answer' }).last()
     await expect(answer).toContainText('Likely duplicate')
     await expect(session).toContainText('4 of 4')
     const choice = session.getByRole('group', { name: `Is this a duplicate of ${older.code} ${older.title}?` })

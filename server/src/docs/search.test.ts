@@ -65,3 +65,10 @@ test('the search escapes and bounds what was typed, and refuses nothing', async 
     expect(await app.anonymous.getRoot(`/docs/search${query}`)).toMatchObject({ status: 200 })
   }
 })
+
+test('finds and marks words with a hyphen', async ({ app }) => {
+  for (const query of ['sign-in', 'e-mail', 'X-Request-Id', '-', 'a|b', '(', '\\']) {
+    const { status } = await app.anonymous.getRoot(`/docs/search?q=${encodeURIComponent(query)}`)
+    expect(status, query).toBe(200)
+  }
+})

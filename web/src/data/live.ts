@@ -68,6 +68,8 @@ export function goLive(workspaceId: string) {
       },
     })
   }
+  // Browsers have locks only on localhost and over https; elsewhere each tab has its own stream.
+  if (!navigator.locks) return void lead(false)
   const name = `baton.live.${workspaceId}`
   void navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
     if (lock) await lead(false)

@@ -7,6 +7,7 @@ export const NotFound = () => (
   <Empty
     icon={Compass}
     title="Page not found"
+    heading="h1"
     action={
       <Link to="/issues" className={buttonClass('primary')}>
         Go to issues

@@ -8,17 +8,20 @@ import { messageOf } from './problem.ts'
 export const Empty = ({
   icon: Icon,
   title,
+  heading: Heading = 'h2',
   children,
   action,
 }: {
   icon?: LucideIcon
   title: string
+  /** `h1` where it is the whole screen. */
+  heading?: 'h1' | 'h2'
   children?: ReactNode
   action?: ReactNode
 }) => (
   <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-16 text-center">
     {Icon && <Icon size={26} strokeWidth={1.5} aria-hidden className="mb-1 text-ink-3" />}
-    <h2 className="text-lg font-semibold">{title}</h2>
+    <Heading className="text-lg font-semibold">{title}</Heading>
     {children && <div className="text-ink-2">{children}</div>}
     {action && <div className="mt-3">{action}</div>}
   </div>

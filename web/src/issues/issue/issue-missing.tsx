@@ -18,6 +18,7 @@ export function IssueMissing({ code, wasHere }: { code: string; wasHere: boolean
     <Empty
       icon={Compass}
       title={wasHere ? `${code} is no longer available` : `${code} was not found`}
+      heading="h1"
       action={
         <div className="flex flex-wrap justify-center gap-2">
           {!wasHere &&
