@@ -21,7 +21,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   signOut: null,
   changePassword: { current_password: 'correct horse', new_password: 'a new password' },
   endProgram: null,
-  updateAccount: { display_name: 'Somebody Else', time_zone: 'Europe/Zurich' },
+  updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
   createWorkspace: { name: 'Acme' },
   updateWorkspace: { name: 'Acme', guidance: 'Be kind.' },
   updateMember: { role: 'admin' },

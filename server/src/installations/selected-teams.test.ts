@@ -120,9 +120,9 @@ describe('one item by its id', () => {
           {
             'a member of no covered team': () => robot.get(`/users/${member.user.id}`),
             'an app of no covered team': () => robot.get(`/users/${outside.userId}`),
-            "somebody else's agent": () => owner.get(`/users/${scribe.id}`),
+            'the agent of another person': () => owner.get(`/users/${scribe.id}`),
             'a person of another workspace': () => owner.get(`/users/${stranger.owner.user.id}`),
-            nobody: () => owner.get(`/users/${noSuch('usr')}`),
+            'an unknown user': () => owner.get(`/users/${noSuch('usr')}`),
           },
           missing,
         ),

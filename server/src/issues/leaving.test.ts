@@ -48,7 +48,7 @@ describe('a member who leaves', () => {
     expect(events.map(({ team_ids }) => team_ids)).toEqual([[team.id], [other.id], []])
     for (const issue of others) expect(await done(owner.get(`/issues/${issue.id}`))).toEqual(issue)
     expect((await done(elsewhere.owner.get(`/issues/${there.id}`))).assignee_id).toBe(member.user.id)
-    // Nobody can read it through the API any more.
+    // It can no longer be read through the API.
     const stored = await app.ctx.db.row(sql`select assignee_id from issues where id = ${own.id}`)
     expect(stored).toEqual({ assignee_id: null })
   })

@@ -10,7 +10,7 @@ const entry = (type: string, more: Partial<Entry> = {}, signal: string | null = 
 })
 const shown = (...entries: Entry[]) => latestExchange(entries).map((one) => entries.indexOf(one))
 
-test('shows the latest activity only, as long as nobody has written', () => {
+test('shows the latest activity only, until a person has written', () => {
   expect(shown()).toEqual([])
   expect(shown(entry('thought'), entry('action'))).toEqual([1])
   expect(shown(entry('response'), entry('prompt', {}, 'stop'))).toEqual([0])
