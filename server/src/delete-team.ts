@@ -14,40 +14,41 @@ import { removeViewsOfTeam, viewsOfTeam } from './views/views.ts'
 import { confirmRole, lockWorkspace } from './workspaces/members.ts'
 import { readTeam, removeTeamRow } from './workspaces/teams.ts'
 
-interface Fate {
+/** What becomes of the team's issues. */
+interface Removal {
   move_issues_to?: string
   delete_issues?: 'true'
 }
 
 /**
- * Deletes a team with its cycles, memberships and the saved views that show only this team. Its issues move to another team or are deleted, each with its own
- * event; installations and webhooks lose the team.
+ * Deletes a team with its cycles, memberships and the saved views that show only this team. Its issues move to another
+ * team or are deleted, each with its own event; installations and webhooks lose the team.
  */
-const deleteTeam = (ctx: Context, admitted: Member, id: string, fate: Fate) =>
+const deleteTeam = (ctx: Context, admitted: Member, id: string, removal: Removal) =>
   transact(ctx, admitted, async (admission) => {
     // Deletions wait for each other, so that no two move issues into each other's team.
     await lockWorkspace(admission.tx, admitted.workspaceId)
     const unit = await confirmRole(admission, 'manager')
     const { tx, now, caller } = unit
-    const team = await checkTeams(tx, caller.workspaceId, id, fate)
+    const team = await checkTeams(tx, caller.workspaceId, id, removal)
     // Installations before issues: the order in which every change of an issue locks them.
     const installations = await installationsOfTeam(tx, caller.workspaceId, id)
     const webhooks = await endpointsOfTeam(tx, caller.workspaceId, id)
     refuseInUse(installations, webhooks)
-    let count = await emptyTeam(unit, id, fate)
+    let count = await emptyTeam(unit, id, removal)
     // From now on no issue can be added. Those that were meanwhile follow.
     await tx.rows(sql`select 1 from teams where id = ${id} for update`)
-    count += await emptyTeam(unit, id, fate)
+    count += await emptyTeam(unit, id, removal)
     await withdrawTeam(unit, idsOf(installations), id)
     await removeTeamFromEndpoints(tx, idsOf(webhooks), id, now)
     await removeViewsOfTeam(tx, caller.workspaceId, team.key)
     await removeTeamRow(tx, id)
-    const issues = fate.move_issues_to ? { moved_to: fate.move_issues_to } : { deleted: true }
+    const issues = removal.move_issues_to ? { moved_to: removal.move_issues_to } : { deleted: true }
     const details = { ...team, issues: count, ...(count > 0 && issues) }
     await recordAudit(unit, { action: 'team.deleted', subjectId: id, details })
   })
 
-async function checkTeams(tx: Tx, workspaceId: string, id: string, { move_issues_to, delete_issues }: Fate) {
+async function checkTeams(tx: Tx, workspaceId: string, id: string, { move_issues_to, delete_issues }: Removal) {
   const teams = await tx.rows<{ id: string; name: string; key: string }>(sql`
     select id, name, key from teams where workspace_id = ${workspaceId} and id = any(${[id, move_issues_to ?? id]})`)
   const { name, key } = found(teams.find((team) => team.id === id))
@@ -59,21 +60,22 @@ async function checkTeams(tx: Tx, workspaceId: string, id: string, { move_issues
   return { name, key }
 }
 
-interface User {
+/** An installation or webhook that chose the team; `only` if it chose no other. */
+interface Dependent {
   id: string
   only: boolean
 }
 
-const idsOf = (users: readonly User[]) => users.map(({ id }) => id)
+const idsOf = (dependents: readonly Dependent[]) => dependents.map(({ id }) => id)
 
-function refuseInUse(installations: readonly User[], webhooks: readonly User[]) {
-  const onlyOf = (users: readonly User[]) => idsOf(users.filter(({ only }) => only))
+function refuseInUse(installations: readonly Dependent[], webhooks: readonly Dependent[]) {
+  const onlyOf = (dependents: readonly Dependent[]) => idsOf(dependents.filter(({ only }) => only))
   const details = { installation_ids: onlyOf(installations), webhook_ids: onlyOf(webhooks) }
   if (details.installation_ids.length + details.webhook_ids.length > 0) throw new ApiError('TEAM_IN_USE', details)
 }
 
 /** Returns how many issues it moved or deleted. */
-async function emptyTeam(unit: UnitOfWork<Member>, id: string, { move_issues_to, delete_issues }: Fate) {
+async function emptyTeam(unit: UnitOfWork<Member>, id: string, { move_issues_to, delete_issues }: Removal) {
   const issues = await unit.tx.rows<{ id: string }>(sql`select id from issues where team_id = ${id}`)
   const ids = issues.map((issue) => issue.id)
   if (ids.length === 0) return 0
