@@ -130,7 +130,9 @@ function Row({ entry }: { entry: InboxEntry }) {
         <Icon size={15} aria-hidden className={cx('shrink-0', isRead ? 'text-ink-3' : color)} />
         <span className="flex min-w-0 flex-1 gap-x-3 max-sm:flex-col">
           <span className={cx('flex min-w-0 sm:w-3/5 sm:shrink-0', isRead ? 'text-ink-2' : 'font-semibold')}>
-            {code && <span className="tabular mr-2 shrink-0 font-normal text-ink-3 sm:w-16">{code}</span>}
+            <span className="tabular mr-2 shrink-0 font-normal text-ink-3 empty:hidden sm:w-16 sm:empty:block">
+              {code}
+            </span>
             <span className="min-w-0 truncate">{entry.title}</span>
           </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
