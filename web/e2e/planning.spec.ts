@@ -102,6 +102,49 @@ test(
   },
 )
 
+test('a second label or cycle with the same name is saved only after a warning', async ({ page, company }) => {
+  const { member, engineering, issues } = company
+  const { api } = member
+  await api.createLabel({ name: 'Bug' })
+  const defect = await api.createLabel({ name: 'defect' })
+  await api.updateIssue({ issue_id: issues[0].id, label_ids: [defect.id] })
+  await api.createCycle({ team_id: engineering.id, name: 'Week 1' })
+  await signedIn(page, member)
+  await page.goto('/settings/labels')
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'New label' }).click()
+  await dialog.getByLabel('Name').fill(' ｂug ')
+  await dialog.getByRole('button', { name: 'Create label' }).click()
+  await expect(dialog.getByRole('alert')).toHaveText('A label named Bug exists already.')
+  await checkAxe(page)
+  expect((await api.listLabels()).data).toHaveLength(2)
+  await dialog.getByRole('button', { name: 'Create anyway' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect((await api.listLabels()).data).toHaveLength(3)
+
+  await page.getByRole('button', { name: 'Edit defect' }).click()
+  await dialog.getByLabel('Name').fill('bug')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: /^Merge into/ }).click()
+  await dialog.getByRole('button', { name: 'Merge labels' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect((await api.listLabels()).data.map(({ id }) => id)).not.toContain(defect.id)
+
+  await page.goto(`/issue/${issues[0].code}`)
+  await expect(page.getByText(/added the label .*bug/i)).toBeVisible()
+  await expect(page.getByText('a deleted label')).toHaveCount(0)
+
+  await page.goto('/settings/cycles')
+  await page.getByRole('button', { name: 'New cycle of Engineering' }).click()
+  await dialog.getByLabel('Name').fill('week 1')
+  await dialog.getByRole('button', { name: 'Create cycle' }).click()
+  await expect(dialog.getByRole('alert')).toHaveText('A cycle of this team is named Week 1 already.')
+  expect((await api.listCycles()).data).toHaveLength(1)
+  await dialog.getByRole('button', { name: 'Create anyway' }).click()
+  await expect(dialog).toHaveCount(0)
+  expect((await api.listCycles()).data).toHaveLength(2)
+})
+
 test('on a phone the active settings tab stays in sight', async ({ page, company }) => {
   await signedIn(page, company.owner)
   await page.setViewportSize(narrow)

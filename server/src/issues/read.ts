@@ -73,13 +73,36 @@ export async function listHistory(ctx: Context, caller: Actor, key: string, quer
     `history of ${issueId}`,
     query,
     (change) => [change.id],
-    (after, count) =>
-      ctx.db.rows(sql`
-      select c.id, c.changes, c.created_at,
-        ${nameOfUser} as actor
-      from issue_changes c left join users u on u.id = c.actor_id
-      where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
-        ${after ? sql`and c.id < ${after[0]}` : none}
-      order by c.id desc limit ${count}`),
+    async (after, count) => {
+      const changes = await ctx.db.rows<IssueChangeRecord>(sql`
+        select c.id, c.changes, c.created_at,
+          ${nameOfUser} as actor
+        from issue_changes c left join users u on u.id = c.actor_id
+        where c.issue_id = ${issueId} and (not c.personal or c.actor_id = ${caller.id})
+          ${after ? sql`and c.id < ${after[0]}` : none}
+        order by c.id desc limit ${count}`)
+      return withMergedLabels(ctx.db, caller, changes)
+    },
   )
+}
+
+/** Replaces the ids of merged labels by the label that took their place, because a deleted label has no name. */
+async function withMergedLabels(db: Queryable, caller: Actor, records: IssueChangeRecord[]) {
+  const ids = records.flatMap(({ changes: { label_ids } }) =>
+    label_ids ? [...(label_ids.from as string[]), ...(label_ids.to as string[])] : [],
+  )
+  if (ids.length === 0) return records
+  const merged = await db.rows<{ id: string; into: string }>(sql`
+    select merged.id, l.id as into from labels l, unnest(l.merged_label_ids) as merged (id)
+    where l.workspace_id = ${caller.workspaceId} and l.merged_label_ids && ${[...new Set(ids)]}`)
+  const replacement = new Map(merged.map(({ id, into }) => [id, into]))
+  const current = (list: unknown) => [...new Set((list as string[]).map((id) => replacement.get(id) ?? id))]
+  return records.map((record) => {
+    const { label_ids: change } = record.changes
+    if (!change) return record
+    return {
+      ...record,
+      changes: { ...record.changes, label_ids: { from: current(change.from), to: current(change.to) } },
+    }
+  })
 }

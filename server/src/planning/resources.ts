@@ -1,6 +1,8 @@
 import type { Cycle, Initiative, Label, Milestone } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
+import type { Actor } from '../http/caller.ts'
 import { projectInReach } from '../installations/reach.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import { teamCovered } from '../workspaces/coverage.ts'
 import { SimpleResource } from './simple-resource.ts'
 
@@ -11,6 +13,14 @@ export const labels = new SimpleResource<Label>({
   changeable: sql`name, color`,
   needsAllTeams: 'to change',
 })
+
+/** Keeps the ids of a label, and of those merged into it before, with the label that takes its place. */
+export const rememberMerged = ({ tx, caller }: UnitOfWork<Actor>, id: string, intoId: string) =>
+  tx.run(sql`
+    update labels t set merged_label_ids = t.merged_label_ids || old.merged_label_ids || old.id
+    from labels old
+    where t.workspace_id = ${caller.workspaceId} and t.id = ${intoId}
+      and old.workspace_id = ${caller.workspaceId} and old.id = ${id}`)
 
 export const milestones = new SimpleResource<Milestone>({
   table: sql`milestones`,

@@ -39,6 +39,23 @@ describe('merging labels', () => {
     expect(history.data[0]).toMatchObject({ actor: { id: member.user.id }, changes: { label_ids: {} } })
   })
 
+  test('names the remaining label in the history of issues, also after a second merge', async ({ app }) => {
+    const place = await scene(app)
+    const { owner, from, into, other } = place
+    const issue = await makeIssue(place)
+    await owner.put(`/issues/${issue.id}`, { label_ids: [from.id] })
+    await owner.post(`/labels/${from.id}/merge`, { into_label_id: into.id })
+    const labelChanges = async () =>
+      (await owner.get(`/issues/${issue.id}/history`)).body.data.map(
+        ({ changes }: { changes: { label_ids: unknown } }) => changes.label_ids,
+      )
+    const [unchanged, added] = [(id: string) => ({ from: [id], to: [id] }), (id: string) => ({ from: [], to: [id] })]
+    expect(await labelChanges()).toEqual([unchanged(into.id), added(into.id)])
+
+    await owner.post(`/labels/${into.id}/merge`, { into_label_id: other.id })
+    expect(await labelChanges()).toEqual([unchanged(other.id), unchanged(other.id), added(other.id)])
+  })
+
   test('refuses itself, an unknown label and one of another workspace, and changes nothing', async ({ app }) => {
     const place = await scene(app)
     const { owner, from, into } = place

@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts'
 import type { Member } from '../http/caller.ts'
 import { found, invalid } from '../http/errors.ts'
 import { changeIssues } from '../issues/many.ts'
-import { labels } from '../planning/resources.ts'
+import { labels, rememberMerged } from '../planning/resources.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { replaceLabelOfProjects } from './projects.ts'
 
@@ -24,6 +24,7 @@ export const mergeLabel = (ctx: Context, caller: Member, id: string, intoId: str
         label_ids.includes(id) ? { label_ids: [...new Set([...label_ids.filter((one) => one !== id), intoId])] } : null,
     )
     await replaceLabelOfProjects(unit, id, intoId)
+    await rememberMerged(unit, id, intoId)
     await labels.remove(unit, id)
     return into
   })

@@ -8,21 +8,27 @@ import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { useSameNameWarning } from './same-name.ts'
 
 interface Props {
   teamId: string
+  cycles: readonly Cycle[]
   /** The cycle to edit; without it a new one is created. */
   cycle?: Cycle
   onClose: () => void
 }
 
-export function CycleForm({ teamId, cycle, onClose }: Props) {
+export function CycleForm({ teamId, cycles, cycle, onClose }: Props) {
   const [name, setName] = useState(cycle?.name ?? '')
   const [start, setStart] = useState(cycle?.starts_at?.slice(0, 10) ?? '')
   const [end, setEnd] = useState(cycle?.ends_at?.slice(0, 10) ?? '')
   const endsBeforeStart = start !== '' && end !== '' && end < start
+  const { same, warn } = useSameNameWarning(
+    name,
+    cycles.filter(({ id, team_id }) => team_id === teamId && id !== cycle?.id),
+  )
   const form = useForm(async () => {
-    if (endsBeforeStart) return
+    if (endsBeforeStart || (name.trim() !== cycle?.name && warn())) return
     const fields = {
       name: name.trim(),
       starts_at: momentFor(start, cycle?.starts_at),
@@ -42,6 +48,13 @@ export function CycleForm({ teamId, cycle, onClose }: Props) {
         <Field label="Name" error={form.errors.name}>
           <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
         </Field>
+        {same && (
+          <div role="alert">
+            <Notice tone="warn">
+              A cycle of this team is named <bdi className="font-semibold">{same.name}</bdi> already.
+            </Notice>
+          </div>
+        )}
         <div className="grid grid-cols-2 gap-3">
           <Field label="Starts" optional error={form.errors.starts_at}>
             <Input type="date" value={start} onChange={(event) => setStart(event.target.value)} />
@@ -54,7 +67,7 @@ export function CycleForm({ teamId, cycle, onClose }: Props) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={form.busy}>
-            {cycle ? 'Save cycle' : 'Create cycle'}
+            {cycle ? (same ? 'Save anyway' : 'Save cycle') : same ? 'Create anyway' : 'Create cycle'}
           </Button>
         </div>
       </form>

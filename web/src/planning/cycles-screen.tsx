@@ -53,8 +53,10 @@ export function CyclesScreen() {
           )
         }
       </Loaded>
-      {doing?.what === 'create' && <CycleForm teamId={doing.team.id} onClose={close} />}
-      {doing?.what === 'edit' && <CycleForm teamId={doing.cycle.team_id} cycle={doing.cycle} onClose={close} />}
+      {doing?.what === 'create' && <CycleForm teamId={doing.team.id} cycles={cycles.data ?? []} onClose={close} />}
+      {doing?.what === 'edit' && (
+        <CycleForm teamId={doing.cycle.team_id} cycles={cycles.data ?? []} cycle={doing.cycle} onClose={close} />
+      )}
       {doing?.what === 'close' && (
         <CloseCycle
           cycle={doing.cycle}

@@ -9,18 +9,26 @@ import { useForm } from '../ui/form.ts'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { labelColors, nextLabelColor } from './label-colors.ts'
+import { useSameNameWarning } from './same-name.ts'
 
 interface Props {
   /** The label to edit; without it a new one is created. */
   label?: Label
-  labelCount?: number
+  labels: readonly Label[]
+  /** Opens the dialog that merges the edited label into another. */
+  onMerge: (label: Label, into: Label) => void
   onClose: () => void
 }
 
-export function LabelForm({ label, labelCount = 0, onClose }: Props) {
+export function LabelForm({ label, labels, onMerge, onClose }: Props) {
   const [name, setName] = useState(label?.name ?? '')
-  const [color, setColor] = useState(label ? label.color : nextLabelColor(labelCount))
+  const [color, setColor] = useState(label ? label.color : nextLabelColor(labels.length))
+  const { same, warn } = useSameNameWarning(
+    name,
+    labels.filter(({ id }) => id !== label?.id),
+  )
   const form = useForm(async () => {
+    if (name.trim() !== label?.name && warn()) return
     const fields = { name: name.trim(), color }
     const saved = label ? await api.updateLabel({ label_id: label.id, ...fields }) : await api.createLabel(fields)
     await rereadKey('workspace', 'labels')
@@ -33,13 +41,29 @@ export function LabelForm({ label, labelCount = 0, onClose }: Props) {
         <Field label="Name" error={form.errors.name}>
           <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
         </Field>
+        {same && (
+          <div role="alert">
+            <Notice
+              tone="warn"
+              actions={
+                label && (
+                  <Button size="sm" onClick={() => onMerge(label, same)}>
+                    Merge into <bdi>{same.name}</bdi>…
+                  </Button>
+                )
+              }
+            >
+              A label named <bdi className="font-semibold">{same.name}</bdi> exists already.
+            </Notice>
+          </div>
+        )}
         <ColorChoice value={color} onChange={setColor} />
         {form.errors.color && <Notice tone="bad">{form.errors.color}</Notice>}
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={form.busy}>
-            {label ? 'Save label' : 'Create label'}
+            {label ? (same ? 'Save anyway' : 'Save label') : same ? 'Create anyway' : 'Create label'}
           </Button>
         </div>
       </form>

@@ -81,8 +81,14 @@ export function LabelsScreen() {
           )
         }
       </Loaded>
-      {doing?.what === 'create' && <LabelForm labelCount={labels.data?.length ?? 0} onClose={close} />}
-      {doing?.what === 'edit' && <LabelForm label={doing.label} onClose={close} />}
+      {(doing?.what === 'create' || doing?.what === 'edit') && (
+        <LabelForm
+          {...(doing.what === 'edit' && { label: doing.label })}
+          labels={labels.data ?? []}
+          onMerge={(label, into) => setDoing({ what: 'merge', label, into })}
+          onClose={close}
+        />
+      )}
       <Confirm
         open={doing?.what === 'delete'}
         onClose={close}

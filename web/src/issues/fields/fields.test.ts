@@ -159,6 +159,27 @@ test('a change of project or team names what it clears, so that Undo restores it
   expect(fields.team.change(issue, team)).toEqual({ team_id: team })
 })
 
+test('the cycle menu lists ended cycles last and says when they ended', () => {
+  const cycles = byId(
+    { id: 'old', name: 'Week 1', team_id: team, starts_at: '2020-05-01T12:00:00Z', ends_at: '2020-05-03T12:00:00Z' },
+    { id: 'now', name: 'Week 2', team_id: team, starts_at: '2020-05-04T12:00:00Z', ends_at: '2999-05-04T12:00:00Z' },
+    { id: 'other', name: 'Week 3', team_id: other, starts_at: null, ends_at: '2020-05-03T12:00:00Z' },
+  )
+  const hints = (subject?: typeof issue) =>
+    fields.cycle
+      .options({ ...directory, cycles } as unknown as Directory, subject)
+      .map(({ label, hint }) => [label, hint])
+  expect(hints(issue)).toEqual([
+    ['Week 2', 'May 4, 2020 – May 4, 2999'],
+    ['Week 1', 'Ended May 3, 2020'],
+  ])
+  expect(hints()).toEqual([
+    ['Week 2', 'Engineering'],
+    ['Week 1', 'Engineering · Ended May 3, 2020'],
+    ['Week 3', 'Design · Ended May 3, 2020'],
+  ])
+})
+
 test('a label replaces the one of the column it is dragged from', () => {
   const labelled = { ...issue, label_ids: ['x', 'y'] }
   expect(fields.label.change(labelled, label, 'x')).toEqual({ label_ids: ['y', label] })

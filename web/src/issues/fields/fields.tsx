@@ -17,6 +17,7 @@ import {
   UserPen,
   Users,
 } from 'lucide-react'
+import { inOrder, stateOfCycle } from '../../planning/cycle-state.ts'
 import { dayOf, hours } from '../../ui/day.ts'
 import { none, orNull } from '../../ui/picker.tsx'
 import { dateFilter } from './date-filter.ts'
@@ -194,11 +195,14 @@ const records = {
     visible: ({ team_id }) => team_id !== null,
     read: ({ cycle_id }) => valuesIn(cycle_id),
     options: ({ cycles, teams }, subject) =>
-      [...cycles.values()]
+      inOrder([...cycles.values()])
         .filter(({ team_id }) => !subject || team_id === subject.team_id)
-        .map(({ id, name, team_id, starts_at, ends_at }) => {
-          const dates = starts_at && ends_at ? `${dayOf(starts_at)} – ${dayOf(ends_at)}` : undefined
-          return { value: id, label: name, icon: mark(RefreshCw), hint: subject ? dates : teams.get(team_id)?.name }
+        .map((cycle) => {
+          const { id, name, team_id, starts_at, ends_at } = cycle
+          const ended = ends_at && stateOfCycle(cycle) === 'closed' && `Ended ${dayOf(ends_at)}`
+          const dates = starts_at && ends_at && `${dayOf(starts_at)} – ${dayOf(ends_at)}`
+          const details = subject ? [ended || dates] : [teams.get(team_id)?.name, ended]
+          return { value: id, label: name, icon: mark(RefreshCw), hint: details.filter(Boolean).join(' · ') }
         }),
     change: (_, value) => ({ cycle_id: orNull(value) }),
     form: { visible: ({ team_id }, { cycles }) => [...cycles.values()].some((cycle) => cycle.team_id === team_id) },

@@ -3,6 +3,7 @@ import { api, cachedOrRead, queries } from '../../data/api.ts'
 import { labelsQuery } from '../../data/planning.ts'
 import { nextLabelColor } from '../../planning/label-colors.ts'
 import { LabelDot } from '../../planning/label-dot.tsx'
+import { withSameName } from '../../planning/same-name.ts'
 import type { Option } from '../../ui/picker.tsx'
 import { matching } from './field.tsx'
 
@@ -12,7 +13,10 @@ const newPrefix = 'new '
 /** The options that match, and one that creates the typed name if no option has it. */
 export function orCreate(options: Option[], noun: string, query: string): Option[] {
   const name = query.trim()
-  const exists = options.some(({ label }) => label.toLowerCase() === name.toLowerCase())
+  const exists = withSameName(
+    options.map(({ label }) => ({ name: label })),
+    name,
+  )
   const created = {
     value: `${newPrefix}${name}`,
     label: `Create ${noun} “${name}”`,
