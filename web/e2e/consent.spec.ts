@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { checkAxe, expect, installUrl, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, installUrl, keyboardOnly, narrow, signedIn, test, verifies, wide } from './baton.ts'
 
 /** Serves the app's redirect URI and returns the query of the request. */
 async function callback(page: Page) {
@@ -34,6 +34,8 @@ test(
     // Nothing is preselected.
     await expect(page.getByRole('radio', { checked: true })).toHaveCount(0)
     await expect(page.getByRole('button', { name: 'Install Robot' })).toBeDisabled()
+    await page.setViewportSize(wide)
+    await expect(page.getByLabel('Selected teams')).toBeInViewport({ ratio: 1 })
     await page.getByLabel('Selected teams').check()
     await expect(page.getByRole('checkbox', { checked: true })).toHaveCount(0)
     await expect(page.getByRole('button', { name: 'Install Robot' })).toBeDisabled()

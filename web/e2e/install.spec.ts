@@ -1,4 +1,4 @@
-import { checkAxe, expect, keyboardOnly, signedIn, test, verifies } from './baton.ts'
+import { checkAxe, expect, keyboardOnly, signedIn, test, verifies, wide } from './baton.ts'
 
 const settings = '/settings/agent-apps'
 
@@ -21,6 +21,9 @@ test(
     const install = dialog.getByRole('button', { name: 'Install Robot' })
     await expect(dialog.getByRole('radio', { checked: true })).toHaveCount(0)
     await expect(install).toBeDisabled()
+    await page.setViewportSize(wide)
+    await expect(dialog.getByLabel('Selected teams')).toBeInViewport({ ratio: 1 })
+    await expect(dialog.getByText('Choose teams to install it.')).toBeInViewport({ ratio: 1 })
     // The words follow the chosen scopes.
     await expect(dialog.getByText('Change or delete issues, projects or comments')).toHaveCount(0)
     await dialog.getByRole('checkbox', { name: /write/ }).uncheck()
@@ -82,10 +85,10 @@ test('installs from the page with the keyboard', async ({ page, company, registe
   await page.getByRole('button', { name: 'Install', exact: true }).focus()
   keyboardOnly(page)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('checkbox', { name: /read/ })).toBeFocused()
-  await page.keyboard.press('Tab')
   await expect(page.getByLabel('All teams')).toBeFocused()
   await page.keyboard.press('Space')
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('checkbox', { name: /read/ })).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog', { name: 'Tokens of Robot' })).toBeVisible()
   expect((await company.owner.api.listInstallations({})).data).toMatchObject([{ all_teams: true, scopes: ['read'] }])

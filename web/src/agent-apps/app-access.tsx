@@ -16,6 +16,11 @@ export const ActsAs = ({ name }: { name: string }) => (
   </p>
 )
 
+/** Access on the left, choices on the right, so that the choices are in sight without scrolling; one column if narrow. */
+export const AccessAndChoices = ({ children }: { children: ReactNode }) => (
+  <div className="grid grid-cols-1 items-start gap-5 md:grid-cols-[minmax(0,1fr)_18rem]">{children}</div>
+)
+
 /** What an app with these scopes can and cannot do, and which events it receives. */
 export const AppAccess = ({ scopes, webhook }: Pick<ConsentRequest, 'scopes' | 'webhook'>) => (
   <Card className="divide-y">

@@ -11,7 +11,7 @@ import { useForm } from '../ui/form.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
-import { ActsAs, AppAccess } from './app-access.tsx'
+import { AccessAndChoices, ActsAs, AppAccess } from './app-access.tsx'
 import { InstallPageLink } from './install-page-link.tsx'
 import { ConfirmLeaving } from './leave-guard.tsx'
 import { NewSecrets } from './new-secrets.tsx'
@@ -102,6 +102,7 @@ function InstallForm({ app, title, onClose, onInstalled }: FormProps) {
       open
       onClose={onClose}
       title={title}
+      size="lg"
       description={
         <>
           Made by <bdi>{app.developer.name}</bdi>
@@ -110,27 +111,36 @@ function InstallForm({ app, title, onClose, onInstalled }: FormProps) {
       }
       footer={
         <>
+          {!isChosen(coverage) && (
+            <p className="mr-auto self-center text-ink-2 max-sm:w-full">Choose teams to install it.</p>
+          )}
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" form={id} look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
-            Install <bdi>{app.name}</bdi>
+            <span>
+              Install <bdi>{app.name}</bdi>
+            </span>
           </Button>
         </>
       }
     >
       <form id={id} onSubmit={form.submit} className="space-y-4 pb-3">
         <ActsAs name={app.name} />
-        <AppAccess scopes={scopes.length > 0 ? scopes : ['read']} webhook={webhookOf(app)} />
-        <ScopeChoice requested={app.requested_scopes} value={scopes} onChange={setScopes} />
-        <TeamCoverageField
-          label="Teams"
-          name="teams"
-          teams={teams}
-          value={coverage}
-          onChange={setCoverage}
-          hints={{ all: 'Including future teams', selected: 'You can change this later in the settings' }}
-          error={teamsError && sentence(teamsError)}
-        />
-        <p className="text-ink-2">You get its tokens once, to copy into the settings of the app.</p>
+        <AccessAndChoices>
+          <AppAccess scopes={scopes.length > 0 ? scopes : ['read']} webhook={webhookOf(app)} />
+          <div className="space-y-4">
+            <TeamCoverageField
+              label="Teams"
+              name="teams"
+              teams={teams}
+              value={coverage}
+              onChange={setCoverage}
+              hints={{ all: 'Including future teams', selected: 'You can change this later in the settings' }}
+              error={teamsError && sentence(teamsError)}
+            />
+            <ScopeChoice requested={app.requested_scopes} value={scopes} onChange={setScopes} />
+            <p className="text-ink-2">You get its tokens once, to copy into the settings of the app.</p>
+          </div>
+        </AccessAndChoices>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}
       </form>
     </Dialog>

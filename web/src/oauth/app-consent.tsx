@@ -1,6 +1,6 @@
 import type { ConsentRequest } from '@baton/protocol'
 import { type ReactNode, useState } from 'react'
-import { ActsAs, AppAccess } from '../agent-apps/app-access.tsx'
+import { AccessAndChoices, ActsAs, AppAccess } from '../agent-apps/app-access.tsx'
 import { api, inWorkspace } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
@@ -26,11 +26,16 @@ export function AppConsent({ request }: { request: ConsentRequest }) {
       />
       <ActsAs name={name} />
       {!can_approve && <InstallRefused request={request} name={name} />}
-      <AppAccess scopes={scopes} webhook={webhook} />
       {can_approve ? (
-        <Decision request={request} name={name} />
+        <AccessAndChoices>
+          <AppAccess scopes={scopes} webhook={webhook} />
+          <Decision request={request} name={name} />
+        </AccessAndChoices>
       ) : (
-        <DenyButton request={request}>Go back to {redirect_host}</DenyButton>
+        <>
+          <AppAccess scopes={scopes} webhook={webhook} />
+          <DenyButton request={request}>Go back to {redirect_host}</DenyButton>
+        </>
       )}
     </div>
   )
@@ -60,8 +65,10 @@ function Decision({ request, name }: { request: ConsentRequest; name: string }) 
       <div className="flex flex-wrap justify-end gap-2">
         <DenyButton request={request}>Cancel</DenyButton>
         <Button type="submit" look="primary" busy={form.busy} disabled={!isChosen(coverage)}>
-          {installed ? 'Update ' : 'Install '}
-          <bdi>{name}</bdi>
+          <span>
+            {installed ? 'Update ' : 'Install '}
+            <bdi>{name}</bdi>
+          </span>
         </Button>
       </div>
     </form>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api, isBatonError } from '../data/api.ts'
 import { CenteredPage } from '../login/centered-page.tsx'
+import { cx } from '../ui/class-names.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { AppConsent } from './app-consent.tsx'
 import { ProgramConsent } from './program-consent.tsx'
@@ -27,7 +28,12 @@ export function ConsentScreen() {
   }
   return (
     <main className="h-full overflow-y-auto bg-canvas">
-      <div className="mx-auto w-full max-w-[620px] px-4 py-8 sm:py-12">
+      <div
+        className={cx(
+          'mx-auto w-full px-4 py-8 sm:py-12',
+          data?.app && data.can_approve ? 'max-w-[920px]' : 'max-w-[620px]',
+        )}
+      >
         {data ? (
           data.app ? (
             <AppConsent request={data} />

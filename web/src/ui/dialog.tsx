@@ -48,11 +48,19 @@ export function Dialog({ open, onClose, title, description, children, footer, si
         </div>
         {!bare && <IconButton label="Close" icon={X} onClick={onClose} />}
       </div>
-      {children && <div className={cx('min-h-0 flex-1 overflow-y-auto', !bare && 'px-5 py-2')}>{children}</div>}
+      {children && (
+        <div className={cx('min-h-0 flex-1 overflow-y-auto', !bare && 'px-5 py-2')}>
+          {children}
+          {footer && <MoreBelow />}
+        </div>
+      )}
       {footer && <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">{footer}</div>}
     </Layer>
   )
 }
+
+/** Fades the text that is cut off by the footer. At the end of the text it covers only its own space. */
+const MoreBelow = () => <div aria-hidden className="more-below" />
 
 interface ConfirmProps {
   open: boolean
