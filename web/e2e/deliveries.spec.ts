@@ -84,6 +84,25 @@ test('redelivering can be stopped', async ({ page, company, receiver }) => {
   await expect(bar).toHaveCount(0)
 })
 
+test('an app that uses baton listen is said to have no listener', async ({ page, company, registeredAgent }) => {
+  const { api } = company.owner
+  const { app, manifest } = (await registeredAgent()).registered
+  const webhook = { url: 'https://listen.invalid/', resource_types: [] }
+  await api.replaceAgentApp({ app_id: app.id, ...manifest, webhook })
+  await signedIn(page, company.owner)
+  await page.goto(`/settings/agent-apps/${app.id}`)
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const advice = /Run npx .* listen --forward-to URL next to your program, then redeliver\./
+  await expect(page.getByText(/no listener was connected\. Run npx/)).toHaveText(advice)
+  await page.getByRole('button', { name: 'Deliveries' }).click()
+  const row = page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem')
+  await expect(row).toContainText('No listener was connected')
+  await row.getByRole('link').click()
+  await expect(page.getByRole('list', { name: 'Attempts' })).toContainText(advice)
+  await expect(page.getByText('DNS')).toHaveCount(0)
+  await checkAxe(page)
+})
+
 test.describe('on a phone', () => {
   test.use({ viewport: narrow })
   test('held deliveries can be listed alone', async ({ page, company, receiver }) => {

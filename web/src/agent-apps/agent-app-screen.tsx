@@ -151,7 +151,7 @@ function AppWebhook({ app }: { app: AgentApp }) {
           failures.
         </Notice>
       )}
-      {url !== '' && <EndpointPanel endpoint={appEndpoint(app.id)} state={state} url={url} />}
+      {url !== '' && <EndpointPanel endpoint={appEndpoint(app.id, url === listenUrl)} state={state} url={url} />}
     </Section>
   )
 }

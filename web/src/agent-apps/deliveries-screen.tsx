@@ -12,6 +12,7 @@ import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Empty } from '../ui/states.tsx'
 import { AccessHint } from './access-hint.tsx'
+import { listenUrl } from './manifest.ts'
 
 const above = (appId: string, name = 'App') => [
   <Link key="apps" to="/settings/agent-apps">
@@ -26,7 +27,7 @@ export function AppDeliveriesScreen() {
   const { appId } = useParams({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
   const search = useSearch({ from: '/person/inside/settings/agent-apps/$appId/deliveries' })
   const app = useQuery(appQuery(appId))
-  const endpoint = appEndpoint(appId)
+  const endpoint = appEndpoint(appId, app.data?.webhook.url === listenUrl)
   return (
     <Page
       title={<Crumbs above={above(appId, app.data?.name)}>Deliveries</Crumbs>}
@@ -69,7 +70,11 @@ export function AppDeliveryScreen() {
       <Loaded query={app}>
         {(data) => (
           <RestrictedToAppManagers app={data}>
-            <DeliveryDetail endpoint={appEndpoint(appId)} url={data.webhook.url} deliveryId={deliveryId} />
+            <DeliveryDetail
+              endpoint={appEndpoint(appId, data.webhook.url === listenUrl)}
+              url={data.webhook.url}
+              deliveryId={deliveryId}
+            />
           </RestrictedToAppManagers>
         )}
       </Loaded>

@@ -8,6 +8,8 @@ export interface Endpoint {
   kind: 'agent-apps' | 'webhooks'
   /** Id of the app or webhook. */
   id: string
+  /** Only `baton listen` receives its deliveries: the URL of the app is a placeholder. */
+  usesListener: boolean
   test: () => Promise<PingResult>
   enable: () => Promise<unknown>
   disable: () => Promise<unknown>
@@ -21,9 +23,10 @@ interface Page {
   next_cursor: string | null
 }
 
-export const appEndpoint = (id: string): Endpoint => ({
+export const appEndpoint = (id: string, usesListener: boolean): Endpoint => ({
   kind: 'agent-apps',
   id,
+  usesListener,
   test: () => api.testAppWebhook({ app_id: id }),
   enable: () => api.enableAppWebhook({ app_id: id }),
   disable: () => api.disableAppWebhook({ app_id: id }),
@@ -36,6 +39,7 @@ export const appEndpoint = (id: string): Endpoint => ({
 export const webhookEndpoint = (id: string): Endpoint => ({
   kind: 'webhooks',
   id,
+  usesListener: false,
   test: () => api.testWebhook({ webhook_id: id }),
   enable: () => api.enableWebhook({ webhook_id: id }),
   disable: () => api.disableWebhook({ webhook_id: id }),

@@ -1,19 +1,21 @@
 import type { Attempt, DeliveryDetail } from '@baton/protocol'
 import type { ReactNode } from 'react'
+import type { Endpoint } from '../data/endpoints.ts'
 import { cx } from '../ui/class-names.ts'
 import { Block } from '../ui/copy.tsx'
 import { exactTime } from '../ui/time.tsx'
-import { durationText, failureReasons, outcomeText } from './labels.tsx'
+import { durationText, failureText, outcomeText } from './labels.tsx'
 import { NextAttempt } from './next-attempt.tsx'
 
 interface Props {
+  endpoint: Endpoint
   delivery: DeliveryDetail
   /** A redelivery was requested and has not finished. */
   queued: boolean
 }
 
 /** All attempts, and the next one. */
-export function Attempts({ delivery: { attempts, status, held, next_attempt_at }, queued }: Props) {
+export function Attempts({ endpoint, delivery: { attempts, status, held, next_attempt_at }, queued }: Props) {
   const isPending = status === 'pending'
   if (attempts.length === 0 && !isPending && !queued) return <p className="text-ink-2">No attempts.</p>
   return (
@@ -21,6 +23,7 @@ export function Attempts({ delivery: { attempts, status, held, next_attempt_at }
       {attempts.map((attempt, index) => (
         <TimelineItem key={attempt.number} tone={attempt.reason === null ? 'ok' : 'bad'}>
           <AttemptText
+            endpoint={endpoint}
             attempt={attempt}
             explained={attempt.reason !== attempts[index + 1]?.reason}
             isLast={index === attempts.length - 1}
@@ -61,17 +64,18 @@ const TimelineItem = ({ tone, children }: { tone: keyof typeof marks; children: 
 )
 
 interface AttemptProps {
+  endpoint: Endpoint
   attempt: Attempt
   /** Of consecutive attempts with the same reason, only the last is explained. */
   explained: boolean
   isLast: boolean
 }
 
-const AttemptText = ({ attempt, explained, isLast }: AttemptProps) => (
+const AttemptText = ({ endpoint, attempt, explained, isLast }: AttemptProps) => (
   <div className="space-y-1.5">
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span className="font-medium">
-        {attempt.number}. {outcomeText(attempt)}
+        {attempt.number}. {outcomeText(attempt, endpoint)}
       </span>
       <span className="tabular text-xs text-ink-3">
         {exactTime(attempt.started_at)} · {durationText(attempt.duration_ms)}
@@ -79,8 +83,8 @@ const AttemptText = ({ attempt, explained, isLast }: AttemptProps) => (
     </p>
     {attempt.reason && explained && (
       <p className="text-ink-2">
-        {failureReasons[attempt.reason].meaning}{' '}
-        <span className="text-ink">{failureReasons[attempt.reason].check}</span>
+        {failureText(attempt.reason, endpoint).meaning}{' '}
+        <span className="text-ink wrap-anywhere">{failureText(attempt.reason, endpoint).check}</span>
       </p>
     )}
     {attempt.response_excerpt && (

@@ -31,14 +31,16 @@ export function DeliveryDetail({ endpoint, url, deliveryId }: Props) {
   const [attemptsBefore, setAttemptsBefore] = useState<number | null>(null)
   const query = useQuery(deliveryQuery(endpoint, deliveryId, attemptsBefore !== null))
   const attempts = query.data?.attempts
+  const { usesListener } = endpoint
   useEffect(() => {
     const last = attempts?.at(-1)
     if (attemptsBefore === null || !attempts || attempts.length <= attemptsBefore || !last) return
     setAttemptsBefore(null)
-    showToast(last.reason === null ? `Delivered: ${outcomeText(last).toLowerCase()}.` : `${outcomeText(last)}.`, {
+    const outcome = outcomeText(last, { usesListener })
+    showToast(last.reason === null ? `Delivered: ${outcome.toLowerCase()}.` : `${outcome}.`, {
       tone: last.reason === null ? 'plain' : 'bad',
     })
-  }, [attemptsBefore, attempts])
+  }, [attemptsBefore, attempts, usesListener])
   return (
     <Loaded query={query}>
       {(delivery) => (
@@ -52,7 +54,7 @@ export function DeliveryDetail({ endpoint, url, deliveryId }: Props) {
             onQueued={() => setAttemptsBefore(delivery.attempts.length)}
           />
           <Section title="Attempts">
-            <Attempts delivery={delivery} queued={attemptsBefore !== null} />
+            <Attempts endpoint={endpoint} delivery={delivery} queued={attemptsBefore !== null} />
           </Section>
           <Request delivery={delivery} />
         </>

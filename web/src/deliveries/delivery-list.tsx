@@ -224,7 +224,7 @@ function Row({ endpoint, delivery, sending, result }: RowProps) {
       <span
         className={cx('min-w-0 flex-1 truncate max-lg:hidden', result && !result.ok ? 'text-bad-ink' : 'text-ink-2')}
       >
-        {sending ? 'Redelivering…' : (result?.text ?? (last ? outcomeText(last) : ''))}
+        {sending ? 'Redelivering…' : (result?.text ?? (last ? outcomeText(last, endpoint) : ''))}
       </span>
       <span className="w-28 shrink-0 truncate text-right text-ink-2 max-md:hidden">
         {status === 'pending' && next_attempt_at && !held ? <NextAttempt at={next_attempt_at} /> : ''}

@@ -34,7 +34,7 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
         </Notice>
       )}
       <Card className="space-y-4 p-4">
-        {health ? <Health health={health} /> : <div aria-hidden className="skeleton h-12 w-2/3" />}
+        {health ? <Health health={health} endpoint={endpoint} /> : <div aria-hidden className="skeleton h-12 w-2/3" />}
         <div className="flex flex-wrap gap-2">
           {/* The banner contains these two buttons. */}
           {state !== 'failing' && (
@@ -60,7 +60,7 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
       </Card>
       <div role="status">
         {busy === 'test' && <p className="text-ink-2">Waiting for the receiver (up to 5 seconds)…</p>}
-        {ping && <PingResultNotice ping={ping} />}
+        {ping && <PingResultNotice ping={ping} endpoint={endpoint} />}
       </div>
       {problem && (
         <Notice tone="bad" title="Failed">
@@ -71,12 +71,12 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
   )
 }
 
-const PingResultNotice = ({ ping }: { ping: PingResult }) => (
+const PingResultNotice = ({ ping, endpoint }: { ping: PingResult; endpoint: Endpoint }) => (
   <div
     className="space-y-1 rounded-lg border-l-3 border-bad bg-bad-wash px-3 py-2 data-ok:border-ok data-ok:bg-ok-wash"
     data-ok={ping.ok ? '' : undefined}
   >
     <p className="font-semibold">{ping.ok ? 'Test delivered' : 'Test failed'}</p>
-    <p>{pingText(ping)}</p>
+    <p>{pingText(ping, endpoint)}</p>
   </div>
 )

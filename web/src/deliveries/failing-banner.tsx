@@ -5,7 +5,7 @@ import { Notice } from '../ui/states.tsx'
 import { exactTime, Time } from '../ui/time.tsx'
 import { DeliveryLink } from './delivery-link.tsx'
 import type { EndpointActions } from './endpoint-actions.ts'
-import { failureReasons, heldText, outcomeText } from './labels.tsx'
+import { failureText, heldText, outcomeText } from './labels.tsx'
 
 interface Props {
   endpoint: Endpoint
@@ -37,9 +37,9 @@ export function FailingBanner({ endpoint, health, actions: { busy, ping, test, e
           <>
             Last failure:{' '}
             <DeliveryLink endpoint={endpoint} deliveryId={last_failure.delivery_id} className="font-medium underline">
-              {outcomeText(last_failure).toLowerCase()}
+              {outcomeText(last_failure, endpoint).toLowerCase()}
             </DeliveryLink>
-            , <Time at={last_failure.at} />. {failureReasons[last_failure.reason].check}
+            , <Time at={last_failure.at} />. {failureText(last_failure.reason, endpoint).check}
           </>
         )}
       </p>

@@ -27,7 +27,7 @@ export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
       <span className="w-44 truncate text-ink-2 max-lg:hidden">
         {data.last_failure && (
           <>
-            {outcomeText(data.last_failure)}, <Time at={data.last_failure.at} />
+            {outcomeText(data.last_failure, endpoint)}, <Time at={data.last_failure.at} />
           </>
         )}
       </span>
@@ -40,7 +40,7 @@ export function HealthInRow({ endpoint }: { endpoint: Endpoint }) {
 }
 
 /** Success rate, last success and last failure. */
-export function Health({ health }: { health: EndpointHealth }) {
+export function Health({ health, endpoint }: { health: EndpointHealth; endpoint: Endpoint }) {
   const { success_rate, last_success_at, last_failure } = health
   return (
     <div className="flex flex-wrap items-end gap-x-10 gap-y-3">
@@ -56,7 +56,7 @@ export function Health({ health }: { health: EndpointHealth }) {
         <dd>
           {last_failure ? (
             <>
-              {outcomeText(last_failure)}, <Time at={last_failure.at} />
+              {outcomeText(last_failure, endpoint)}, <Time at={last_failure.at} />
             </>
           ) : (
             'none in 30 days'

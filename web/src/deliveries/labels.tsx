@@ -1,5 +1,7 @@
 import type { Attempt, Delivery, DeliveryStatus, EndpointState, FailureReason, PingResult } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
+import { cliCommand } from '../data/cli.ts'
+import type { Endpoint } from '../data/endpoints.ts'
 import { Pill, type Tone } from '../ui/pill.tsx'
 
 const states: Record<EndpointState, { label: string; tone: Tone }> = {
@@ -62,7 +64,7 @@ interface FailureText {
   check: string
 }
 
-export const failureReasons: Record<FailureReason, FailureText> = {
+const failureReasons: Record<FailureReason, FailureText> = {
   timeout: {
     short: 'no response within 5 seconds',
     meaning: 'The receiver did not start to respond within 5 seconds, including DNS and connecting.',
@@ -98,21 +100,32 @@ export const failureReasons: Record<FailureReason, FailureText> = {
   },
 }
 
+const noListener: FailureText = {
+  short: 'no listener was connected',
+  meaning: 'This app has no URL of its own: its deliveries go to the command baton listen, which was not running.',
+  check: `Run ${cliCommand('listen --forward-to URL')} next to your program, then redeliver.`,
+}
+
+type Receiver = Pick<Endpoint, 'usesListener'>
+
+export const failureText = (reason: FailureReason, { usesListener }: Receiver) =>
+  usesListener && reason === 'network_error' ? noListener : failureReasons[reason]
+
 type Outcome = Pick<Attempt, 'reason' | 'http_status'>
 
 /** "Responded 500", "No response within 5 seconds". */
-export function outcomeText({ reason, http_status }: Outcome): string {
+export function outcomeText({ reason, http_status }: Outcome, receiver: Receiver): string {
   if (http_status !== null) return `Responded ${http_status}${reason === 'redirect' ? ' (redirect)' : ''}`
-  const { short } = reason ? failureReasons[reason] : { short: 'delivered' }
+  const { short } = reason ? failureText(reason, receiver) : { short: 'delivered' }
   return short.charAt(0).toUpperCase() + short.slice(1)
 }
 
-export function pingText({ ok, status, reason, duration_ms }: PingResult): string {
+export function pingText({ ok, status, reason, duration_ms }: PingResult, receiver: Receiver): string {
   if (ok) return `The receiver responded ${status} after ${duration_ms} ms.`
   const why = status === null ? '' : ` (${status})`
-  return reason
-    ? `After ${duration_ms} ms: ${failureReasons[reason].short}${why}. ${failureReasons[reason].check}`
-    : `The receiver responded ${status} after ${duration_ms} ms.`
+  if (!reason) return `The receiver responded ${status} after ${duration_ms} ms.`
+  const { short, check } = failureText(reason, receiver)
+  return `After ${duration_ms} ms: ${short}${why}. ${check}`
 }
 
 /** 1234 becomes "1.2 s". */

@@ -63,7 +63,7 @@ async function redeliverOne(endpoint: Endpoint, search: DeliverySearch, { id }: 
   try {
     const { attempts } = await endpoint.redeliver(id)
     const made = await nextAttempt(endpoint, search, id, attempts.length, signal)
-    return made ? { ok: made.reason === null, text: outcomeText(made) } : { ok: true, text: 'Queued' }
+    return made ? { ok: made.reason === null, text: outcomeText(made, endpoint) } : { ok: true, text: 'Queued' }
   } catch (error) {
     return { ok: false, text: redeliverErrorText(error) }
   }
