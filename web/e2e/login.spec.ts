@@ -98,5 +98,15 @@ test.describe('on a phone', () => {
     faults.expect(/status of 404/)
     await page.goto(`/invitations/accept?token=${token}`)
     await expect(page.getByRole('heading', { name: 'This invitation no longer works' })).toBeVisible()
+
+    // Without a login, there is no form to fill in vain.
+    await page.context().clearCookies()
+    await page.goto(`/invitations/accept#token=${token}`)
+    await expect(page.getByRole('heading', { name: 'This invitation no longer works' })).toBeVisible()
+    await expect(page.getByText('It was used, revoked or is older than 7 days. Ask for a new one.')).toBeVisible()
+    await expect(page.getByRole('textbox')).toHaveCount(0)
+    await checkAxe(page)
+    await page.getByRole('link', { name: 'Create an account without an invitation' }).click()
+    await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
   })
 })

@@ -26,9 +26,9 @@ export function ExportLog() {
       icon={Download}
       busy={busy}
       onClick={() => void run()}
-      title={`All events of the last ${limits.auditExportDays} days`}
+      title={`All events of the last ${limits.auditExportDays} days, whatever the filters show`}
     >
-      Export CSV
+      Export all as CSV
     </Button>
   )
 }

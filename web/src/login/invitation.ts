@@ -30,6 +30,12 @@ export function invitationIn(next: unknown): InvitationLink | null {
 /** The page to open after signing in. */
 export const afterSignIn = (next: unknown) => safeNext(next) + (invitationIn(next) ? location.hash : '')
 
+/** The same words for links that were used, were revoked or have expired: the service does not tell them apart. */
+export const invalidInvitation = {
+  title: 'This invitation no longer works',
+  hint: 'It was used, revoked or is older than 7 days. Ask for a new one.',
+}
+
 /** Who invites to which workspace. Fails if the invitation was used, was revoked or has expired. */
 export const useInvitation = (token: string | undefined) =>
   useQuery({

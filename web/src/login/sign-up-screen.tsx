@@ -10,7 +10,7 @@ import { useForm } from '../ui/form.ts'
 import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { CenteredPage, inlineLink } from './centered-page.tsx'
-import { afterSignIn, invitationIn, useInvitation } from './invitation.ts'
+import { afterSignIn, invalidInvitation, invitationIn, useInvitation } from './invitation.ts'
 
 /** Explains why an invited user cannot sign up as `email`. */
 const invitationMismatch = (invited: string, email: string) =>
@@ -23,7 +23,7 @@ const invitationMismatch = (invited: string, email: string) =>
 export function SignUpScreen() {
   const { next } = useSearch({ from: '/sign-up' })
   const invitation = invitationIn(next)
-  const { data: invited, error: previewError } = useInvitation(invitation?.token)
+  const { data: invited, error: previewError, isLoading } = useInvitation(invitation?.token)
   const { sign_up: isOpen = true, needs_first_account: isFirst = false } = useQuery(instanceQuery).data ?? {}
   const [name, setName] = useState('')
   const [typed, setEmail] = useState<string | null>(null)
@@ -38,6 +38,10 @@ export function SignUpScreen() {
     }
     location.assign(afterSignIn(next))
   }, ['name', 'email', 'password'])
+  if (isLoading) return null
+  if (invitation && (!invitation.token || isBatonError(previewError, 'RESOURCE_NOT_FOUND'))) {
+    return <InvalidInvitation canSignUp={isOpen} />
+  }
   return (
     <CenteredPage
       title={
@@ -66,9 +70,6 @@ export function SignUpScreen() {
       }
     >
       <form onSubmit={form.submit} className="space-y-4">
-        {isBatonError(previewError, 'RESOURCE_NOT_FOUND') && (
-          <Notice tone="warn">This invitation no longer works. Ask for a new one.</Notice>
-        )}
         {!isOpen && !invitation && !isFirst && (
           <Notice>Sign-up is by invitation only. Use the e-mail address that was invited.</Notice>
         )}
@@ -101,3 +102,23 @@ export function SignUpScreen() {
     </CenteredPage>
   )
 }
+
+const InvalidInvitation = ({ canSignUp }: { canSignUp: boolean }) => (
+  <CenteredPage {...invalidInvitation}>
+    <div className="space-y-2 text-base">
+      <p>
+        Already have an account?{' '}
+        <Link to="/sign-in" search={{ next: undefined }} className={inlineLink}>
+          Sign in
+        </Link>
+      </p>
+      {canSignUp && (
+        <p>
+          <Link to="/sign-up" search={{ next: undefined }} className={inlineLink}>
+            Create an account without an invitation
+          </Link>
+        </p>
+      )}
+    </div>
+  </CenteredPage>
+)

@@ -11,7 +11,7 @@ const FieldContext = createContext<FieldInfo | null>(null)
 interface Props {
   label: ReactNode
   hint?: ReactNode
-  /** Error message, announced to screen readers when it appears. */
+  /** Error message of one or more lines, announced to screen readers when it appears. */
   error?: string | undefined
   optional?: boolean
   children: ReactNode
@@ -30,7 +30,7 @@ export function Field({ label, hint, error, optional, children, className }: Pro
       </label>
       <FieldContext value={{ id, describedBy, invalid: Boolean(error) }}>{children}</FieldContext>
       {error ? (
-        <p id={`${id}-error`} role="alert" className="text-xs text-bad-ink">
+        <p id={`${id}-error`} role="alert" className="text-xs whitespace-pre-line text-bad-ink">
           {error}
         </p>
       ) : (

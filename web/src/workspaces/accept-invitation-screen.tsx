@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api, enterWorkspace, isBatonError } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
 import { CenteredPage, inlineLink } from '../login/centered-page.tsx'
-import { invitationHere, useInvitation } from '../login/invitation.ts'
+import { invalidInvitation, invitationHere, useInvitation } from '../login/invitation.ts'
 import { signOut } from '../login/sign-out.ts'
 import { Button } from '../ui/button.tsx'
 import { useForm } from '../ui/form.ts'
@@ -26,7 +26,7 @@ export function AcceptInvitationScreen() {
     <CenteredPage
       title={
         isInvalid
-          ? 'This invitation no longer works'
+          ? invalidInvitation.title
           : invitation
             ? `Join ${isolated(invitation.workspace.name)}`
             : 'You are invited'
@@ -42,7 +42,7 @@ export function AcceptInvitationScreen() {
     >
       {isInvalid ? (
         <div className="space-y-4">
-          <p className="text-base text-ink-2">It was used, revoked or is older than 7 days. Ask for a new one.</p>
+          <p className="text-base text-ink-2">{invalidInvitation.hint}</p>
           <Link to="/" className={inlineLink}>
             Go to your workspaces
           </Link>

@@ -1,13 +1,15 @@
+import type { Invitation, Member } from '@baton/protocol'
 import { limits } from '@baton/protocol/limits'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, queries } from '../data/api.ts'
 import { useMe } from '../data/me.ts'
-import { membersQuery, useTeams } from '../data/workspaces.ts'
+import { invitationsQuery, membersQuery, useTeams } from '../data/workspaces.ts'
 import { invitationLink } from '../login/invitation.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable, CopyTextButton } from '../ui/copy.tsx'
-import { Dialog } from '../ui/dialog.tsx'
+import { dayOf } from '../ui/day.ts'
+import { Confirm, Dialog } from '../ui/dialog.tsx'
 import { Checkbox, Field, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { messageOf } from '../ui/problem.ts'
@@ -55,18 +57,18 @@ function InviteForm({ open, onClose, text, onText, onDone }: FormProps) {
   const { role: mine } = useMe()
   const teams = useTeams()
   const members = useQuery(membersQuery).data ?? []
+  const invitations = useQuery(invitationsQuery).data ?? []
   const [role, setRole] = useState<Role>('member')
   const [teamIds, setTeamIds] = useState<string[]>([])
-  const [problem, setProblem] = useState<string>()
+  const [problems, setProblems] = useState<Outcome[]>([])
   const [sent, setSent] = useState(0)
   const addresses = addressesIn(text)
   const form = useForm(async () => {
-    const problem = problemOf(
-      addresses,
-      members.map(({ email }) => email?.toLowerCase()),
-    )
-    setProblem(problem)
-    if (problem) return
+    // Separators alone contain no address.
+    const entered = addresses.length > 0 ? addresses : [text.trim()]
+    const problems = entered.flatMap((email) => problemOf(email, members, invitations))
+    setProblems(problems)
+    if (problems.length > 0) return
     const outcomes: Outcome[] = []
     for (const email of addresses) {
       setSent(outcomes.length)
@@ -76,10 +78,18 @@ function InviteForm({ open, onClose, text, onText, onDone }: FormProps) {
     onDone(outcomes)
     await queries.invalidateQueries({ queryKey: ['workspace', 'invitations'] })
   })
+  const removeProblems = () => {
+    onText(addresses.filter((address) => !problems.some(({ email }) => email === address)).join('\n'))
+    setProblems([])
+  }
   return (
     <Dialog open={open} onClose={onClose} title="Invite people" size="sm">
       <form onSubmit={form.submit} className="space-y-4 pb-3">
-        <Field label="E-mail addresses" hint="Separate several with commas, spaces or new lines." error={problem}>
+        <Field
+          label="E-mail addresses"
+          hint="Separate several with commas, spaces or new lines."
+          error={problems.map(({ email, problem }) => `${email}: ${problem}`).join('\n') || undefined}
+        >
           <Textarea
             required
             autoFocus
@@ -89,6 +99,11 @@ function InviteForm({ open, onClose, text, onText, onDone }: FormProps) {
             onChange={(event) => onText(event.target.value)}
           />
         </Field>
+        {problems.length > 0 && addresses.length > problems.length && (
+          <Button size="sm" onClick={removeProblems}>
+            {problems.length === 1 ? 'Remove this address' : `Remove these ${problems.length} addresses`}
+          </Button>
+        )}
         <Field label="Role" hint="Admins install agents and manage webhooks, teams and members.">
           <Select value={role} onChange={(event) => setRole(event.target.value as Role)}>
             <option value="member">Member</option>
@@ -131,12 +146,15 @@ function InviteForm({ open, onClose, text, onText, onDone }: FormProps) {
   )
 }
 
-function problemOf(addresses: string[], members: (string | undefined)[]): string | undefined {
-  const wrong = addresses.filter((address) => !isAddress(address))
-  if (wrong.length > 0) return `Not an e-mail address: ${wrong.join(', ')}`
-  const known = addresses.filter((address) => members.includes(address.toLowerCase()))
-  if (known.length > 0) return `Already in this workspace: ${known.join(', ')}`
-  return addresses.length === 0 ? 'Enter an e-mail address.' : undefined
+/** Why an address cannot be invited, if so. A second invitation would leave the first link valid. */
+function problemOf(email: string, members: readonly Member[], invitations: readonly Invitation[]): Outcome[] {
+  const isSame = (other: { email?: string | null | undefined }) => other.email?.toLowerCase() === email.toLowerCase()
+  if (!isAddress(email)) return [{ email, problem: 'not an e-mail address' }]
+  if (members.some(isSame)) return [{ email, problem: 'already a member' }]
+  const pending = invitations.find(isSame)
+  if (!pending) return []
+  const until = dayOf(pending.expires_at)
+  return [{ email, problem: `already invited until ${until}. For a new link, revoke that invitation first.` }]
 }
 
 async function invite(email: string, role: Role, teamIds: string[]): Promise<Outcome> {
@@ -159,11 +177,14 @@ function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
   const made = outcomes.filter(({ link }) => link)
   const failed = outcomes.filter(({ problem }) => problem)
   const [first] = made
+  const [leaving, setLeaving] = useState<{ then: () => void } | null>(null)
+  /** Asks first if links would be lost. */
+  const leave = (then: () => void) => (made.length > 0 ? setLeaving({ then }) : then())
   const isOne = made.length === 1
   return (
     <Dialog
       open={open}
-      onClose={onClose}
+      onClose={() => leave(onClose)}
       title={
         made.length === 0
           ? 'No invitation was created'
@@ -210,7 +231,7 @@ function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
             tone="bad"
             title={failed.length === 1 ? '1 address was not invited' : `${failed.length} addresses were not invited`}
             actions={
-              <Button size="sm" onClick={() => onAgain(failed.map(({ email }) => email))}>
+              <Button size="sm" onClick={() => leave(() => onAgain(failed.map(({ email }) => email)))}>
                 Try again
               </Button>
             }
@@ -225,6 +246,18 @@ function Links({ open, onClose, outcomes, onAgain }: LinksProps) {
           </Notice>
         )}
       </div>
+      <Confirm
+        open={leaving !== null}
+        onClose={() => setLeaving(null)}
+        title={isOne ? 'Close without the link?' : 'Close without the links?'}
+        action="Close"
+        onConfirm={async () => leaving?.then()}
+      >
+        <p>
+          {isOne ? 'It is' : 'They are'} shown only now. If you did not copy {isOne ? 'it' : 'them'}, revoke the{' '}
+          {isOne ? 'invitation and create a new one' : 'invitations and create new ones'}.
+        </p>
+      </Confirm>
     </Dialog>
   )
 }
