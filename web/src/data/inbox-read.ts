@@ -4,11 +4,9 @@ import { type RefObject, useEffect, useRef } from 'react'
 import { showError, showToast } from '../ui/toast.tsx'
 import { api, queries } from './api.ts'
 import { inboxQuery } from './inbox.ts'
+import { issueCodeOf } from './issue-code.ts'
 
 const { queryKey } = inboxQuery
-
-/** The code of the entry's issue, if it has one. */
-export const issueCodeOf = ({ url }: InboxEntry) => /\/issue\/([^/?#]+)/.exec(url)?.[1]
 
 const mark = (ids: ReadonlySet<string>, read: boolean) =>
   queries.setQueryData(queryKey, (entries) =>
@@ -32,8 +30,11 @@ async function change(ids: string[], read: boolean, save: () => Promise<unknown>
   }
 }
 
-export const markRead = ({ id }: InboxEntry, read: boolean) =>
-  change([id], read, () => api.updateInboxEntry({ entry_id: id, read }))
+export const markRead = (entries: readonly InboxEntry[], read: boolean) =>
+  markEach(
+    entries.map(({ id }) => id),
+    read,
+  )
 
 const markEach = (ids: string[], read: boolean) =>
   change(ids, read, () => Promise.all(ids.map((entry_id) => api.updateInboxEntry({ entry_id, read }))))

@@ -1,5 +1,6 @@
 import type { InboxEntry, InboxKind } from '@baton/protocol'
 import { AtSign, Bot, CircleUser, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
+import { issueCodeOf } from '../data/issue-code.ts'
 import { isolated } from '../ui/isolated.ts'
 
 interface Kind {
@@ -26,17 +27,44 @@ export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => ki
 export const sentenceOf = (entry: InboxEntry) =>
   kinds[entry.kind].sentence(isolated(entry.actor?.name ?? 'A former member'))
 
-/**
- * The page to open: an agent session for entries about one, the install dialog for a request, otherwise the path of the
- * entry's URL.
- */
-export function linkOf({ kind, url, subject_id }: InboxEntry): {
+/** Unread entries about the same issue, newest first; any other entry alone. */
+export type Group = [newest: InboxEntry, ...older: InboxEntry[]]
+
+/** Groups unread entries about the same issue that follow each other. Read ones stay apart, each with its own link. */
+export function groupsOf(entries: readonly InboxEntry[]): Group[] {
+  const groups: Group[] = []
+  for (const entry of entries) {
+    const last = groups.at(-1)
+    if (last && isUnreadOf(issueCodeOf(entry), last[0]) && !entry.read_at) last.push(entry)
+    else groups.push([entry])
+  }
+  return groups
+}
+
+const isUnreadOf = (code: string | undefined, entry: InboxEntry) =>
+  code !== undefined && !entry.read_at && issueCodeOf(entry) === code
+
+interface Target {
   to: string
   hash?: string
   search?: (current: object) => object
-} {
+}
+
+/** The page that shows all entries of the group: the one they share, or their issue. */
+export function linkOf(group: Group): Target {
+  const [newest, ...older] = group
+  const target = linkOfEntry(newest)
+  return older.every((entry) => linkOfEntry(entry).to === target.to) ? target : pageAt(newest.url)
+}
+
+/** An agent session for entries about one, the install dialog for a request, otherwise the page at the entry's URL. */
+function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
   if (kind === 'install_request') return { to: '/inbox', search: (current) => ({ ...current, install: subject_id }) }
   if (kind === 'agent_needs_you' || kind === 'agent_finished') return { to: `/agent-session/${subject_id}` }
+  return pageAt(url)
+}
+
+function pageAt(url: string): Target {
   if (!URL.canParse(url)) return { to: '/inbox' }
   const { pathname, hash } = new URL(url)
   return hash ? { to: pathname, hash: hash.slice(1) } : { to: pathname }

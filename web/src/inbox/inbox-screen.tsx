@@ -4,7 +4,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { CheckCheck, Inbox, Mail, MailOpen } from 'lucide-react'
 import { lazy, Suspense } from 'react'
 import { inboxQuery } from '../data/inbox.ts'
-import { issueCodeOf, markAllRead, markRead } from '../data/inbox-read.ts'
+import { markAllRead, markRead } from '../data/inbox-read.ts'
+import { issueCodeOf } from '../data/issue-code.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { Page } from '../ui/layout.tsx'
@@ -12,7 +13,7 @@ import { rowItem, useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Empty, Failed, Skeletons } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
-import { iconOf, linkOf, sentenceOf } from './entries.ts'
+import { type Group, groupsOf, iconOf, linkOf, sentenceOf } from './entries.ts'
 
 const InstallRequest = lazy(() =>
   import('./install-request.tsx').then((module) => ({ default: module.InstallRequest })),
@@ -73,7 +74,8 @@ export function InboxScreen() {
 
 function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: InboxEntry[]; unreadOnly: boolean }) {
   const { list, at } = useRows('entry')
-  const active = entries.find(({ id }) => id === at)
+  const groups = groupsOf(entries)
+  const active = groups.find(([{ id }]) => id === at)
   useCommands([
     {
       id: 'inbox.toggle',
@@ -81,7 +83,7 @@ function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: Inb
       section: 'View',
       keys: 'u',
       run: () => {
-        if (active) void markRead(active, !active.read_at)
+        if (active) void markRead(active, !active[0].read_at)
       },
     },
     {
@@ -101,27 +103,27 @@ function Entries({ entries, all, unreadOnly }: { entries: InboxEntry[]; all: Inb
   }
   return (
     <ul {...list} aria-label="Inbox">
-      {entries.map((entry) => (
-        <Row key={entry.id} entry={entry} />
+      {groups.map((group) => (
+        <Row key={group[0].id} group={group} />
       ))}
     </ul>
   )
 }
 
-const markOpened = (entry: InboxEntry) => {
-  if (!entry.read_at) void markRead(entry, true)
-}
-
-function Row({ entry }: { entry: InboxEntry }) {
+/** Shows the newest entry of the group, and how many there are. */
+function Row({ group }: { group: Group }) {
+  const [entry] = group
   const { icon: Icon, color } = iconOf(entry)
   const isRead = entry.read_at !== null
   const code = issueCodeOf(entry)
   return (
     <li className={cx('group relative flex items-center border-b pr-3', rowItem)}>
       <Link
-        {...linkOf(entry)}
+        {...linkOf(group)}
         data-row={entry.id}
-        onClick={() => markOpened(entry)}
+        onClick={() => {
+          if (!isRead) void markRead(group, true)
+        }}
         className="flex min-h-10 min-w-0 flex-1 items-center gap-2.5 py-1.5 pl-4 outline-hidden"
       >
         <span className={cx('size-1.5 shrink-0 rounded-full', isRead ? 'bg-transparent' : 'bg-accent')}>
@@ -137,6 +139,12 @@ function Row({ entry }: { entry: InboxEntry }) {
           </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
         </span>
+        {group.length > 1 && (
+          <span className="tabular shrink-0 rounded-full bg-hover px-1.5 text-xs text-ink-2">
+            {group.length}
+            <span className="sr-only"> notifications.</span>
+          </span>
+        )}
         <Time at={entry.created_at} className="min-w-14 shrink-0 text-right text-xs text-ink-3" />
       </Link>
       <IconButton
@@ -144,7 +152,7 @@ function Row({ entry }: { entry: InboxEntry }) {
         icon={isRead ? Mail : MailOpen}
         command="inbox.toggle"
         className="ml-1 md:opacity-0 md:group-focus-within:opacity-100 md:group-hover:opacity-100"
-        onClick={() => void markRead(entry, !isRead)}
+        onClick={() => void markRead(group, !isRead)}
       />
     </li>
   )
