@@ -52,6 +52,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
     const account = await signUp(url, 'Nora Newcomer')
     const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
     const { data: projects } = await ada.api.listProjects()
+    await createCycles(ada, issues.working.team_id ?? '')
     await work({
       ada,
       mei,
@@ -71,6 +72,19 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
     })
   } finally {
     await Promise.all([robot.close(), scribe.close(), receiver.stop()])
+  }
+}
+
+/** One that has ended, a current one and an upcoming one. */
+async function createCycles({ api }: Person, team_id: string) {
+  const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  for (const [index, start] of [-21, -7, 7].entries()) {
+    await api.createCycle({
+      team_id,
+      name: `Cycle ${index + 1}`,
+      starts_at: dayAfter(start),
+      ends_at: dayAfter(start + 14),
+    })
   }
 }
 

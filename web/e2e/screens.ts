@@ -41,6 +41,14 @@ export const screens: Screen[] = [
     },
   },
   {
+    name: 'issue-cycle',
+    path: '/issue/ENG-1',
+    steps: async (page) => {
+      await page.keyboard.press('Shift+C')
+      await expect(page.getByRole('option', { name: /Ended/ })).toBeVisible()
+    },
+  },
+  {
     name: 'palette',
     path: '/issue/ENG-1',
     steps: async (page) => {
@@ -161,6 +169,16 @@ export const screens: Screen[] = [
     },
   },
   { name: 'settings-labels', path: '/settings/labels' },
+  {
+    name: 'settings-label-same-name',
+    path: '/settings/labels',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Edit app' }).click()
+      await page.getByLabel('Name').fill('Checkout')
+      await page.keyboard.press('Enter')
+      await expect(page.getByRole('alert')).toContainText('exists already')
+    },
+  },
   { name: 'settings-cycles', path: '/settings/cycles' },
   { name: 'settings-audit-log', path: '/settings/audit-log' },
   { name: 'settings-api', path: '/settings/api' },

@@ -119,14 +119,16 @@ function CycleRow({ cycle, teamKey, onDo }: { cycle: Cycle; teamKey: string; onD
   return (
     <li className="flex items-center gap-3 py-1.5 pr-2 pl-4">
       <RefreshCw size={14} aria-hidden className="shrink-0 text-ink-3" />
-      <Link
-        to="/issues"
-        search={{ team: teamKey, cycle: cycle.id }}
-        className="min-w-0 flex-1 truncate font-medium hover:underline"
-      >
-        {cycle.name}
-      </Link>
-      <span className="tabular text-xs text-ink-3 max-sm:hidden">{datesOf(cycle)}</span>
+      <div className="flex min-w-0 flex-1 items-baseline gap-x-3 max-sm:flex-col">
+        <Link
+          to="/issues"
+          search={{ team: teamKey, cycle: cycle.id }}
+          className="min-w-0 truncate font-medium hover:underline max-sm:max-w-full sm:flex-1"
+        >
+          {cycle.name}
+        </Link>
+        <span className="tabular text-xs text-ink-3">{datesOf(cycle)}</span>
+      </div>
       <span className="w-20 shrink-0">
         <Pill tone={state === 'current' ? 'ok' : 'neutral'}>{labels[state]}</Pill>
       </span>
