@@ -48,7 +48,9 @@ export function LabelForm({ label, labels, onMerge, onClose }: Props) {
               actions={
                 label && (
                   <Button size="sm" onClick={() => onMerge(label, same)}>
-                    Merge into <bdi>{same.name}</bdi>…
+                    <span>
+                      Merge into <bdi>{same.name}</bdi>…
+                    </span>
                   </Button>
                 )
               }
