@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { filledDataDir } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
-import { Shell, temporary } from '../test/baton.ts'
+import { isAlive, Shell, temporary } from '../test/baton.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -151,7 +151,7 @@ test.skipIf(process.env.DATABASE_URL)(
     const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
     expect(await found.ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `baton dev` again/),
+      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `npx baton dev` again/),
     })
     expect(await isOpen(port)).toBe(false)
     expect(await other.interrupt()).toMatchObject({ code: 0 })
@@ -205,12 +205,6 @@ test.skipIf(process.env.DATABASE_URL)(
     expect(await next.interrupt()).toMatchObject({ code: 0 })
   },
 )
-
-/** Whether a process exists and has not ended. */
-async function isAlive(pid: number) {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  return status !== null && !/^\d+ \(.*\) Z/.test(status)
-}
 
 const wrappers: [string, string[]][] = [
   ['npx', ['npx', 'tsx', 'agent.ts']],
@@ -280,10 +274,11 @@ test.skipIf(process.env.DATABASE_URL)(
       expect(await activityTypes(session, (types) => types.includes(asked))).toContain(asked)
       expect(await dev.interrupt()).toMatchObject({ code: 0 })
     }
-    const started = execFile('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo') })
-    onTestFinished(() => void started.kill())
+    const started = spawn('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo'), detached: true })
+    // The whole group: npm does not pass a signal on to the agent.
+    onTestFinished(() => void process.kill(-(started.pid as number), 'SIGKILL'))
     let output = ''
-    for await (const text of started.stdout ?? []) {
+    for await (const text of started.stdout) {
       output += text
       if (output.includes('Listening on')) break
     }
@@ -303,7 +298,7 @@ test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { 
   const [, appId] = /APP_ID=(\w+)/.exec(env) ?? []
 
   await writeFile(join(cwd, '.env'), env.replace(/svc_sk_\w+/, 'svc_sk_wrong'))
-  const client = `CLIENT_SECRET in .env is not the client secret of forgetful. Run \`baton apps rotate client ${appId} --env .env\` to get a new one.\n`
+  const client = `CLIENT_SECRET in .env is not the client secret of forgetful. Run \`npx baton apps rotate client ${appId} --env .env\` to get a new one.\n`
   for (const args of [['dev'], ['apps', 'install']]) {
     const refused = await shell.run(args, { cwd })
     expect(refused).toMatchObject({ code: 1, stderr: client })
@@ -317,7 +312,7 @@ test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { 
   await dev.says(/Ready/)
   await trigger(shell, await issue('Mend the lock'), 'forgetful')
   await dev.says(
-    /baton \| WEBHOOK_SECRET in \.env is not the webhook secret of forgetful\. Run `baton apps rotate webhook app_\w+ --env \.env` to get a new one\.\n/,
+    /baton \| WEBHOOK_SECRET in \.env is not the webhook secret of forgetful\. Run `npx baton apps rotate webhook app_\w+ --env \.env` to get a new one\.\n/,
   )
   // The new secret restarts the agent, which then accepts deliveries.
   expect(await shell.run(['apps', 'rotate', 'webhook', '--env', '.env'], { cwd })).toMatchObject({ code: 0 })

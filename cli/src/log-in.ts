@@ -12,7 +12,7 @@ const defaultUrl = 'http://localhost:3000'
 export async function logIn(call: Call) {
   const { signal, terminal, values } = call
   const { current } = await readConfig()
-  const url = serviceUrl(text(call, 'url') ?? (await askUrl(call, current ?? (await installedFrom()) ?? defaultUrl)))
+  const url = serviceUrl(text(call, 'url') ?? (await askUrl(call, current ?? installedFrom() ?? defaultUrl)))
   const email = text(call, 'email') ?? (await ask('E-mail', '--email', signal))
   const password = values['password-stdin']
     ? await stdinLine(signal)

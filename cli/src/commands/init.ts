@@ -4,7 +4,7 @@ import { basename, relative, resolve } from 'node:path'
 import { account, type Call, type Command, type Option, positionals, text } from '../command.ts'
 import { readConfig } from '../config.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { inCheckout, installedFrom } from '../origin.ts'
+import { commandName, inCheckout, installedFrom } from '../origin.ts'
 import { type Example, examples, writeProject } from '../project.ts'
 import { serviceUrl } from '../urls.ts'
 
@@ -14,7 +14,7 @@ export const init: Command = {
   usage: ['DIRECTORY [--ts] [--example triage] [--no-install]'],
   about: `Writes files without overwriting any, and installs the SDK and this command with npm, from the instance of the
 latest login or --url.`,
-  example: 'baton init my-agent',
+  example: 'init my-agent',
   options: {
     example: {
       type: 'string',
@@ -59,13 +59,13 @@ async function sourceOf(call: Call, part: 'sdk' | 'cli'): Promise<string> {
   const given = absoluteSpec(text(call, part))
   if (given) return given
   const named = text(call, 'url')
-  const url = named ? serviceUrl(named) : ((await readConfig()).current ?? (await installedFrom()))
+  const url = named ? serviceUrl(named) : ((await readConfig()).current ?? installedFrom())
   if (url) return `${url}/packages/${part}.tgz`
   const directory = inCheckout(part)
   if (directory) return `file:${directory}`
   throw new Failure('It is not known from which instance to install the SDK.', {
     code: 'NOT_LOGGED_IN',
-    advice: 'Run `baton login` first, or give --url.',
+    advice: `Run \`${commandName} login\` first, or give --url.`,
   })
 }
 
