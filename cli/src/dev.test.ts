@@ -342,6 +342,9 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports error
     dependencies: { '@baton/sdk': 'https://baton.example/packages/sdk.tgz' },
     devDependencies: { '@baton/cli': 'https://baton.example/packages/cli.tgz' },
   })
+  const envExample = (name: string) => readFile(join(shell.cwd, name, '.env.example'), 'utf8')
+  expect(await envExample('far')).toMatch(/^BATON_URL=https:\/\/baton\.example$/m)
+  expect(await envExample('here')).toMatch(/^BATON_URL=http:\/\/localhost:3000$/m)
 
   for (const [example, says] of [
     ['echo', 'The smallest agent'],

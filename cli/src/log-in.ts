@@ -5,9 +5,7 @@ import { type Call, text } from './command.ts'
 import { type Login, readConfig, writeConfig } from './config.ts'
 import { Failure } from './failure.ts'
 import { installedFrom } from './origin.ts'
-import { serviceUrl } from './urls.ts'
-
-const defaultUrl = 'http://localhost:3000'
+import { defaultUrl, serviceUrl } from './urls.ts'
 
 export async function logIn(call: Call) {
   const { signal, terminal, values } = call
