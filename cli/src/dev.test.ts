@@ -9,6 +9,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { filledDataDir } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 import { isAlive, Shell, temporary } from '../test/baton.ts'
+import { installedTsx } from '../test/installed-tsx.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -67,15 +68,17 @@ async function inited(shell: Shell, name = 'my-agent') {
   return join(shell.cwd, name)
 }
 
-/** A TypeScript project; what npm would fetch from a registry is linked from this repository. */
+/** A TypeScript project; what npm would fetch from a registry is linked. */
 async function initedTypeScript(shell: Shell, name: string, ...options: string[]) {
   expect(await shell.run(['init', name, '--ts', '--no-install', ...options])).toMatchObject({ code: 0 })
   const cwd = join(shell.cwd, name)
   const modules = join(cwd, 'node_modules')
   for (const folder of ['@baton', '@types', '.bin']) await mkdir(join(modules, folder), { recursive: true })
-  for (const module of ['@baton/sdk', '@types/node', 'tsx', '.bin/tsx']) {
+  for (const module of ['@baton/sdk', '@types/node']) {
     await symlink(join(root, 'node_modules', module), join(modules, module))
   }
+  const foreign = await installedTsx()
+  for (const module of ['tsx', '.bin/tsx']) await symlink(join(foreign, module), join(modules, module))
   return cwd
 }
 
