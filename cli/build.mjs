@@ -21,6 +21,7 @@ for (const part of ['bin', 'dist', 'templates', 'README.md']) {
 }
 cpSync(join(sdk, 'dist'), to('dist/sdk'), { recursive: true, filter: isPacked })
 copyFileSync(here('../protocol/dist/scope-words.js'), to('dist/scope-words.js'))
+copyFileSync(here('../scripts/end-with-npm.mjs'), to('dist/end-with-npm.js'))
 copyFileSync(here('../LICENSE'), to('LICENSE'))
 mkdirSync(to('templates/examples'), { recursive: true })
 for (const example of ['echo', 'triage']) {

@@ -16,13 +16,25 @@ function copyButton(pre) {
   button.className = 'copy'
   button.textContent = 'Copy'
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(pre.textContent.trimEnd())
+    if (!(await copy(pre))) return
     button.textContent = 'Copied'
     setTimeout(() => {
       button.textContent = 'Copy'
     }, 1500)
   })
   return button
+}
+
+/** Over plain http, browsers have no clipboard but on loopback. The text stays selected if it cannot be copied. */
+async function copy(pre) {
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(pre.textContent.trimEnd())
+    return true
+  }
+  getSelection().selectAllChildren(pre)
+  if (!document.execCommand('copy')) return false
+  getSelection().removeAllRanges()
+  return true
 }
 
 function searchWhileTyping(form) {

@@ -4,14 +4,14 @@ import { readFileSync } from 'node:fs'
 const everyMs = 500
 
 /**
- * Stops this process like SIGTERM when the `npm start` that runs it has ended in any way. npm passes a signal only to the
+ * Stops this process like SIGTERM when the npm or npx that runs it has ended in any way. npm passes a signal only to the
  * shell it runs the script in (npm → sh → node), and the shell does not pass it on, so this process would keep the port.
  *
  * Does nothing without npm: a service that was started by systemd or with nohup outlives its first parent.
  */
 export function endWithNpm() {
   const parent = process.ppid
-  if (process.env.npm_lifecycle_event !== 'start' || process.platform === 'win32') return
+  if (!process.env.npm_lifecycle_event || process.platform === 'win32') return
   const { ppid, command } = describe(parent) ?? { ppid: 0, command: '' }
   const isShell = command.includes(' -c ') && command.includes(process.env.npm_lifecycle_script ?? '')
   // Some shells replace themselves by the command; npm is the parent then.

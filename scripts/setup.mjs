@@ -105,6 +105,7 @@ const packageSources = [
   'examples/echo/agent.js',
   'examples/triage/agent.js',
   'scripts/pack.mjs',
+  'scripts/end-with-npm.mjs',
   'package-lock.json',
 ]
 

@@ -2,6 +2,7 @@ import { BatonClient } from '@baton/sdk'
 import { type Call, text } from './command.ts'
 import { type Login, readConfig } from './config.ts'
 import { Failure } from './failure.ts'
+import { commandName } from './origin.ts'
 import { serviceUrl } from './urls.ts'
 
 /** The logged-in user and the chosen workspace. */
@@ -21,7 +22,7 @@ export async function currentAccount(call: Call): Promise<Account> {
   const login = url ? logins[url] : undefined
   if (!url || !login) {
     const where = url ? ` at ${url}` : ''
-    const advice = `Run \`baton login${url ? ` --url ${url}` : ''}\` first.`
+    const advice = `Run \`${commandName} login${url ? ` --url ${url}` : ''}\` first.`
     throw new Failure(`You are not logged in${where}.`, { code: 'NOT_LOGGED_IN', advice })
   }
   const { token, email } = login

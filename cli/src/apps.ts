@@ -3,6 +3,7 @@ import type { Account } from './account.ts'
 import { type Call, text } from './command.ts'
 import { readEnv } from './env-file.ts'
 import { Failure, notFound } from './failure.ts'
+import { commandName } from './origin.ts'
 
 /** The webhook URL of an app in development (manifest.listen-invalid-accepted). */
 export const listenUrl = 'https://listen.invalid/'
@@ -29,8 +30,12 @@ export const pageAt = (cursor: string | undefined) => ({ limit: 100, ...(cursor 
 export const listApps = ({ client }: Account): Promise<AgentApp[]> =>
   allPages((cursor) => client.listAgentApps(pageAt(cursor)))
 
+/** Finds the app of --app. */
+export const findApp = (call: Call, account: Account): Promise<AgentApp> =>
+  findNamedApp(call, account, text(call, 'app'), '--app')
+
 /** Finds the app by id or name; without either, the app of the directory, or else the only app. */
-export async function findApp(call: Call, account: Account, named = text(call, 'app')): Promise<AgentApp> {
+export async function findNamedApp(call: Call, account: Account, named: string | undefined, argument = 'APP') {
   const id = named ?? (await appIdOfDirectory(call, account))
   if (id?.startsWith('app_')) {
     const where = named === undefined ? ` (from ${envFile(call)})` : ''
@@ -45,7 +50,7 @@ export async function findApp(call: Call, account: Account, named = text(call, '
     named === undefined ? 'No app was given.' : app ? `Several apps are named ${named}.` : `There is no app ${named}.`
   throw new Failure(`${problem} In ${account.workspace.name}: ${list}.`, {
     code: 'NO_SUCH_APP',
-    advice: 'Give a name or an id, or register an app with `baton apps register`.',
+    advice: `Give a name or an id as ${argument}, or register an app with \`${commandName} apps register\`.`,
   })
 }
 
@@ -67,7 +72,7 @@ export async function requireInstallation(account: Account, app: AgentApp): Prom
   if (installation) return installation
   throw new Failure(`${app.name} is not installed in ${account.workspace.name}.`, {
     code: 'NOT_INSTALLED',
-    advice: `Run \`baton apps install ${app.id}\`, or \`baton dev\` in its directory.`,
+    advice: `Run \`${commandName} apps install ${app.id}\`, or \`${commandName} dev\` in its directory.`,
   })
 }
 

@@ -20,6 +20,7 @@ export interface Command {
   usage: string[]
   /** Further lines in its help. */
   about?: string
+  /** Without the name of the program. */
   example: string
   options: Record<string, Option>
   run(call: Call): Promise<void>

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { filledDataDir } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
-import { Shell, temporary } from '../test/baton.ts'
+import { isAlive, Shell, temporary } from '../test/baton.ts'
+import { installedTsx } from '../test/installed-tsx.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -67,15 +68,17 @@ async function inited(shell: Shell, name = 'my-agent') {
   return join(shell.cwd, name)
 }
 
-/** A TypeScript project; what npm would fetch from a registry is linked from this repository. */
+/** A TypeScript project; what npm would fetch from a registry is linked. */
 async function initedTypeScript(shell: Shell, name: string, ...options: string[]) {
   expect(await shell.run(['init', name, '--ts', '--no-install', ...options])).toMatchObject({ code: 0 })
   const cwd = join(shell.cwd, name)
   const modules = join(cwd, 'node_modules')
   for (const folder of ['@baton', '@types', '.bin']) await mkdir(join(modules, folder), { recursive: true })
-  for (const module of ['@baton/sdk', '@types/node', 'tsx', '.bin/tsx']) {
+  for (const module of ['@baton/sdk', '@types/node']) {
     await symlink(join(root, 'node_modules', module), join(modules, module))
   }
+  const foreign = await installedTsx()
+  for (const module of ['tsx', '.bin/tsx']) await symlink(join(foreign, module), join(modules, module))
   return cwd
 }
 
@@ -151,7 +154,7 @@ test.skipIf(process.env.DATABASE_URL)(
     const other = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/'], { cwd })
     expect(await found.ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `baton dev` again/),
+      stderr: expect.stringMatching(/Ann now listens to my-agent[\s\S]*run `npx baton dev` again/),
     })
     expect(await isOpen(port)).toBe(false)
     expect(await other.interrupt()).toMatchObject({ code: 0 })
@@ -205,12 +208,6 @@ test.skipIf(process.env.DATABASE_URL)(
     expect(await next.interrupt()).toMatchObject({ code: 0 })
   },
 )
-
-/** Whether a process exists and has not ended. */
-async function isAlive(pid: number) {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  return status !== null && !/^\d+ \(.*\) Z/.test(status)
-}
 
 const wrappers: [string, string[]][] = [
   ['npx', ['npx', 'tsx', 'agent.ts']],
@@ -280,10 +277,11 @@ test.skipIf(process.env.DATABASE_URL)(
       expect(await activityTypes(session, (types) => types.includes(asked))).toContain(asked)
       expect(await dev.interrupt()).toMatchObject({ code: 0 })
     }
-    const started = execFile('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo') })
-    onTestFinished(() => void started.kill())
+    const started = spawn('npm', ['start'], { cwd: join(shell.cwd, 'typed-echo'), detached: true })
+    // The whole group: npm does not pass a signal on to the agent.
+    onTestFinished(() => void process.kill(-(started.pid as number), 'SIGKILL'))
     let output = ''
-    for await (const text of started.stdout ?? []) {
+    for await (const text of started.stdout) {
       output += text
       if (output.includes('Listening on')) break
     }
@@ -303,7 +301,7 @@ test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { 
   const [, appId] = /APP_ID=(\w+)/.exec(env) ?? []
 
   await writeFile(join(cwd, '.env'), env.replace(/svc_sk_\w+/, 'svc_sk_wrong'))
-  const client = `CLIENT_SECRET in .env is not the client secret of forgetful. Run \`baton apps rotate client ${appId} --env .env\` to get a new one.\n`
+  const client = `CLIENT_SECRET in .env is not the client secret of forgetful. Run \`npx baton apps rotate client ${appId} --env .env\` to get a new one.\n`
   for (const args of [['dev'], ['apps', 'install']]) {
     const refused = await shell.run(args, { cwd })
     expect(refused).toMatchObject({ code: 1, stderr: client })
@@ -317,7 +315,7 @@ test.skipIf(process.env.DATABASE_URL)('dev names a wrong secret in one line', { 
   await dev.says(/Ready/)
   await trigger(shell, await issue('Mend the lock'), 'forgetful')
   await dev.says(
-    /baton \| WEBHOOK_SECRET in \.env is not the webhook secret of forgetful\. Run `baton apps rotate webhook app_\w+ --env \.env` to get a new one\.\n/,
+    /baton \| WEBHOOK_SECRET in \.env is not the webhook secret of forgetful\. Run `npx baton apps rotate webhook app_\w+ --env \.env` to get a new one\.\n/,
   )
   // The new secret restarts the agent, which then accepts deliveries.
   expect(await shell.run(['apps', 'rotate', 'webhook', '--env', '.env'], { cwd })).toMatchObject({ code: 0 })
@@ -347,6 +345,9 @@ test.skipIf(process.env.DATABASE_URL)('init overwrites no file and reports error
     dependencies: { '@baton/sdk': 'https://baton.example/packages/sdk.tgz' },
     devDependencies: { '@baton/cli': 'https://baton.example/packages/cli.tgz' },
   })
+  const envExample = (name: string) => readFile(join(shell.cwd, name, '.env.example'), 'utf8')
+  expect(await envExample('far')).toMatch(/^BATON_URL=https:\/\/baton\.example$/m)
+  expect(await envExample('here')).toMatch(/^BATON_URL=http:\/\/localhost:3000$/m)
 
   for (const [example, says] of [
     ['echo', 'The smallest agent'],

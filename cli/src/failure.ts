@@ -1,4 +1,5 @@
 import { type BatonError, isBatonError } from '@baton/sdk'
+import { commandName } from './origin.ts'
 
 /** An expected failure, with advice on what to do. Exit code 1. */
 export class Failure extends Error {
@@ -43,7 +44,7 @@ const adviceOn: Record<string, string> = {
   NETWORK_ERROR: 'Is Baton running at that URL? Choose another with --url.',
   TIMEOUT: 'Try again. If it persists, check the log of the service.',
   UNEXPECTED_ANSWER: 'Check the URL: it may belong to a proxy or another program.',
-  UNAUTHORIZED: 'The login has expired. Run `baton login`.',
+  UNAUTHORIZED: `The login has expired. Run \`${commandName} login\`.`,
   INVALID_CREDENTIALS: 'Check the e-mail address and the password.',
   WORKSPACE_ACCESS_DENIED: 'You are not a member of that workspace. Choose another with --workspace.',
   FORBIDDEN: 'This requires an owner or admin of the workspace, or the user who registered the app.',
@@ -72,10 +73,9 @@ function formatValue(value: unknown): string {
 
 /** Reasons why an agent is unavailable or a session has ended. */
 const reasons: Record<string, string> = {
-  app_not_installed_for_team:
-    "it is not installed for the issue's team; choose teams with `baton apps install APP --teams`",
+  app_not_installed_for_team: `it is not installed for the issue's team; choose teams with \`${commandName} apps install APP --teams\``,
   app_missing_scope: 'it lacks the scope; add it to the manifest and install the app again',
-  app_webhook_disabled: 'its webhook is disabled or failing; see `baton apps show`; a manager can enable it',
+  app_webhook_disabled: `its webhook is disabled or failing; see \`${commandName} apps show\`; a manager can enable it`,
   personal_agent_not_yours: 'only its owner can use it',
   stopped: 'a person pressed Stop',
   undelegated: 'the delegation was removed',

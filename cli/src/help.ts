@@ -1,4 +1,5 @@
 import { type Command, commonOptions, type Option } from './command.ts'
+import { commandName } from './origin.ts'
 import { table } from './terminal.ts'
 
 export function overview(commands: readonly Command[]): string {
@@ -7,7 +8,7 @@ export function overview(commands: readonly Command[]): string {
 Commands:
 ${indent(table(commands.map(({ name, summary }) => [name, summary])))}
 
-Run \`baton COMMAND --help\` for details, \`baton --version\` for the version. Every command accepts --json.
+Run \`${commandName} COMMAND --help\` for details, \`${commandName} --version\` for the version. Every command accepts --json.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. \`dev\`, \`listen\` and
 \`deliveries --follow\` run until Ctrl-C and then exit with 0.
 `
@@ -21,13 +22,13 @@ export function helpOf({ name, summary, usage, about, example, options }: Comman
   return `${summary}
 
 Usage:
-${indent(usage.map((form) => `baton ${name}${form ? ` ${form}` : ''}`).join('\n'))}
+${indent(usage.map((form) => `${commandName} ${name}${form ? ` ${form}` : ''}`).join('\n'))}
 ${about ? `\n${about}\n` : ''}
 Options:
 ${indent(table(rows))}
 
 Example:
-${indent(example)}
+${indent(`${commandName} ${example}`)}
 `
 }
 

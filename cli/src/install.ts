@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type AgentApp, createInstaller, fileTokens, type InstallationTokens } from '@baton/sdk'
 import type { Account } from './account.ts'
 import { Failure } from './failure.ts'
+import { commandName } from './origin.ts'
 
 interface InstallOptions {
   app: AgentApp
@@ -45,7 +46,7 @@ export async function install(account: Account, options: InstallOptions): Promis
 
 /** Does what a manager does in a browser: opens the consent page and approves. Returns the redirect URL. */
 async function approve(account: Account, address: string, options: InstallOptions): Promise<string> {
-  const { teamIds, signal, agree } = options
+  const { app, teamIds, signal, agree } = options
   const { status, headers, body } = await fetch(address, {
     headers: { authorization: `Bearer ${account.token}` },
     redirect: 'manual',
@@ -63,7 +64,7 @@ async function approve(account: Account, address: string, options: InstallOption
   if (!request.can_approve) {
     throw new Failure('Only owners and admins of the workspace can install apps.', {
       code: 'FORBIDDEN',
-      advice: 'Request it with `baton apps install APP --request`.',
+      advice: `Request it with \`${commandName} apps install ${app.id} --request\`.`,
     })
   }
   await agree?.(request.scopes)

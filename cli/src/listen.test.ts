@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { verifyWebhook } from '@baton/sdk'
 import { expect } from 'vitest'
 import { test, verifies } from '../../server/test/harness.ts'
@@ -121,7 +123,7 @@ test('reconnects after a lost connection, and ends when replaced or when the URL
   await second.says(/Ready/)
   expect(await first.ended).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/now listens to .*[\s\S]*\nEnd the other command and run `baton listen` again/),
+    stderr: expect.stringMatching(/now listens to .*[\s\S]*\nEnd the other command and run `npx baton listen` again/),
   })
 
   const { body } = await owner.get(robot.path)
@@ -140,6 +142,33 @@ test('reconnects after a lost connection, and ends when replaced or when the URL
   const taking = shell.start(['listen', '--forward-to', 'http://127.0.0.1:1/', '--take-over'])
   await taking.says(/Ready/)
   expect(await taking.interrupt()).toMatchObject({ code: 0 })
+})
+
+test('names a wrong webhook secret of the directory in one line', async ({ app, receiver }) => {
+  const { owner } = await app.workspace()
+  const robot = await listenable(app, owner, listenUrl)
+  const { name } = (await owner.get(robot.path)).body
+  const shell = await Shell.of(owner, app.rootUrl)
+  const setSecret = (secret: string) =>
+    writeFile(join(shell.cwd, '.env'), `APP_ID=${robot.id}\nWEBHOOK_SECRET=${secret}\n`)
+  await setSecret('pwhsec_wrong')
+  receiver.answer = 401
+  const listening = shell.start(['listen', '--forward-to', receiver.url])
+  await listening.says(/Ready/)
+  const deliver = async () => {
+    await robot.issue()
+    await app.deliver()
+  }
+  await deliver()
+  await listening.says(/--env/)
+  const advice = `Run \`npx baton apps rotate webhook ${robot.id} --env .env\` to get a new one.`
+  expect(listening.stderr).toContain(`\nWEBHOOK_SECRET in .env is not the webhook secret of ${name}. ${advice}\n`)
+
+  // The file is read again for each refusal.
+  await setSecret(await robot.secret())
+  await deliver()
+  await listening.says(/WEBHOOK_SECRET in \.env is right, but your program refused the delivery/)
+  expect(await listening.interrupt()).toMatchObject({ code: 0 })
 })
 
 test('listen requires a valid --forward-to', async () => {

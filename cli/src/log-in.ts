@@ -5,14 +5,12 @@ import { type Call, text } from './command.ts'
 import { type Login, readConfig, writeConfig } from './config.ts'
 import { Failure } from './failure.ts'
 import { installedFrom } from './origin.ts'
-import { serviceUrl } from './urls.ts'
-
-const defaultUrl = 'http://localhost:3000'
+import { defaultUrl, serviceUrl } from './urls.ts'
 
 export async function logIn(call: Call) {
   const { signal, terminal, values } = call
   const { current } = await readConfig()
-  const url = serviceUrl(text(call, 'url') ?? (await askUrl(call, current ?? (await installedFrom()) ?? defaultUrl)))
+  const url = serviceUrl(text(call, 'url') ?? (await askUrl(call, current ?? installedFrom() ?? defaultUrl)))
   const email = text(call, 'email') ?? (await ask('E-mail', '--email', signal))
   const password = values['password-stdin']
     ? await stdinLine(signal)

@@ -8,8 +8,10 @@ import { listen } from './commands/listen.ts'
 import { login } from './commands/login.ts'
 import { trigger } from './commands/trigger.ts'
 import { verify } from './commands/verify.ts'
+import { endWithNpm } from './end-with-npm.ts'
 import { explain, UsageError } from './failure.ts'
 import { helpOf, overview } from './help.ts'
+import { commandName } from './origin.ts'
 import { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -35,12 +37,13 @@ async function main([name, ...argv]: string[]): Promise<number> {
     const { values, args, rest } = parse(argv, command.options)
     if (values.help) return print(helpOf(command))
     onInterrupt(controller)
+    endWithNpm()
     const call: Call = { args, rest, values, terminal, signal: controller.signal }
     await command.run(call)
     return process.exitCode === undefined ? 0 : Number(process.exitCode)
   } catch (error) {
     if (controller.signal.aborted) return interrupted
-    return fail(error, terminal, command ? `baton ${command.name}` : 'baton')
+    return fail(error, terminal, command ? `${commandName} ${command.name}` : commandName)
   }
 }
 

@@ -1,15 +1,15 @@
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readIfExists } from './files.ts'
 
 const packageDirectory = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** The URL of the instance that npm or npx fetched this command from; null in a checkout. */
-export async function installedFrom(): Promise<string | null> {
-  // <node_modules>/@baton/cli: npm records beside it where each package came from.
-  const text = await readIfExists(join(packageDirectory, '..', '..', '.package-lock.json'))
+export function installedFrom(): string | null {
   try {
-    const { resolved } = JSON.parse(text ?? '').packages['node_modules/@baton/cli']
+    // <node_modules>/@baton/cli: npm records beside it where each package came from.
+    const text = readFileSync(join(packageDirectory, '..', '..', '.package-lock.json'), 'utf8')
+    const { resolved } = JSON.parse(text).packages['node_modules/@baton/cli']
     return /^(https?:\/\/.*)\/packages\/cli\.tgz$/.exec(resolved)?.[1] ?? null
   } catch {
     return null
@@ -19,3 +19,14 @@ export async function installedFrom(): Promise<string | null> {
 /** The directory of `sdk` or `cli` in a checkout; null if this command was installed. */
 export const inCheckout = (part: 'sdk' | 'cli'): string | null =>
   /[\\/]node_modules[\\/]/.test(packageDirectory) ? null : join(dirname(packageDirectory), part)
+
+/** How to run this command, by the path that it was started with: npx keeps a package from a URL in a cache. */
+export function commandFor(startedAs: string, from: string | null): string {
+  const directories = startedAs.split(/[\\/]/)
+  if (directories.includes('_npx') && from) return `npx ${from}/packages/cli.tgz`
+  const isOnPath = basename(startedAs) === 'baton' && !directories.includes('node_modules')
+  return isOnPath ? 'baton' : 'npx baton'
+}
+
+/** The words with which messages name this command, so that they can be copied. */
+export const commandName = commandFor(process.argv[1] ?? '', installedFrom())

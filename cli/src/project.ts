@@ -28,6 +28,8 @@ export interface Project {
   name: string
   example: Example
   typescript: boolean
+  /** The instance that the agent is for. */
+  url: string
   /** What package.json requires of SDK and CLI: a URL, a version, or `file:` and a path. */
   sdk: string
   cli: string
@@ -35,7 +37,7 @@ export interface Project {
 
 /** Writes a new project. If a file exists already, writes nothing and throws. */
 export async function writeProject(directory: string, project: Project): Promise<string[]> {
-  const { name, example, typescript, sdk, cli } = project
+  const { name, example, typescript, url, sdk, cli } = project
   const main = typescript ? 'agent.ts' : 'agent.js'
   const files = (await readdir(templates)).map((file) => ({
     to: names[file] ?? file,
@@ -52,7 +54,7 @@ export async function writeProject(directory: string, project: Project): Promise
   await mkdir(directory, { recursive: true })
   const written: string[] = []
   for (const { read, to } of files) {
-    const values = Object.entries({ name, main, sdk, cli })
+    const values = Object.entries({ name, main, url, sdk, cli })
     const text = values.reduce((filled, [key, value]) => filled.replaceAll(`{{${key}}}`, value), await read())
     // wx: fails if the file was created in the meantime.
     await writeFile(join(directory, to), text, { flag: 'wx' })

@@ -1,9 +1,18 @@
-import { type AgentApp, type AgentAppManifest, BatonClient, fileTokens, isBatonError, TokenManager } from '@baton/sdk'
+import {
+  type AgentApp,
+  type AgentAppManifest,
+  BatonClient,
+  envTokens,
+  fileTokens,
+  isBatonError,
+  TokenManager,
+} from '@baton/sdk'
 import type { Account } from './account.ts'
 import { installationOf, listApps, listenUrl, rotateSecret } from './apps.ts'
 import type { Settings } from './env-file.ts'
 import { Failure } from './failure.ts'
 import { install } from './install.ts'
+import { commandName } from './origin.ts'
 
 type Note = (text: string) => void
 
@@ -27,9 +36,9 @@ export async function ensureRegistered(
   const app = await updateIfChanged(account, known.app, manifest, note)
   if (app.webhook.url !== listenUrl) {
     throw new Failure(
-      `${app.name} (${app.id}) has its own webhook URL (${app.webhook.url || 'none'}), so it cannot be run with \`baton dev\`.`,
+      `${app.name} (${app.id}) has its own webhook URL (${app.webhook.url || 'none'}), so it cannot be run with \`dev\`.`,
       {
-        advice: `Change the name in manifest.json to register another app, or run \`baton listen --take-over --app ${app.id}\`.`,
+        advice: `Change the name in manifest.json to register another app, or run \`${commandName} listen --take-over --app ${app.id}\`.`,
       },
     )
   }
@@ -115,24 +124,49 @@ function isRegistered(manifest: AgentAppManifest, app: AgentApp) {
   )
 }
 
-/** Installs the app with the developer's login, unless it is installed with all its scopes and its tokens work. */
+/**
+ * Installs the app with the developer's login, unless it is installed with all its scopes and its tokens work. A member
+ * cannot install it, but can run it with the tokens that a manager got.
+ */
 export async function ensureInstalled(
   account: Account,
   { app, settings, tokensDirectory }: { app: AgentApp; settings: Settings; tokensDirectory: string },
   { note, signal }: { note: Note; signal: AbortSignal },
 ) {
-  const clientSecret = settings.CLIENT_SECRET ?? ''
   const installation = await installationOf(account, app.id)
-  const hasScopes = installation && app.requested_scopes.every((scope) => installation.scopes.includes(scope))
-  if (hasScopes && (await tokensWork(account, app, clientSecret, tokensDirectory, installation.id))) return
+  const missing = app.requested_scopes.filter((scope) => !installation?.scopes.includes(scope))
+  const works = installation !== null && (await tokensWork(account, app, settings, tokensDirectory, installation.id))
+  if (works && missing.length === 0) return
   const teamIds = installation && !installation.all_teams ? installation.team_ids : []
-  await install(account, { app, clientSecret, teamIds, tokensDirectory, signal })
-  note(`Installed ${app.name} in ${account.workspace.name}.`)
+  try {
+    await install(account, { app, clientSecret: settings.CLIENT_SECRET ?? '', teamIds, tokensDirectory, signal })
+    note(`Installed ${app.name} in ${account.workspace.name}.`)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error
+    if (!works) throw needsManager(account, app, installation !== null)
+    note(`${app.name} is installed without ${missing.join(', ')}. Only owners and admins can approve more scopes.`)
+  }
 }
 
-async function tokensWork(account: Account, app: AgentApp, clientSecret: string, directory: string, id: string) {
+/** For a member: what to ask an owner or admin for. */
+function needsManager({ url, workspace }: Account, { id, name }: AgentApp, isInstalled: boolean): Failure {
+  const page = `${url}/agent-apps/${id}`
+  const again = `add it to .env and run \`${commandName} dev\` again.`
+  return isInstalled
+    ? new Failure(`${name} is installed in ${workspace.name}, but its tokens are not here.`, {
+        code: 'FORBIDDEN',
+        advice: `Ask the owner or admin who installed it for the .env that was shown then, ${again} If it is lost, they have to uninstall the app and install it again on ${page}.`,
+      })
+    : new Failure(`Only owners and admins of ${workspace.name} can install ${name}.`, {
+        code: 'FORBIDDEN',
+        advice: `Ask them with \`${commandName} apps install ${id} --request\` to install it on ${page} and to send you the .env that is shown there; ${again}`,
+      })
+}
+
+async function tokensWork(account: Account, app: AgentApp, settings: Settings, directory: string, id: string) {
   const shared = { baseUrl: account.url }
-  const store = fileTokens(directory)
+  const clientSecret = settings.CLIENT_SECRET ?? ''
+  const store = envTokens(fileTokens(directory), settings)
   const tokens = new TokenManager({ ...shared, clientId: app.client_id, clientSecret, store })
   try {
     await new BatonClient({ ...shared, tokenProvider: tokens.provider(id) }).getMe()

@@ -1,6 +1,7 @@
 import type { AgentApp } from '@baton/sdk'
 import { Failure } from './failure.ts'
 import type { Attempt, Forwarded } from './forward.ts'
+import { commandName } from './origin.ts'
 import type { RelayEnd, RelayEvents } from './relay.ts'
 import { isSignedWith, wrongSecret } from './secrets.ts'
 import type { Terminal } from './terminal.ts'
@@ -8,10 +9,10 @@ import type { Terminal } from './terminal.ts'
 /** Explains why the relay ended and how to start it again. */
 export function relayFailure(ended: Exclude<RelayEnd, { end: 'interrupted' }>, app: AgentApp, advice: string): Failure {
   if (ended.end === 'replaced') {
-    const message = `${ended.by} now listens to ${app.name} from another \`baton listen\` or \`baton dev\`. An app has only one listener, so this one has ended.`
+    const message = `${ended.by} now listens to ${app.name} from another \`listen\` or \`dev\`. An app has only one listener, so this one has ended.`
     return new Failure(message, { code: 'REPLACED', advice })
   }
-  const check = `Check it with \`baton apps show ${app.id}\`.`
+  const check = `Check it with \`${commandName} apps show ${app.id}\`.`
   return new Failure(`${app.name} was deleted or has another webhook URL now.`, { code: 'ENDED', advice: check })
 }
 

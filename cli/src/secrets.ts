@@ -3,6 +3,7 @@ import { BatonClient, isBatonError, verifyWebhook } from '@baton/sdk'
 import { type Call, text } from './command.ts'
 import { readEnv } from './env-file.ts'
 import { UsageError } from './failure.ts'
+import { commandName } from './origin.ts'
 
 type Which = 'client' | 'webhook'
 type NamedApp = { id: string; name: string }
@@ -11,7 +12,7 @@ const settings: Record<Which, string> = { client: 'CLIENT_SECRET', webhook: 'WEB
 
 /** One line: which secret is wrong, where it is set, and what to do. */
 export const wrongSecret = (which: Which, { id, name }: NamedApp, file = '.env') =>
-  `${settings[which]} in ${file} is not the ${which} secret of ${name}. Run \`baton apps rotate ${which} ${id} --env ${file}\` to get a new one.`
+  `${settings[which]} in ${file} is not the ${which} secret of ${name}. Run \`${commandName} apps rotate ${which} ${id} --env ${file}\` to get a new one.`
 
 /** Whether the service accepts the client secret. Nothing is revoked: the token does not exist. */
 export async function clientSecretWorks(baseUrl: string, client_id: string, client_secret: string) {

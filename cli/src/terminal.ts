@@ -14,6 +14,11 @@ export class Terminal {
     process.stdout.write(`${this.json ? JSON.stringify(value, null, 2) : stripControlCharacters(text)}\n`)
   }
 
+  /** A line of a report that `result` completes. With --json, the result contains all of it. */
+  line(text: string) {
+    if (!this.json) process.stdout.write(`${stripControlCharacters(text)}\n`)
+  }
+
   /** One of several results. With --json one line each, so that they can be read one by one. */
   event(value: object, text: string) {
     process.stdout.write(`${this.json ? JSON.stringify(value) : stripControlCharacters(text)}\n`)

@@ -28,7 +28,7 @@ test('each trigger causes its event', async ({ app, receiver }) => {
   expect(await shell.run(['trigger', 'prompt', '--issue', issue.code, '--text', 'Hello'])).toMatchObject({ code: 0 })
   expect(await deliveredEvents()).toEqual([['prompted', null]])
   const twice = await app.unchanged(() => shell.run(['trigger', 'created', '--issue', issue.code]))
-  expect(twice).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) })
+  expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining(`already delegated`) })
   expect(await shell.run(['trigger', 'stop', '--session', session_id, '--json'])).toMatchObject({ code: 0 })
   expect(await deliveredEvents()).toEqual([['prompted', 'stop']])
   const afterwards = await app.unchanged(() => shell.run(['trigger', 'prompt', '--session', session_id]))
@@ -49,6 +49,18 @@ test('each trigger causes its event', async ({ app, receiver }) => {
   })
 })
 
+test('prints the link of the issue', async ({ app, receiver }) => {
+  const { issue, shell } = await scene(app, receiver)
+  const { url } = issue
+  expect(url).toMatch(/^http/)
+  for (const what of ['created', 'prompt', 'stop', 'mention']) {
+    const ended = await shell.run(['trigger', what, '--issue', issue.code])
+    expect(ended, what).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`\\.\\n${url}\\n$`)) })
+    const json = await shell.run(['trigger', 'mention', '--issue', issue.code, '--json'])
+    expect(json.json().issue_url).toBe(url)
+  }
+})
+
 test('refuses an invalid trigger and changes nothing', async ({ app, receiver }) => {
   const { issue, owner, shell } = await scene(app, receiver)
   await app.installed(owner, { scopes: ['read'], name: 'Reader', webhook: receiver.url })
@@ -62,9 +74,9 @@ test('refuses an invalid trigger and changes nothing', async ({ app, receiver })
     [['trigger'], 2, /missing/],
     [['trigger', 'paint'], 2, /created, mention, prompt, stop, ping/],
     [['trigger', 'created'], 2, /--issue/],
-    [['trigger', 'created', '--issue', issue.code], 1, /No app was given\. In Acme: /],
+    [['trigger', 'created', '--issue', issue.code], 1, /No app was given\. In Acme: .*\n.* as --app/],
     [['trigger', 'created', '--issue', issue.code, '--app', 'Idle'], 1, /not installed/],
-    [['trigger', 'stop', '--issue', issue.code], 1, /has no agent session/],
+    [['trigger', 'stop', '--issue', issue.code], 1, /has no agent session[\s\S]*trigger created --issue iss_/],
     [
       ['trigger', 'created', '--issue', issue.code, '--app', 'Reader'],
       1,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +14,12 @@ export async function temporary(name = 'baton-cli-'): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), name))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   return directory
+}
+
+/** Whether a process exists and has not ended. */
+export async function isAlive(pid: number) {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  return status !== null && !/^\d+ \(.*\) Z/.test(status)
 }
 
 export interface Ended {
@@ -60,6 +66,14 @@ export class Shell {
 
   start(args: string[], options: RunOptions = {}): Running {
     return this.#spawn([process.execPath, bin, ...args], options)
+  }
+
+  /** Runs in a project that has the command as a dependency. */
+  async startWithNpx(args: string[], options: RunOptions = {}): Promise<Running> {
+    const binaries = join(options.cwd ?? this.cwd, 'node_modules', '.bin')
+    await mkdir(binaries, { recursive: true })
+    await symlink(bin, join(binaries, 'baton'))
+    return this.#spawn(['npx', 'baton', ...args], options)
   }
 
   /** Runs at a terminal, provided by `script`; stdout contains both streams. */

@@ -20,7 +20,7 @@ export const errors = {
   FORBIDDEN: { status: 403, message: 'Your role does not allow this.' },
   CSRF_REFUSED: {
     status: 403,
-    message: 'A write with the login cookie must come from the same origin.',
+    message: 'A page can sign in, and write with the login cookie, only at the address of the instance.',
   },
   SESSION_ONLY_ROUTE: {
     status: 403,

@@ -8,7 +8,7 @@ import { auditRoutes } from './audit/routes.ts'
 import { commentRoutes } from './comments/routes.ts'
 import type { Context } from './context.ts'
 import { deleteTeamRoutes } from './delete-team.ts'
-import { docsRoutes } from './docs/routes.ts'
+import { docsRoutes, missingPage } from './docs/routes.ts'
 import { Door } from './http/invoke.ts'
 import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
@@ -71,6 +71,7 @@ export async function createApp(
     metrics,
     resolveCaller: (...args) => resolveCaller(ctx, ...args),
     findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
+    findMissingPage: (request) => (worker ? undefined : missingPage(request)),
     requestTimeoutMs,
   })
   http.addHook('onClose', () => live.stop())

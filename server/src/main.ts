@@ -1,4 +1,4 @@
-import { ConfigError, readConfig, unknownVariables } from './config.ts'
+import { ConfigError, isLoopback, readConfig, unknownVariables } from './config.ts'
 import { createLog } from './log.ts'
 import { type Running, start } from './start.ts'
 
@@ -37,6 +37,9 @@ try {
   console.log(`Baton is ready at ${running.rootUrl}`)
   // The root URL may be the address of a proxy, which has to be told the port.
   if (config.port === 0) console.log(`It listens on port ${running.port} of ${running.host}`)
+  if (!isLoopback(running.host.toLowerCase()) && isLoopback(new URL(running.rootUrl).hostname)) {
+    console.log('Browsers on other machines cannot sign in until BATON_ROOT_URL is the https address that they open')
+  }
   console.log(`The API is described at ${running.baseUrl}/openapi.json`)
   if (demo) console.log(`Sign in to the demo as ${demo.email} with the password ${demo.password}`)
 } catch (error) {

@@ -54,11 +54,12 @@ describe.skipIf(onPostgres)('a service that is not for loopback', { timeout: 300
         const copy = newDataDir()
         cpSync(dir, copy, { recursive: true })
         const service = await start({ BATON_DATA_DIR: copy, ...env })
-        await expect.poll(() => service.output).toContain('Baton is ready')
+        await expect.poll(() => service.output).toContain('The API is described')
         const told = service.output.match(/^.*demo.*$/gm)
         expect(told).toEqual([
           'Disabled 5 demo accounts (@demo.example) and ended their logins, because their passwords are public',
         ])
+        expect(service.output.includes('until BATON_ROOT_URL')).toBe(env === publicHost)
         expect(service.output.indexOf('Disabled')).toBeLessThan(service.output.indexOf('Baton is ready'))
         for (const name of ['ada', 'tomas', 'mei', 'jonas', 'priya']) {
           const login = { ...demo, email: `${name}@demo.example` }
@@ -80,6 +81,7 @@ describe.skipIf(onPostgres)('a service that is not for loopback', { timeout: 300
     async ({ dir, start }) => {
       const service = await start({ BATON_DATA_DIR: dir, ...publicHost })
       await expect(service.call('POST', '/auth/sign-in', demo)).rejects.toThrow('401')
+      await expect.poll(() => service.output).toMatch(/^.*cannot sign in until BATON_ROOT_URL.*$/m)
       expect(await service.call('GET', '/instance')).toMatchObject({ demo: null, sign_up: true })
       await service.call('POST', '/auth/sign-up', ann)
       await expect(service.call('POST', '/auth/sign-up', bob)).rejects.toThrow('403')

@@ -87,3 +87,23 @@ test('a block of code can be copied', async ({ page, context }) => {
     new RegExp(`^claude mcp add --transport http baton ${origin.replace(/localhost|127\.0\.0\.1/, '[\\w.]+')}/mcp$`),
   )
 })
+
+test('a block of code can be copied over plain http, where browsers have no clipboard', async ({
+  page,
+  service,
+  faults,
+}) => {
+  // Browsers ignore some security headers there, and say so.
+  faults.allow(/origin was untrustworthy/)
+  await page.route('http://baton.test/**', async (route) => {
+    const url = route.request().url().replace('http://baton.test', service.url)
+    await route.fulfill({ response: await route.fetch({ url }) })
+  })
+  await page.goto('http://baton.test/docs/mcp')
+  expect(await page.evaluate(() => 'clipboard' in navigator)).toBe(false)
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible()
+  const field = page.getByRole('searchbox')
+  await field.press('ControlOrMeta+v')
+  await expect(field).toHaveValue(/^claude mcp add --transport http baton \S+\/mcp$/)
+})

@@ -27,7 +27,11 @@ test('an empty instance opens on its first account, then shows the first steps',
   await expect(steps.getByRole('link', { name: 'Done: Create a team' })).toBeVisible()
   await expect(steps.getByRole('link', { name: 'To do: Invite people' })).toBeVisible()
 
+  // From now on, only invited people can sign up.
   await page.context().clearCookies()
+  const instance = page.waitForResponse(/\/api\/v1\/instance$/)
   await page.goto('/')
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  expect(await (await instance).json()).toMatchObject({ sign_up: false })
+  await expect(page.getByRole('link', { name: 'Create an account' })).toHaveCount(0)
 })

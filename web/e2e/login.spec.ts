@@ -35,7 +35,10 @@ test('does not redirect to another site after signing in', async ({ page, compan
 })
 
 test('signs up and creates a workspace with the keyboard', async ({ page }) => {
-  await page.goto('/sign-up')
+  await page.goto('/sign-in')
+  await page.getByRole('link', { name: 'Create an account' }).click()
+  await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
+  await page.reload()
   await expect(page.getByRole('heading', { name: 'Create an account' })).toBeVisible()
   const email = `nora-${Date.now()}@example.com`
   keyboardOnly(page)

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { AgentApp } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
-import { allPages, findApp, listApps, pageAt, rotateSecret } from '../apps.ts'
+import { allPages, findNamedApp, listApps, pageAt, rotateSecret } from '../apps.ts'
 import { ask, isInteractive } from '../ask.ts'
 import { account, type Call, type Command, positionals, text } from '../command.ts'
 import { readEnv, updateEnv } from '../env-file.ts'
@@ -9,6 +9,7 @@ import { Failure, UsageError } from '../failure.ts'
 import { indent } from '../help.ts'
 import { install } from '../install.ts'
 import { readManifest } from '../manifest.ts'
+import { commandName } from '../origin.ts'
 import { scopeWords } from '../scope-words.ts'
 import { clientSecretWorks, wrongSecret } from '../secrets.ts'
 import { table } from '../terminal.ts'
@@ -28,7 +29,7 @@ With --env, secrets are written to that file and not shown.
 install approves the app with your login, so you must be an owner or admin. It reads CLIENT_SECRET from --env
 (default: .env) or the environment and stores the tokens in --tokens. At a terminal it shows the requested scopes and
 asks for confirmation, except with --yes or --json.`,
-  example: 'baton apps register manifest.json --env .env',
+  example: 'apps register manifest.json --env .env',
   options: {
     ...account,
     env: { type: 'string', value: 'FILE', about: 'settings file, such as .env' },
@@ -62,7 +63,10 @@ async function list(call: Call) {
     webhook.state,
     listener ? `listener: ${listener.user.name}` : webhook.url,
   ])
-  call.terminal.result(found, rows.length > 0 ? table(rows) : 'No apps. Register one with `baton apps register`.')
+  call.terminal.result(
+    found,
+    rows.length > 0 ? table(rows) : `No apps. Register one with \`${commandName} apps register\`.`,
+  )
 }
 
 async function register(call: Call) {
@@ -95,7 +99,7 @@ const secretLines = (shown: boolean, settings: Record<string, string>) =>
 
 async function show(call: Call) {
   const [named] = positionals(call.args, 'APP?')
-  const app = await findApp(call, await currentAccount(call), named)
+  const app = await findNamedApp(call, await currentAccount(call), named)
   call.terminal.result(app, describe(app))
 }
 
@@ -117,7 +121,7 @@ async function rotate(call: Call) {
   const [which, named] = positionals(call.args, 'client or webhook', 'APP?')
   if (which !== 'client' && which !== 'webhook') throw new UsageError(`${which} must be client or webhook.`)
   const account = await currentAccount(call)
-  const { id, name, client_id } = await findApp(call, account, named)
+  const { id, name, client_id } = await findNamedApp(call, account, named)
   const about = { BATON_URL: account.url, APP_ID: id, CLIENT_ID: client_id }
   const secret = await rotateSecret(account, id, which)
   const shown = await saveSecrets(call, { ...about, ...secret })
@@ -130,7 +134,7 @@ async function rotate(call: Call) {
 async function installApp(call: Call) {
   const [named] = positionals(call.args, 'APP?')
   const account = await currentAccount(call)
-  const app = await findApp(call, account, named)
+  const app = await findNamedApp(call, account, named)
   if (call.values.request) {
     await account.client.requestInstall({ app_id: app.id })
     return call.terminal.result({ app_id: app.id, requested: true }, 'Requested. The managers see it in their inbox.')
@@ -196,7 +200,7 @@ async function findClientSecret(call: Call, app: AgentApp): Promise<string> {
     `The client secret of ${app.name} is missing: CLIENT_SECRET is neither in ${file} nor in the environment.`,
     {
       code: 'NO_CLIENT_SECRET',
-      advice: `If it is lost, run \`baton apps rotate client ${app.id} --env ${file}\`.`,
+      advice: `If it is lost, run \`${commandName} apps rotate client ${app.id} --env ${file}\`.`,
     },
   )
 }

@@ -4,13 +4,14 @@ import { type Account, currentAccount } from '../account.ts'
 import { deliveriesOf, findApp } from '../apps.ts'
 import { account, appOption, type Call, type Command, count, positionals } from '../command.ts'
 import { notFound, UsageError } from '../failure.ts'
+import { commandName } from '../origin.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const deliveries: Command = {
   name: 'deliveries',
   summary: 'list deliveries of an app and their attempts',
   usage: ['[--app APP] [--failed] [--limit N] [--follow]', 'redeliver DELIVERY [--app APP]'],
-  example: 'baton deliveries --app Robot --failed',
+  example: 'deliveries --app Robot --failed',
   options: {
     ...account,
     app: appOption,
@@ -42,7 +43,10 @@ async function redeliver(call: Call) {
   const delivery = await account.client
     .redeliverToApp({ app_id: app.id, delivery_id })
     .catch(notFound(`delivery ${delivery_id} of ${app.name}`))
-  call.terminal.result(delivery, `${delivery_id} will be sent again. See the result with \`baton deliveries\`.`)
+  call.terminal.result(
+    delivery,
+    `${delivery_id} will be sent again. See the result with \`${commandName} deliveries\`.`,
+  )
 }
 
 /** Prints the oldest first, and each again after it has changed. */

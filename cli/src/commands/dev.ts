@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AgentApp } from '@baton/sdk'
@@ -10,6 +12,7 @@ import { Failure } from '../failure.ts'
 import { parseObject, readIfExists } from '../files.ts'
 import { logIn } from '../log-in.ts'
 import { readManifest } from '../manifest.ts'
+import { commandName } from '../origin.ts'
 import { runsTypeScript } from '../project.ts'
 import { ensureInstalled, ensureRegistered } from '../registration.ts'
 import { relay } from '../relay.ts'
@@ -23,7 +26,7 @@ export const dev: Command = {
   usage: ['[--port N] [-- COMMAND …]'],
   about: `Registers the app of manifest.json or updates it, installs it with your login, writes .env, forwards its
 deliveries to localhost, and runs main of package.json, or COMMAND. Restarts it when it ends or a file is saved.`,
-  example: 'baton dev',
+  example: 'dev',
   options: {
     ...account,
     port: { type: 'string', value: 'N', about: 'port of the agent (default: PORT in .env, or 4000)' },
@@ -35,6 +38,7 @@ deliveries to localhost, and runs main of package.json, or COMMAND. Restarts it 
     const command = await commandOf(call, directory)
     const account = await logInIfNeeded(call)
     const { app, settings } = await prepare(call, account, directory)
+    await refuseTakenPort(Number(settings.PORT))
     await runAgent(call, { directory, command, account, app, settings })
   },
 }
@@ -49,7 +53,7 @@ async function commandOf({ rest }: Call, directory: string): Promise<Program> {
   if (typeof main !== 'string') {
     throw new Failure('There is no agent here: package.json has no main.', {
       code: 'NO_AGENT',
-      advice: 'Create one with `baton init my-agent`, then run `baton dev` in its directory.',
+      advice: `Create one with \`${commandName} init my-agent\`, then run \`${commandName} dev\` in its directory.`,
     })
   }
   try {
@@ -103,8 +107,23 @@ async function prepare(call: Call, account: Account, directory: string) {
   return { app, settings }
 }
 
-const replacedAdvice =
-  'The agent has ended too. End the other command and run `baton dev` again; it needs no `baton listen`.'
+/** Otherwise the agent could not start, and its deliveries would go to the program that has the port. */
+async function refuseTakenPort(port: number) {
+  const server = createServer()
+  try {
+    await once(server.listen(port), 'listening')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    throw new Failure(`Port ${port} is used by another program, perhaps by another agent.`, {
+      code: 'PORT_TAKEN',
+      advice: 'End that program, or choose another port with --port.',
+    })
+  } finally {
+    server.close()
+  }
+}
+
+const replacedAdvice = `The agent has ended too. End the other command and run \`${commandName} dev\` again; it needs no \`${commandName} listen\`.`
 
 interface Run {
   directory: string

@@ -4,9 +4,9 @@ import { basename, relative, resolve } from 'node:path'
 import { account, type Call, type Command, type Option, positionals, text } from '../command.ts'
 import { readConfig } from '../config.ts'
 import { Failure, UsageError } from '../failure.ts'
-import { inCheckout, installedFrom } from '../origin.ts'
+import { commandName, inCheckout, installedFrom } from '../origin.ts'
 import { type Example, examples, writeProject } from '../project.ts'
-import { serviceUrl } from '../urls.ts'
+import { defaultUrl, serviceUrl } from '../urls.ts'
 
 export const init: Command = {
   name: 'init',
@@ -14,7 +14,7 @@ export const init: Command = {
   usage: ['DIRECTORY [--ts] [--example triage] [--no-install]'],
   about: `Writes files without overwriting any, and installs the SDK and this command with npm, from the instance of the
 latest login or --url.`,
-  example: 'baton init my-agent',
+  example: 'init my-agent',
   options: {
     example: {
       type: 'string',
@@ -34,9 +34,10 @@ latest login or --url.`,
     const name = nameFrom(text(call, 'name') ?? basename(directory))
     const example = exampleFrom(text(call, 'example'))
     const typescript = call.values.ts === true
-    const sdk = await sourceOf(call, 'sdk')
-    const cli = await sourceOf(call, 'cli')
-    const files = await writeProject(directory, { name, example, typescript, sdk, cli })
+    const url = await instanceUrl(call)
+    const sdk = sourceOf(call, 'sdk', url)
+    const cli = sourceOf(call, 'cli', url)
+    const files = await writeProject(directory, { name, example, typescript, url: url ?? defaultUrl, sdk, cli })
     const install = !call.values['no-install']
     if (install) await npmInstall(call, directory)
     const where = relative(process.cwd(), directory) || '.'
@@ -54,18 +55,22 @@ function exampleFrom(given: string = examples[0]): Example {
   return example
 }
 
+/** The instance of --url, of the latest login, or that this command came from. */
+async function instanceUrl(call: Call): Promise<string | null> {
+  const named = text(call, 'url')
+  return named ? serviceUrl(named) : ((await readConfig()).current ?? installedFrom())
+}
+
 /** Where npm gets a package: the instance serves those of its own version. */
-async function sourceOf(call: Call, part: 'sdk' | 'cli'): Promise<string> {
+function sourceOf(call: Call, part: 'sdk' | 'cli', url: string | null): string {
   const given = absoluteSpec(text(call, part))
   if (given) return given
-  const named = text(call, 'url')
-  const url = named ? serviceUrl(named) : ((await readConfig()).current ?? (await installedFrom()))
   if (url) return `${url}/packages/${part}.tgz`
   const directory = inCheckout(part)
   if (directory) return `file:${directory}`
   throw new Failure('It is not known from which instance to install the SDK.', {
     code: 'NOT_LOGGED_IN',
-    advice: 'Run `baton login` first, or give --url.',
+    advice: `Run \`${commandName} login\` first, or give --url.`,
   })
 }
 

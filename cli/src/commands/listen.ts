@@ -3,6 +3,7 @@ import { currentAccount } from '../account.ts'
 import { findApp } from '../apps.ts'
 import { account, appOption, type Command, positionals, requiredOption } from '../command.ts'
 import { readEnvSync } from '../env-file.ts'
+import { commandName } from '../origin.ts'
 import { relay } from '../relay.ts'
 import { relayFailure, relayOutput } from '../relay-output.ts'
 import { httpUrl } from '../urls.ts'
@@ -13,7 +14,7 @@ export const listen: Command = {
   usage: ['[--app APP] --forward-to URL [--take-over]'],
   about: `Forwards each delivery to the URL, with unchanged headers and bytes, and returns the status. The app's webhook URL
 must be https://listen.invalid/; managers can receive the deliveries of other apps with --take-over.`,
-  example: 'baton listen --app Robot --forward-to http://localhost:4000/webhook',
+  example: 'listen --app Robot --forward-to http://localhost:4000/webhook',
   options: {
     ...account,
     app: appOption,
@@ -34,7 +35,7 @@ must be https://listen.invalid/; managers can receive the deliveries of other ap
     const on = relayOutput(terminal, { app, secret: () => secretOf(app) })
     const ended = await relay({ account, appId: app.id, forwardTo, takeOver, signal, on })
     if (ended.end !== 'interrupted')
-      throw relayFailure(ended, app, 'End the other command and run `baton listen` again.')
+      throw relayFailure(ended, app, `End the other command and run \`${commandName} listen\` again.`)
   },
 }
 

@@ -10,7 +10,7 @@ export const login: Command = {
   summary: 'log in to an instance of Baton, or log out',
   usage: ['[--url URL] [--email E-MAIL] [--workspace NAME]', '--out [--url URL]'],
   about: 'Asks for the password, or reads it from stdin. Stores the login in a file that only you can read.',
-  example: 'baton login --url http://localhost:3000 --email ada@demo.example',
+  example: 'login --url http://localhost:3000 --email ada@demo.example',
   options: {
     ...account,
     email: { type: 'string', value: 'E-MAIL', about: 'your e-mail address' },

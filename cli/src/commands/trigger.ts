@@ -3,6 +3,7 @@ import { type Account, currentAccount } from '../account.ts'
 import { findApp, requireInstallation } from '../apps.ts'
 import { account, appOption, type Call, type Command, positionals, requiredOption, text } from '../command.ts'
 import { Failure, notFound, UsageError } from '../failure.ts'
+import { commandName } from '../origin.ts'
 
 export const trigger: Command = {
   name: 'trigger',
@@ -15,7 +16,7 @@ export const trigger: Command = {
     'ping [--app APP]',
   ],
   about: 'Acts with your login, as in the web app: delegates an issue, writes a comment, stops a session.',
-  example: 'baton trigger created --app Robot --issue ENG-1',
+  example: 'trigger created --app Robot --issue ENG-1',
   options: {
     ...account,
     app: appOption,
@@ -44,7 +45,7 @@ async function created(call: Call) {
   if (before.delegate_id === app_user_id) {
     throw new Failure(`${issue_id} is already delegated to ${app.name}.`, {
       code: 'ALREADY_DELEGATED',
-      advice: 'Write in its session with `baton trigger prompt`, or delegate another issue.',
+      advice: `Write in its session with \`${commandName} trigger prompt --issue ${issue_id}\`, or delegate another issue.`,
     })
   }
   const issue = await client.updateIssue({ issue_id, delegate_id: app_user_id })
@@ -100,10 +101,10 @@ async function ping(call: Call) {
   if (ok) return call.terminal.result(result, `${app.name} answered ${status} within ${duration_ms} ms.`)
   const listenerAdvice = app.listener
     ? ''
-    : ` The app has no listener; start one with \`baton listen --app ${app.id}\`.`
+    : ` The app has no listener; start one with \`${commandName} listen --app ${app.id}\`.`
   throw new Failure(`The ping failed: ${[status, reason].filter((one) => one !== null).join(' ')}.`, {
     code: 'PING_FAILED',
-    advice: `See \`baton deliveries\`, or test the receiver with \`baton doctor\`.${listenerAdvice}`,
+    advice: `See \`${commandName} deliveries\`, or test the receiver with \`${commandName} doctor\`.${listenerAdvice}`,
   })
 }
 
@@ -126,6 +127,6 @@ async function latestSession({ client }: Account, issue_id: string): Promise<Age
   if (latest) return latest
   throw new Failure('The issue has no agent session.', {
     code: 'NO_SESSION',
-    advice: 'Delegate it with `baton trigger created`.',
+    advice: `Delegate it with \`${commandName} trigger created --issue ${issue_id}\`.`,
   })
 }

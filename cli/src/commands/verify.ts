@@ -11,7 +11,7 @@ export const verify: Command = {
   usage: ['--signature HEX [--body FILE] [--secret SECRET | --env FILE]'],
   about: `Reads the body from stdin without --body. The secret is read from --secret, from WEBHOOK_SECRET in the environment,
 or from WEBHOOK_SECRET in --env (default: .env). Other users of this machine can see the value of --secret.`,
-  example: 'baton verify --body delivery.json --signature 5f2c…',
+  example: 'verify --body delivery.json --signature 5f2c…',
   options: {
     signature: { type: 'string', value: 'HEX', about: 'value of the Svc-Signature header' },
     body: { type: 'string', value: 'FILE', about: 'file with the raw body' },

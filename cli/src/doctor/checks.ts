@@ -139,7 +139,7 @@ function mustAccept(
   return {
     name,
     title,
-    needs: [],
+    needs: ['valid'],
     async run(to) {
       const answers = await sendAll(to)
       const [first, second] = answers as [Answer, Answer?]

@@ -1,12 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { type AgentApp, BatonClient, fileTokens, isBatonError } from '@baton/sdk'
+import { type AgentApp, BatonClient, envTokens, fileTokens, isBatonError } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
 import { installationOf, listenUrl } from '../apps.ts'
 import { type Call, text } from '../command.ts'
 import { readEnv, type Settings } from '../env-file.ts'
 import { explain, Failure } from '../failure.ts'
+import { commandName } from '../origin.ts'
 import { relay } from '../relay.ts'
 import { clientSecretWorks, isSignedWith, wrongSecret } from '../secrets.ts'
 import { version } from '../version.ts'
@@ -52,7 +53,7 @@ async function checkLogin(call: Call, { BATON_URL }: Settings): Promise<{ findin
     return { finding: right('login', `${account.email} at ${account.url}, in ${account.workspace.name}`), account }
   } catch (error) {
     if (!(error instanceof Failure) && !isBatonError(error)) throw error
-    const { message, advice } = explain(error, 'baton doctor')
+    const { message, advice } = explain(error, `${commandName} doctor`)
     return { finding: wrong('login', message, advice) }
   }
 }
@@ -95,7 +96,7 @@ async function findOwnApp({ client, workspace }: Account, { APP_ID }: Settings):
     return wrong(
       'app',
       `${APP_ID} does not exist in ${workspace.name}`,
-      'Run `baton dev` to register it again, or log in to the workspace that has it.',
+      `Run \`${commandName} dev\` to register it again, or log in to the workspace that has it.`,
     )
   }
 }
@@ -122,10 +123,14 @@ async function checkWebhook(call: Call, account: Account, app: AgentApp, setting
     if (ok) return right(name, `the agent answered ${status} to a signed ping`)
     if (status === 401) return wrong(name, wrongSecret('webhook', app, file), null)
     const detail = `the agent did not accept a ping: ${status ?? reason}`
-    return wrong('webhook', detail, 'See `baton deliveries`, or test it with `baton doctor --url URL`.')
+    return wrong(
+      'webhook',
+      detail,
+      `See \`${commandName} deliveries\`, or test it with \`${commandName} doctor --url URL\`.`,
+    )
   } catch (error) {
     if (!isBatonError(error) && !(error instanceof Failure)) throw error
-    return unknown(name, explain(error, 'baton doctor').message)
+    return unknown(name, explain(error, `${commandName} doctor`).message)
   }
 }
 
@@ -157,7 +162,7 @@ async function ownPingIsSignedWith(secret: string, call: Call, account: Account,
 }
 
 async function* checkInstallation(account: Account, app: AgentApp, settings: Settings): AsyncGenerator<SetupFinding> {
-  const again = 'Run `baton dev`, or `baton apps install`.'
+  const again = `Run \`${commandName} dev\`, or \`${commandName} apps install\`.`
   const installation = await installationOf(account, app.id)
   if (!installation)
     return yield wrong('installation', `${app.name} is not installed in ${account.workspace.name}`, again)
@@ -166,12 +171,13 @@ async function* checkInstallation(account: Account, app: AgentApp, settings: Set
   yield missing.length > 0
     ? wrong('installation', `it lacks the scopes ${missing.join(', ')}`, again)
     : right('installation', `${installation.id}, for ${teams}`)
-  yield await checkTokens(account, installation.id, settings.TOKENS ?? './tokens', again)
+  yield await checkTokens(account, installation.id, settings, again)
 }
 
 /** Refreshes nothing: a running agent may be doing that, and a refresh token works once. */
-async function checkTokens({ url }: Account, installationId: string, directory: string, again: string) {
-  const tokens = await fileTokens(directory)
+async function checkTokens({ url }: Account, installationId: string, settings: Settings, again: string) {
+  const directory = settings.TOKENS ?? './tokens'
+  const tokens = await envTokens(fileTokens(directory), settings)
     .get(installationId)
     .catch((error: Error) => wrong('tokens', error.message, again))
   if (!tokens) return wrong('tokens', `${directory} has none for ${installationId}`, again)

@@ -26,6 +26,8 @@ export interface Library {
   llms: string
   style: string
   script: string
+  /** The page for an address without a page. */
+  missing: string
   /** The page of results for a text. */
   search(query: string): string
 }
@@ -66,6 +68,7 @@ function readLibrary(): Library {
     llms: llmsOf(groups),
     style: fontFace() + read('docs/style.css'),
     script: read('docs/docs.js'),
+    missing: pageHtml({ title: 'Page not found', body: missingBody, current: '', groups }),
     search(query) {
       searchIndex ??= new SearchIndex(ordered)
       const body = searchBody(query, wordsOf(query), searchIndex.find(query))
@@ -73,6 +76,10 @@ function readLibrary(): Library {
     },
   }
 }
+
+const missingBody = `<h1>Page not found</h1>
+<p>The documentation has no page at this address. Search for it, or start at the <a href="/docs">overview</a>.</p>
+`
 
 type Text = Pick<Page, 'name' | 'title' | 'line' | 'markdown'>
 interface TextGroup extends Group {

@@ -1,5 +1,5 @@
 import { escapeHtml, type Heading } from './markdown.ts'
-import type { Result } from './search.ts'
+import { beginningOf, type Result } from './search.ts'
 
 export interface PageLink {
   name: string
@@ -110,7 +110,7 @@ const resultHtml = ({ href, title, heading, excerpt }: Result, words: string[]) 
 
 /** Escapes the text and marks the words in it. */
 function marked(text: string, words: string[]): string {
-  const pattern = new RegExp(`(${words.join('|')})`, 'giu')
+  const pattern = new RegExp(`(${words.map(beginningOf).join('|')})`, 'giu')
   return text
     .split(pattern)
     .map((part, index) => (index % 2 === 1 ? `<mark>${escapeHtml(part)}</mark>` : escapeHtml(part)))

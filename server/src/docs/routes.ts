@@ -2,6 +2,7 @@ import { api, limits } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { found } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
+import type { FindPage } from '../http/web-page.ts'
 import { openLibrary } from './library.ts'
 import { sampleUrl } from './samples.ts'
 
@@ -44,3 +45,12 @@ export const docsRoutes = [
 
   route(api.getLlmsText, ({ ctx }) => typed('text/plain', withAddress(openLibrary().llms, ctx.config))),
 ]
+
+/** The response to a browser for a page that does not exist. `/docs/` is another spelling of `/docs`. */
+export const missingPage: FindPage = ({ method, path, accept }) => {
+  if (method !== 'GET' && method !== 'HEAD') return undefined
+  if (path === '/docs/') return { status: 308, headers: { location: '/docs' }, body: Buffer.alloc(0) }
+  if (!path.startsWith('/docs/') || !accept.includes('text/html')) return undefined
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'accept' }
+  return { status: 404, headers, body: Buffer.from(openLibrary().missing) }
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test as pure } from 'vitest'
 import { test } from '../../test/harness.ts'
+import { searchBody } from './page.ts'
 import { SearchIndex, wordsOf } from './search.ts'
 
 const index = new SearchIndex([
@@ -25,6 +26,19 @@ describe('the search', () => {
       heading: 'Webhooks',
       excerpt: 'They send events.',
     })
+  })
+
+  pure('matches whole words and their beginnings, not the inside of words', () => {
+    const index = new SearchIndex([
+      { name: 'a', title: 'A', markdown: '# A\n\nA mapping of keys.' },
+      { name: 'b', title: 'B', markdown: '# B\n\nPings and a shopping list.' },
+      { name: 'c', title: 'C', markdown: '# C\n\nSend a ping with webhook_id.' },
+    ])
+    expect(index.find('ping').map(({ href }) => href)).toEqual(['/docs/c', '/docs/b'])
+    expect(index.find('id').map(({ href }) => href)).toEqual(['/docs/c'])
+    expect(index.find('webhook_id')).toHaveLength(1)
+    const marked = searchBody('ping', ['ping'], index.find('ping'))
+    expect(marked).toContain('<mark>Ping</mark>s and a shopping list.')
   })
 
   pure('takes at most eight words, whatever is typed', () => {

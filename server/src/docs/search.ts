@@ -35,7 +35,7 @@ export class SearchIndex {
 
   /** The best sections that contain every word, or its beginning. */
   find(query: string): Result[] {
-    const words = wordsOf(query)
+    const words = wordsOf(query).map(patternsOf)
     if (words.length === 0) return []
     return this.#sections
       .map((section) => ({ section, score: scoreOf(section, words) }))
@@ -53,6 +53,16 @@ export class SearchIndex {
 
 export const wordsOf = (query: string): string[] =>
   [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [])].slice(0, mostWords)
+
+/** A pattern for words that begin with this one: "ping" is found in "pings", but not in "mapping". */
+export const beginningOf = (word: string) => `(?<![\\p{L}\\p{N}])${word}`
+
+const patternsOf = (text: string) => ({
+  text,
+  beginning: new RegExp(beginningOf(text), 'u'),
+  whole: new RegExp(`${beginningOf(text)}(?![\\p{L}\\p{N}])`, 'u'),
+})
+type Word = ReturnType<typeof patternsOf>
 
 /** A page before its first heading is a section too, with the title as its heading. */
 function sectionsOf({ name, title, markdown }: { name: string; title: string; markdown: string }): Section[] {
@@ -87,9 +97,9 @@ function sectionsOf({ name, title, markdown }: { name: string; title: string; ma
   return sections
 }
 
-/** 0 if a word is missing. A word in the heading counts most, at the beginning of a word more than inside one. */
-function scoreOf({ lowerTitle, lowerHeading, lowerText, anchor }: Section, words: string[]): number {
-  let score = lowerHeading === words.join(' ') ? 100 : 0
+/** 0 if a word is missing. A word in the heading counts most. */
+function scoreOf({ lowerTitle, lowerHeading, lowerText, anchor }: Section, words: Word[]): number {
+  let score = lowerHeading === words.map(({ text }) => text).join(' ') ? 100 : 0
   for (const word of words) {
     const found = 40 * matchOf(lowerHeading, word) + 15 * matchOf(lowerTitle, word) + 4 * matchOf(lowerText, word)
     if (found === 0) return 0
@@ -99,19 +109,15 @@ function scoreOf({ lowerTitle, lowerHeading, lowerText, anchor }: Section, words
   return anchor === '' ? score * 1.2 : score
 }
 
-/** 2 at the beginning of a word, 1 inside a word, 0 if absent. */
-function matchOf(text: string, word: string): number {
-  const at = text.indexOf(word)
-  if (at < 0) return 0
-  for (let next = at; next >= 0; next = text.indexOf(word, next + 1)) {
-    if (next === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(next - 1))) return 2
-  }
-  return 1
-}
+/** 2 for the whole word, 1 for the beginning of a longer one, 0 if absent. */
+const matchOf = (text: string, { beginning, whole }: Word) => (whole.test(text) ? 2 : beginning.test(text) ? 1 : 0)
 
 /** The text around the first word found. */
-function excerptOf({ text, lowerText }: Section, words: string[]): string {
-  const first = Math.min(...words.map((word) => lowerText.indexOf(word)).filter((at) => at >= 0), text.length)
+function excerptOf({ text, lowerText }: Section, words: Word[]): string {
+  const first = Math.min(
+    ...words.map(({ beginning }) => lowerText.search(beginning)).filter((at) => at >= 0),
+    text.length,
+  )
   const from = first >= text.length ? 0 : Math.max(0, text.lastIndexOf(' ', Math.max(0, first - 40)) + 1)
   const excerpt = text.slice(from, from + excerptLength)
   const whole = from + excerptLength >= text.length ? excerpt : excerpt.slice(0, excerpt.lastIndexOf(' '))

@@ -55,6 +55,8 @@ interface Parts {
   metrics: Metrics
   resolveCaller: ResolveCaller
   findPage: FindPage
+  /** In place of a 404, for people: without it they would see JSON. */
+  findMissingPage: FindPage
   /** How long a request may take to arrive, from its connection or the end of the one before. */
   requestTimeoutMs?: number | undefined
 }
@@ -127,7 +129,8 @@ function addParsers(app: FastifyInstance) {
   })
 }
 
-function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, resolveCaller }: Parts, drain: Drain) {
+function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
+  const { ctx, operations, metrics, findPage, findMissingPage, resolveCaller } = parts
   const known = operations.map((operation) => ({
     pattern: new RegExp(`^${urlOf(operation).replace(/:\w+/g, '[^/]+')}$`),
     methods: methodsOf(operation.route),
@@ -167,10 +170,17 @@ function addHooks(app: FastifyInstance, { ctx, operations, metrics, findPage, re
       ...callerIds(request.caller),
     })
   })
-  app.setErrorHandler((error: FastifyError, request, reply) => sendError(ctx, request, reply, error))
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const isMissing = error instanceof ApiError && error.status === 404
+    const page = isMissing ? findMissingPage(pageRequest(request)) : undefined
+    return page ? sendPage(reply, page) : sendError(ctx, request, reply, error)
+  })
   // Anything that is not a page was refused in onRequest.
-  app.setNotFoundHandler(({ page }, reply) => page && reply.code(200).headers(page.headers).send(page.body))
+  app.setNotFoundHandler(({ page }, reply) => page && sendPage(reply, page))
 }
+
+const sendPage = (reply: FastifyReply, { status = 200, headers, body }: Page) =>
+  reply.code(status).headers(headers).send(body)
 
 /** Two hosts are refused, because a proxy in front may have checked the other one. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage) {

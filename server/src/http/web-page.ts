@@ -10,11 +10,13 @@ export interface PageRequest {
 }
 
 export interface Page {
+  /** 200 if omitted. */
+  status?: number
   body: Buffer
   headers: Record<string, string>
 }
 
-/** The response for a path without an operation. */
+/** The response for a path without an operation, or in place of a 404 of an operation. */
 export type FindPage = (request: PageRequest) => Page | undefined
 
 export const pageRequest = ({ method, url, headers }: FastifyRequest): PageRequest => ({

@@ -1,6 +1,6 @@
 import { limits, type Role } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
-import { isLoopback } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
@@ -9,6 +9,7 @@ import { ApiError } from '../http/errors.ts'
 import type { Counted } from '../http/rate-window.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
+import { isOwnOrigin, otherOrigin } from './origin.ts'
 import { lastUseGrainMs, resolveToken } from './tokens.ts'
 
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
@@ -21,7 +22,7 @@ export async function resolveCaller(
 ): ReturnType<ResolveCaller> {
   const bearer = bearerOf(credentials.authorization)
   if (bearer?.startsWith('svc_at_')) return resolveToken(ctx, bearer, credentials.workspaceId, counted)
-  const token = bearer ?? cookieOf(credentials, ctx.config.rootUrl)
+  const token = bearer ?? cookieOf(credentials, ctx.config)
   if (token === undefined) return { caller: { kind: 'anonymous' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
   return resolveLogin(ctx, credentials, token, bearer === undefined)
@@ -83,22 +84,9 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 /** Browsers send the cookie automatically, so a write must prove that it comes from our origin (login.csrf-*). */
-function cookieOf({ cookie, writes, origin, fetchSite }: Credentials, rootUrl: string): string | undefined {
+function cookieOf({ cookie, writes, origin, fetchSite }: Credentials, config: Config): string | undefined {
   if (!cookie || !writes) return cookie || undefined
-  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : isOwnOrigin(origin, rootUrl)
-  if (!sameOrigin) throw new ApiError('CSRF_REFUSED')
+  const sameOrigin = origin === undefined ? fetchSite === 'same-origin' : isOwnOrigin(origin, config)
+  if (!sameOrigin) throw otherOrigin(config)
   return cookie
-}
-
-/** On a loopback address, localhost, 127.0.0.1 and [::1] count as the same origin. */
-function isOwnOrigin(origin: string, rootUrl: string): boolean {
-  if (origin === rootUrl) return true
-  if (!URL.canParse(origin)) return false
-  const [sent, own] = [new URL(origin), new URL(rootUrl)]
-  return (
-    [sent, own].every(({ hostname }) => isLoopback(hostname)) &&
-    sent.origin === origin &&
-    sent.protocol === own.protocol &&
-    sent.port === own.port
-  )
 }

@@ -129,8 +129,31 @@ describe('the cookie', () => {
       const browser = app.anonymous.with({ cookie: `baton_session=${token}`, ...headers })
       const response = await app.unchanged(() => browser.post('/workspaces', { name: 'Forged' }))
       expect(response).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })
+      const { rootUrl } = app.ctx.config
+      expect(response.body.message).toMatch(`This instance expects its pages at ${rootUrl}.`)
+      expect(response.body.message).toMatch('the operator sets BATON_ROOT_URL')
     })
   }
+
+  test('refuses sign-up and sign-in by a page of another origin, before an account is half-way usable', async ({
+    app,
+  }) => {
+    const { user } = await app.person()
+    const page = app.anonymous.with({ origin: 'http://192.168.1.5:3000' })
+    const newcomer = { email: 'newcomer@example.com', password: 'a password', name: 'New' }
+    for (const [path, body] of [
+      ['/auth/sign-up', newcomer],
+      ['/auth/sign-in', { email: user.email, password: newcomer.password }],
+    ] as const) {
+      const response = await app.unchanged(() => page.post(path, body))
+      expect(response).toMatchObject({ status: 403, body: { code: 'CSRF_REFUSED' } })
+      expect(response.body.message).toContain(app.ctx.config.rootUrl)
+      expect(response.headers.get('set-cookie')).toBeNull()
+    }
+    const { rootUrl } = app.ctx.config
+    const own = app.anonymous.with({ origin: rootUrl.replace('localhost', '127.0.0.1') })
+    expect((await own.post('/auth/sign-up', newcomer)).status).toBe(201)
+  })
 
   test(
     'accepts writes from our own origin, and any read',

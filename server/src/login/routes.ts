@@ -7,13 +7,21 @@ import { notFound } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
 import { endLogin } from './logins.ts'
+import { refuseOtherOrigin } from './origin.ts'
 import { changePassword, signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
 
 export const loginRoutes = [
-  route(api.signUp, async ({ ctx, address, body }) => withCookie(ctx.config, await signUp(ctx, address, body))),
+  // Both refuse a page at another address: with its cookie it could not write afterwards.
+  route(api.signUp, async ({ ctx, address, body, headers }) => {
+    refuseOtherOrigin(headers.origin, ctx.config)
+    return withCookie(ctx.config, await signUp(ctx, address, body))
+  }),
 
-  route(api.signIn, async ({ ctx, address, body }) => withCookie(ctx.config, await signIn(ctx, address, body))),
+  route(api.signIn, async ({ ctx, address, body, headers }) => {
+    refuseOtherOrigin(headers.origin, ctx.config)
+    return withCookie(ctx.config, await signIn(ctx, address, body))
+  }),
 
   route(api.signOut, async ({ ctx, caller }) => {
     await endLogin(ctx.db, caller.tokenHash)

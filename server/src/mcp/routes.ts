@@ -1,7 +1,7 @@
 import { api } from '@baton/protocol'
-import { ApiError } from '../http/errors.ts'
 import type { Door } from '../http/invoke.ts'
 import { type Call, Reply, route } from '../http/route.ts'
+import { refuseOtherOrigin } from '../login/origin.ts'
 import { callTool } from '../tools/call.ts'
 import { exchange } from './exchange.ts'
 import { createServer } from './server.ts'
@@ -9,7 +9,8 @@ import { createServer } from './server.ts'
 export const mcpRoutes = (door: () => Door) => [route(api.callMcp, (call) => answer(door(), call))]
 
 async function answer(door: Door, { ctx, caller, body: message, headers, address }: Call<typeof api.callMcp>) {
-  refuseOtherOrigin(headers.origin, ctx.config.rootUrl)
+  // Also with a bearer token, to prevent DNS rebinding.
+  refuseOtherOrigin(headers.origin, ctx.config)
   let failure: unknown
   const server = createServer(caller.kind, (tool) =>
     callTool(ctx, door, caller, tool, argumentsOf(message), address).catch((error) => {
@@ -26,9 +27,3 @@ async function answer(door: Door, { ctx, caller, body: message, headers, address
 /** Taken from the raw message, because the protocol library's schema drops a key named __proto__. */
 const argumentsOf = (message: unknown) =>
   (message as { params: { arguments?: Record<string, unknown> } }).params.arguments ?? {}
-
-/** Protects against DNS rebinding and other cross-origin pages. */
-function refuseOtherOrigin(origin: string | string[] | undefined, rootUrl: string) {
-  if (origin === undefined || origin === rootUrl) return
-  throw new ApiError('CSRF_REFUSED', {}, { message: 'Requests from pages of another origin are not allowed.' })
-}

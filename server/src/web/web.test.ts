@@ -180,8 +180,6 @@ describe('the page', () => {
       ['/api', 404],
       ['/api/v1/auth/sign-in', 405],
       ['/mcp', 405],
-      ['/docs/nothing', 404],
-      ['/docs/a/b', 404],
       ['/metrics/x', 404],
       ['/healthz/', 404],
       ['/readyz/x', 404],
@@ -193,6 +191,21 @@ describe('the page', () => {
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
       expect(answer.body.toString()).toContain('"code"')
     }
+    for (const path of ['/docs/nothing', '/docs/reference/nothing', '/docs/a/b/c', '/docs/api/']) {
+      const missing = await ask(web, path, html)
+      expect({ path, status: missing.status, type: missing.headers['content-type'] }).toEqual({
+        path,
+        status: 404,
+        type: 'text/html; charset=utf-8',
+      })
+      expect(missing.body.toString()).toMatch(/<title>Page not found[\s\S]*<a href="\/docs\/api"/)
+      expect((await ask(web, path, html, 'HEAD')).status).toBe(404)
+      const json = await ask(web, path)
+      expect(json.headers['content-type']).toBe('application/json; charset=utf-8')
+      expect(JSON.parse(json.body.toString()).code).toMatch(/_NOT_FOUND$/)
+    }
+    expect(await ask(web, '/docs/', html)).toMatchObject({ status: 308, headers: { location: '/docs' } })
+    expect((await ask(web, '/docs/nothing', html, 'POST')).status).toBe(405)
     const docs = await ask(web, '/docs', html)
     expect(docs.headers).toMatchObject({
       'content-security-policy': "default-src 'self';frame-ancestors 'none';base-uri 'none';object-src 'none'",

@@ -15,7 +15,7 @@ export function SignInScreen() {
   const { next } = useSearch({ from: '/sign-in' })
   const invitation = invitationIn(next)
   const invited = useInvitation(invitation?.token).data
-  const { demo, needs_first_account } = useQuery(instanceQuery).data ?? {}
+  const { demo, needs_first_account, sign_up } = useQuery(instanceQuery).data ?? {}
   const [typed, setEmail] = useState<string | null>(null)
   const email = typed ?? (invitation?.email || invited?.email || '')
   const [password, setPassword] = useState('')
@@ -36,12 +36,14 @@ export function SignInScreen() {
           : 'A work tracker whose teammates include agents.'
       }
       footer={
-        <div className="flex items-center justify-between gap-3">
-          New to Baton?
-          <Link to="/sign-up" search={{ next }} hash className={buttonClass()}>
-            Create an account
-          </Link>
-        </div>
+        (sign_up || invitation) && (
+          <div className="flex items-center justify-between gap-3">
+            New to Baton?
+            <Link to="/sign-up" search={{ next }} hash className={buttonClass()}>
+              Create an account
+            </Link>
+          </div>
+        )
       }
     >
       {demo && (
