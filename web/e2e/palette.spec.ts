@@ -47,6 +47,34 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await expect(page.getByText('No results for “own lintel”.')).toBeVisible()
 })
 
+test('a comment of the open issue scrolls into view, and the page around it stays in place', async ({
+  page,
+  company,
+}) => {
+  const { owner, issues } = company
+  const [door, hinges] = issues
+  const say = (text: string) => owner.api.createComment({ target_type: 'issue', target_id: door.id, text })
+  const first = await say('Check the lintel first.')
+  for (let index = 0; index < 12; index++) await say('A long discussion.\n\n'.repeat(4))
+  await signedIn(page, owner)
+  await page.goto(`/issue/${door.code}`)
+  const last = await say(`The threshold comes last, see [${hinges.code}](${hinges.url}).`)
+  const header = page.getByRole('main').locator('header').first()
+  const before = await header.boundingBox()
+  for (const [words, { id }] of [
+    ['threshold', last],
+    ['lintel', first],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(words)
+    await page.getByRole('option', { name: new RegExp(words) }).click()
+    await expect(page).toHaveURL(new RegExp(`#comment-${id}$`))
+    await expect(page.locator(`#comment-${id}`)).toBeInViewport({ ratio: 1 })
+    expect(await header.boundingBox()).toEqual(before)
+    expect(await page.evaluate(() => [document.scrollingElement?.scrollTop, document.body.scrollTop])).toEqual([0, 0])
+  }
+})
+
 test('the palette opens with the commands of the screen, each once and with an icon', async ({ page, company }) => {
   const { owner, issues } = company
   await owner.api.createView({ name: 'Ready', query: 'status=todo' })
