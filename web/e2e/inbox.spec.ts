@@ -18,13 +18,14 @@ async function fillInbox(
   { owner, admin, issues }: Company,
   robot: { userId: string; session: () => Promise<AgentSession> },
 ) {
-  const [first, second, third] = issues
+  const [first, second, third, fourth] = issues
   await owner.api.updateIssue({ issue_id: third.id, assignee_id: admin.id })
   const text = `@[${admin.name}](${admin.id}) look`
   const comment = await owner.api.createComment({ target_type: 'issue', target_id: first.id, text })
+  await admin.api.updateIssue({ issue_id: fourth.id, delegate_id: robot.userId })
+  await (await robot.session()).respond('Done.')
   await admin.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
   const session = await robot.session()
-  await session.respond('Done.')
   await session.elicit('Which door?')
   return { comment, session }
 }
@@ -43,7 +44,7 @@ test('notifications arrive live and open the page they are about', async ({ page
   const rows = page.getByRole('list', { name: 'Inbox' }).getByRole('listitem')
   await expect(rows).toHaveCount(4)
   await expect(rows.nth(0)).toContainText('Unread.ENG-2Oil the hingesFixer needs your answer')
-  await expect(rows.nth(1)).toContainText('Unread.ENG-2Oil the hingesFixer finished')
+  await expect(rows.nth(1)).toContainText('Unread.ENG-4Order new screwsFixer finished')
   await expect(rows.nth(2)).toContainText('Unread.ENG-1The door sticksOlive Owner mentioned you')
   await expect(rows.nth(3)).toContainText('Unread.ENG-3Measure the frameOlive Owner assigned it to you')
   await expect(page.getByRole('link', { name: 'Inbox 4 unread' })).toBeVisible()
@@ -59,7 +60,7 @@ test('notifications arrive live and open the page they are about', async ({ page
   await expect(page.getByLabel('Your answer to Fixer')).toBeFocused()
 
   // Opening an issue from elsewhere also marks its notifications as read.
-  await page.goto('/issue/ENG-2')
+  await page.goto('/issue/ENG-4')
   await expect(page.getByRole('link', { name: 'Inbox 1 unread' })).toBeVisible()
   await expect.poll(() => unreadOf(company.admin)).toBe(1)
 })
