@@ -17,6 +17,7 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   })
   const hidden = await owner.api.createIssue({ title: 'Not for others', personal: true })
   await owner.api.createComment({ target_type: 'issue', target_id: hidden.id, text: 'My own lintel' })
+  await company.admin.api.updateAccount({ display_name: 'Amélie Öz' })
   await signedIn(page, member)
   await page.goto('/issues')
   await rowOf(page, door.title).waitFor()
@@ -36,7 +37,9 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await go('lintel', 'The lintel squeaks in winter. Mona Member · ENG-1', new RegExp(`#comment-${comment.id}$`))
   await expect(page.locator(`#comment-${comment.id}`)).toBeInViewport()
   await go(project.title.toLowerCase(), project.title, new RegExp(`/project/${project.id}$`))
-  await go('amir', 'Amir Admin Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
+  await go('ameli', 'Amélie Öz Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
+  await go('engin', 'Engineering ENG issues', /\/issues\?team=ENG$/)
+  await go('settings cycl', 'Cycles', /\/settings\/cycles$/)
   await go('fixer', 'Fixer Sessions', new RegExp(`/agents\\?agent=${robot.userId}`))
   await go(door.title.toLowerCase(), /^ENG-1/, /\/issue\/ENG-1$/)
   // The view is private to its owner, and so is the issue of the other comment.
