@@ -29,8 +29,7 @@ export function FormFields({ draft, change, directory, errors }: Props) {
   const labelled = [{ key: 'description', label: 'Description' }, ...formFields]
   return (
     <div className="space-y-1.5">
-      {/* One row where the dialog has its full width: long values are shortened. */}
-      <div className="flex flex-wrap gap-1.5 lg:flex-nowrap">
+      <div className="flex flex-wrap gap-1.5">
         {shown.map((field) => (
           <MenuButton
             key={field.id}
