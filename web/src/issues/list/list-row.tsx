@@ -3,6 +3,7 @@ import { Box, CheckSquare, Square } from 'lucide-react'
 import { type CSSProperties, memo } from 'react'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { PrivateMark } from '../../ui/private-mark.tsx'
 import { timeAgo } from '../../ui/time.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
@@ -164,6 +165,7 @@ const TitleCell = ({ issue, editing, onEdited }: { issue: Issue; editing: boolea
         {issue.title}
       </a>
     )}
+    {issue.personal && <PrivateMark />}
   </Cell>
 )
 
