@@ -137,7 +137,7 @@ function Row({ entry }: { entry: InboxEntry }) {
           </span>
           <span className="min-w-0 truncate text-ink-2">{sentenceOf(entry)}</span>
         </span>
-        <Time at={entry.created_at} className="min-w-14 shrink-0 text-right text-xs text-ink-3" />
+        <Time at={entry.created_at} className="min-w-24 shrink-0 text-right text-xs text-ink-3" />
       </Link>
       <IconButton
         label={isRead ? 'Mark as unread' : 'Mark as read'}

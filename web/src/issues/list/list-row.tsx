@@ -97,7 +97,7 @@ function OneLine({ row: { issue }, width, directory, session, selected, editing,
         <AssigneeButton issue={issue} directory={directory} className={cx(button, 'text-ink-3')} />
       </Cell>
       {width === 'wide' && (
-        <Cell className={cx(cell, 'w-14 justify-end text-xs text-ink-3 tabular')}>
+        <Cell className={cx(cell, 'w-24 justify-end text-xs text-ink-3 tabular')}>
           <time dateTime={issue.updated_at}>{timeAgo(issue.updated_at)}</time>
         </Cell>
       )}
