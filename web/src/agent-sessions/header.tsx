@@ -91,7 +91,7 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   const commands: Command[] = [
     {
       id: `session.stop.${session.id}`,
-      title: `Stop ${agent}`,
+      title: `Stop ${isolated(agent)}`,
       section: 'Agent session',
       keys: 'mod+.',
       evenWhileTyping: true,

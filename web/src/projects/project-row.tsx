@@ -54,7 +54,7 @@ export function ProjectRow({ project, count, withStatus }: Props) {
         </span>
         <span className="flex w-32 shrink-0 max-md:order-1 max-md:w-24">
           {project.progress !== null && (
-            <Progress percent={project.progress} label={`Progress of ${project.title}`} className="w-full" />
+            <Progress percent={project.progress} label={`Progress of ${isolated(project.title)}`} className="w-full" />
           )}
         </span>
         <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:order-1 max-md:w-auto">
