@@ -39,7 +39,7 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await go(project.title.toLowerCase(), project.title, new RegExp(`/project/${project.id}$`))
   await go('ameli', 'Amélie Öz Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
   await go('engin', 'Engineering ENG issues', /\/issues\?team=ENG$/)
-  await go('settings cycl', 'Cycles', /\/settings\/cycles$/)
+  await go('settings cycl', 'Cycle settings', /\/settings\/cycles$/)
   await go('fixer', 'Fixer Sessions', new RegExp(`/agents\\?agent=${robot.userId}`))
   await go(door.title.toLowerCase(), /^ENG-1/, /\/issue\/ENG-1$/)
   // The view is private to its owner, and so is the issue of the other comment.
