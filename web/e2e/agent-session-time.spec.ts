@@ -119,3 +119,39 @@ test('a long session shows its end first, and earlier entries on request', async
   await expect(page.getByText('step · 0', { exact: true })).toBeAttached()
   await expect(page.getByText('step · 60', { exact: true })).toBeInViewport()
 })
+
+test('a finished session has no Stop; the shortcut stops the only one that works', async ({ page, company, agent }) => {
+  const [fixer, painter] = [await agent({ name: 'Fixer' }), await agent({ name: 'Painter' })]
+  const [issue] = company.issues
+  const { member } = company
+  const ask = (name: string, id: string) =>
+    member.api.createComment({ target_type: 'issue', target_id: issue.id, text: `@[${name}](${id}) look` })
+  await ask('Fixer', fixer.userId)
+  await ask('Painter', painter.userId)
+  const [fixing, painting] = [await fixer.session(), await painter.session()]
+  await fixing.thought('On it.')
+  await painting.thought('On it too.')
+  await signedIn(page, member)
+  await page.goto(`/issue/${issue.code}`)
+  const cardOf = (name: string) => page.getByRole('region', { name: `Session of ${name}` })
+  const stopOf = (name: string) => cardOf(name).getByRole('button', { name: 'Stop' })
+  await expect(stopOf('Fixer')).toBeVisible()
+  await expect(stopOf('Painter').locator('svg')).toHaveAttribute('fill', 'currentColor')
+  await page.keyboard.press('Control+.')
+  await expect(page.getByText('Several sessions can be stopped.')).toBeVisible()
+
+  await fixing.respond('The hinge is bent.')
+  await expect(stopOf('Fixer')).toHaveCount(0)
+  await page.keyboard.press('Control+.')
+  await (await painter.stop()).respond('Left as it was.')
+  await expect(cardOf('Painter')).toContainText('Stopped. This session is closed.')
+  await page.keyboard.press('Control+.')
+  await expect(cardOf('Fixer')).toContainText('Done')
+  await expect(cardOf('Fixer')).toContainText('The hinge is bent.')
+
+  // Ended over the API, the session still shows its answer.
+  await member.api.stopAgentSession({ session_id: fixing.id })
+  await (await fixer.stop()).respond('Closed.')
+  await expect(cardOf('Fixer')).toContainText('Stopped. This session is closed.')
+  await expect(cardOf('Fixer')).toContainText('The hinge is bent.')
+})

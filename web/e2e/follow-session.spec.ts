@@ -100,7 +100,11 @@ test('one composer is open at a time, and keeps its text', async ({ page, compan
   await expect(replies).toHaveCount(2)
 })
 
-test('“finished” is read if the user watched it, and unread otherwise', async ({ page, company, agent }) => {
+test('“finished” is read if the user watched it; unread on another page or in a hidden tab', async ({
+  page,
+  company,
+  agent,
+}) => {
   const robot = await agent({ name: 'Fixer' })
   const [door, hinges] = company.issues
   const { member } = company
@@ -123,6 +127,16 @@ test('“finished” is read if the user watched it, and unread otherwise', asyn
   await expect(page.getByRole('link', { name: /^Inbox \d unread$/ })).toBeVisible()
   await expect.poll(finished).toContainEqual({ subject_id: unseen.id, isRead: false })
   await expect(property(page, 'Delegate')).toHaveText('Fixer')
+
+  await page.evaluate(() =>
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }),
+  )
+  await page.getByLabel('Message to Fixer').fill('And the lock?')
+  await page.getByLabel('Message to Fixer').press('Enter')
+  await (await robot.prompt()).respond('The lock too.')
+  await expect(page.getByText('The lock too.')).toBeInViewport()
+  await expect(page.getByRole('link', { name: 'Inbox 3 unread' })).toBeVisible()
+  await expect.poll(finished).toContainEqual({ subject_id: watched.id, isRead: false })
 })
 
 test('links to issues are chips with their status', async ({ page, company, service }) => {

@@ -25,6 +25,7 @@ async function fillInbox(
   await admin.api.updateIssue({ issue_id: second.id, delegate_id: robot.userId })
   const session = await robot.session()
   await session.respond('Done.')
+  await admin.api.postActivity({ session_id: session.id, content: { type: 'prompt', body: 'And the other door?' } })
   await session.elicit('Which door?')
   return { comment, session }
 }

@@ -37,8 +37,12 @@ test(
     const answer = session.getByRole('region', { name: 'Answer' }).last()
     await expect(answer).toContainText('Likely duplicate')
     await expect(session).toContainText('4 of 4')
-    const choice = session.getByRole('group', { name: `Is this a duplicate of ${older.code} ${older.title}?` })
+    await expect(session).toContainText('Needs input')
+    const choice = session.getByRole('group', { name: 'Choose one' })
     await expect(choice.getByRole('button')).toHaveCount(2)
+    await expect
+      .poll(async () => (await api.listInbox({})).data.map(({ kind }) => kind).filter((kind) => /^agent/.test(kind)))
+      .toEqual(['agent_needs_you'])
     await checkAxe(page)
 
     await page.keyboard.press('1')
@@ -133,7 +137,7 @@ test(
     const seen = owner.getByRole('region', { name: 'Session of Scribe' })
     await expect(seen).toContainText('Only Mona Member can write to this personal agent')
     await expect(seen.getByRole('textbox')).toHaveCount(0)
-    await expect(seen.getByRole('button', { name: /End session/ })).toBeVisible()
+    await expect(seen.getByRole('button', { name: 'Stop' })).toHaveCount(0)
     await owner.getByRole('button', { name: 'Delegate: Mona Member’s agent' }).click()
     await expect(owner.getByRole('option', { name: 'Baton' })).toBeVisible()
     await expect(owner.getByRole('option', { name: 'Scribe' })).toHaveCount(0)

@@ -20,17 +20,27 @@ const manifest = {
   oauth: { redirect_uris: [redirect_uri], scopes: ['read' as const] },
 }
 
-/** Whether the words after the name are drawn to the right of it, in the element that contains the text. */
-const readsLeftToRight = (page: Page, text: string) =>
-  page.getByText(text).evaluate((element) => {
-    const name = element.querySelector('bdi')
-    const after = name?.parentElement === element ? name.nextSibling : name?.parentElement?.nextSibling
-    if (!name || !after) return false
-    const words = document.createRange()
-    words.setStart(after, 0)
-    words.setEnd(after, 2)
-    return words.getBoundingClientRect().left >= name.getBoundingClientRect().right - 1
-  })
+/** Whether the element draws the name and then the words after it from left to right. */
+const readsLeftToRight = (page: Page, name: string, words: string) =>
+  page.getByText(words).evaluate(
+    (element, [name, words]) => {
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+      const leftOf = (text: string, letter: number) => {
+        for (texts.currentNode = element; texts.nextNode(); ) {
+          const at = texts.currentNode.textContent?.indexOf(text) ?? -1
+          if (at < 0) continue
+          const range = document.createRange()
+          range.setStart(texts.currentNode, at + letter)
+          range.setEnd(texts.currentNode, at + letter + 1)
+          return range.getBoundingClientRect().left
+        }
+        throw new Error(`“${text}” is not there`)
+      }
+      const drawn = [leftOf(name, 0), leftOf(words, 0), leftOf(words, words.length - 1)]
+      return drawn.every((left, index) => index === 0 || left > (drawn[index - 1] ?? 0))
+    },
+    [name, words] as const,
+  )
 
 test('a name stored before the rules for names does not turn the sentences around it', async ({ page }) => {
   const dir = copyOfTemplate()
@@ -61,7 +71,7 @@ test('a name stored before the rules for names does not turn the sentences aroun
     // Strings have no markup, so the character is left out there.
     await expect(page.getByRole('heading', { name: 'Install Robot in Acme', exact: true })).toBeVisible()
     await expect(page.getByText(', not as you.')).toHaveText(`It acts as Robot${override}, not as you.`)
-    expect(await readsLeftToRight(page, ', not as you.')).toBe(true)
+    expect(await readsLeftToRight(page, 'Robot', ', not as you.')).toBe(true)
 
     await page.goto(`${url}/settings/members`)
     await expect(page.locator('bdi', { hasText: 'Mona' }).first()).toBeVisible()

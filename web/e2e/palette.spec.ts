@@ -17,6 +17,7 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   })
   const hidden = await owner.api.createIssue({ title: 'Not for others', personal: true })
   await owner.api.createComment({ target_type: 'issue', target_id: hidden.id, text: 'My own lintel' })
+  await company.admin.api.updateAccount({ display_name: 'Amélie Öz' })
   await signedIn(page, member)
   await page.goto('/issues')
   await rowOf(page, door.title).waitFor()
@@ -36,7 +37,9 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await go('lintel', 'The lintel squeaks in winter. Mona Member · ENG-1', new RegExp(`#comment-${comment.id}$`))
   await expect(page.locator(`#comment-${comment.id}`)).toBeInViewport()
   await go(project.title.toLowerCase(), project.title, new RegExp(`/project/${project.id}$`))
-  await go('amir', 'Amir Admin Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
+  await go('ameli', 'Amélie Öz Assigned issues', new RegExp(`/issues\\?assignee=${company.admin.id}`))
+  await go('engin', 'Engineering ENG issues', /\/issues\?team=ENG$/)
+  await go('settings cycl', 'Cycle settings', /\/settings\/cycles$/)
   await go('fixer', 'Fixer Sessions', new RegExp(`/agents\\?agent=${robot.userId}`))
   await go(door.title.toLowerCase(), /^ENG-1/, /\/issue\/ENG-1$/)
   // The view is private to its owner, and so is the issue of the other comment.
@@ -45,6 +48,34 @@ test('the palette finds issues, projects, people, agents, views and comments by 
   await page.keyboard.press('Escape')
   await find('own lintel')
   await expect(page.getByText('No results for “own lintel”.')).toBeVisible()
+})
+
+test('a comment of the open issue scrolls into view, and the page around it stays in place', async ({
+  page,
+  company,
+}) => {
+  const { owner, issues } = company
+  const [door, hinges] = issues
+  const say = (text: string) => owner.api.createComment({ target_type: 'issue', target_id: door.id, text })
+  const first = await say('Check the lintel first.')
+  for (let index = 0; index < 12; index++) await say('A long discussion.\n\n'.repeat(4))
+  await signedIn(page, owner)
+  await page.goto(`/issue/${door.code}`)
+  const last = await say(`The threshold comes last, see [${hinges.code}](${hinges.url}).`)
+  const header = page.getByRole('main').locator('header').first()
+  const before = await header.boundingBox()
+  for (const [words, { id }] of [
+    ['threshold', last],
+    ['lintel', first],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(words)
+    await page.getByRole('option', { name: new RegExp(words) }).click()
+    await expect(page).toHaveURL(new RegExp(`#comment-${id}$`))
+    await expect(page.locator(`#comment-${id}`)).toBeInViewport({ ratio: 1 })
+    expect(await header.boundingBox()).toEqual(before)
+    expect(await page.evaluate(() => [document.scrollingElement?.scrollTop, document.body.scrollTop])).toEqual([0, 0])
+  }
 })
 
 test('the palette opens with the commands of the screen, each once and with an icon', async ({ page, company }) => {

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
 
 /** The open menu or dialog of the page. */
 export const menu = (page: Page) => page.getByRole('dialog').last()
@@ -9,6 +9,15 @@ export const property = (page: Page, name: string) =>
 export const pick = async (page: Page, name: string, option: string | RegExp) => {
   await property(page, name).click()
   await menu(page).getByRole('option', { name: option }).click()
+}
+
+/** Picks a date of a form in the menu that its button opens. */
+export const pickDay = async (page: Page, button: Locator, day: string) => {
+  await button.click()
+  const search = menu(page).getByRole('combobox')
+  await search.fill(day)
+  // Unlike a click, Enter waits for the options of the words.
+  await search.press('Enter')
 }
 
 /** The toast with this text, including its Undo button. */

@@ -1,4 +1,5 @@
 import { checkAxe, expect, keyboardOnly, narrow, signedIn, test, verifies } from './baton.ts'
+import { pickDay } from './parts.ts'
 
 test(
   'labels are created, renamed, recoloured, merged and deleted in Settings',
@@ -78,12 +79,12 @@ test(
     await page.getByRole('button', { name: 'New cycle of Engineering' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Week 1')
-    await dialog.getByLabel('Starts').fill('2026-03-09')
-    await dialog.getByLabel('Ends').fill('2026-03-02')
+    await pickDay(page, dialog.getByRole('button', { name: /^Starts:/ }), '2026-03-09')
+    await pickDay(page, dialog.getByRole('button', { name: /^Ends:/ }), '2026-03-02')
     await dialog.getByRole('button', { name: 'Create cycle' }).click()
     await expect(dialog.getByRole('alert')).toHaveText('The end is before the start.')
     expect((await api.listCycles()).data).toHaveLength(1)
-    await dialog.getByLabel('Ends').fill('2999-03-16')
+    await pickDay(page, dialog.getByRole('button', { name: /^Ends:/ }), '2999-03-16')
     await checkAxe(page)
     await dialog.getByRole('button', { name: 'Create cycle' }).click()
     const list = page.getByRole('list', { name: 'Cycles of Engineering' })

@@ -1,5 +1,5 @@
 import { checkAxe, expect, keyboardOnly, narrow, scrolledSideways, signedIn, test, verifies } from './baton.ts'
-import { menu, pick, property, toast } from './parts.ts'
+import { menu, pick, pickDay, property, toast } from './parts.ts'
 
 test('a project is created and its fields are changed in place', async ({ page, company }) => {
   const { api } = company.owner
@@ -66,8 +66,10 @@ test('a project is planned by milestones, and deleted without its issues', async
   await page.goto(`/project/${id}`)
   await page.getByRole('button', { name: 'Add milestone' }).click()
   await page.getByLabel('Name').fill('First snow')
-  await page.getByLabel('Target date', { exact: true }).fill('2030-01-20')
-  await page.getByRole('form', { name: 'New milestone' }).getByRole('button', { name: 'Add milestone' }).click()
+  const form = page.getByRole('form', { name: 'New milestone' })
+  await pickDay(page, form.getByRole('button', { name: 'Target date: none' }), '20 Jan 2030')
+  await expect(form.getByRole('button', { name: 'Target date: Jan 20, 2030' })).toBeVisible()
+  await form.getByRole('button', { name: 'Add milestone' }).click()
   const milestone = page.getByRole('region', { name: 'First snow' })
   await expect(milestone).toContainText('due Jan 20, 2030')
   await expect(milestone).toContainText('0 of 0 done')
@@ -85,12 +87,16 @@ test('a project is planned by milestones, and deleted without its issues', async
   await checkAxe(page)
   await milestone.getByRole('button', { name: 'Actions for First snow' }).click()
   await page.getByRole('menuitem', { name: 'Edit milestone' }).click()
-  await page.getByLabel('Name').fill('First ice')
+  const hebrew = 'קרח'
+  await page.getByLabel('Name').fill(hebrew)
   await page.getByRole('form').getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('button', { name: 'Actions for First ice' }).click()
+  // The name cannot change the direction of the words around it.
+  const actions = page.getByRole('button', { name: `Actions for \u2068${hebrew}\u2069` })
+  await actions.click()
   await page.getByRole('menuitem', { name: 'Delete milestone' }).click()
   await page.getByRole('button', { name: 'Delete milestone' }).click()
-  await expect(page.getByRole('button', { name: 'Actions for First ice' })).toHaveCount(0)
+  await expect(toast(page, `\u2068${hebrew}\u2069 deleted`)).toBeVisible()
+  await expect(actions).toHaveCount(0)
   await expect(page.getByRole('link', { name: /The door sticks/ })).toBeVisible()
 
   await page.getByRole('button', { name: 'Project actions' }).click()
@@ -224,7 +230,7 @@ test('reverts a refused change and shows the reason', async ({ page, company, fa
   await company.owner.api.removeMember({ user_id: company.member.id })
   faults.expect(/status of 422/)
   await menu(page).getByRole('option', { name: 'Mona Member' }).click()
-  await expect(page.getByRole('alert')).toContainText('lead id is not a person of this workspace')
+  await expect(page.getByRole('alert')).toContainText('Lead is not a person of this workspace')
   await expect(property(page, 'Lead')).toHaveText('No lead')
   expect((await company.owner.api.getProject({ project_id: company.project.id })).lead_id).toBeNull()
 

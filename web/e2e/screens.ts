@@ -33,6 +33,20 @@ export const screens: Screen[] = [
     },
   },
   {
+    name: 'issue-preview',
+    path: '/issues?q=pause',
+    steps: async (page) => {
+      await page.keyboard.press('j')
+      await page.keyboard.press('Space')
+      await expect(
+        page
+          .getByRole('complementary', { name: /^Issue / })
+          .getByRole('textbox')
+          .first(),
+      ).toBeVisible()
+    },
+  },
+  {
     name: 'issue-due-date',
     path: '/issue/ENG-1',
     steps: async (page) => {

@@ -1,7 +1,7 @@
 import type { NewActivity } from '@baton/protocol'
 import { none, sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
-import { markQuestionsRead } from '../inbox/answered.ts'
+import { markQuestionsRead, removeFinished } from '../inbox/answered.ts'
 import { notify } from '../inbox/notify.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import type { Session } from './session.ts'
@@ -21,6 +21,7 @@ export async function notifyRequester(unit: UnitOfWork<App>, session: Session, t
   if (!notifies(type)) return
   const kind = kinds[type]
   if (kind === 'agent_finished') await markQuestionsRead(unit, session)
+  else await removeFinished(unit, session.id)
   const person = await unit.tx.row<{ userId: string }>(sql`
     select m.user_id as "userId" from memberships m
     where m.workspace_id = ${session.workspaceId} and m.user_id = ${

@@ -73,8 +73,11 @@ test(
     await app.work()
     const session = await sessionOn(issue)
     const activities = await readActivities(session)
-    const question = activities.find(({ type }) => type === 'elicitation') as AgentActivity
-    expect(lastBody(activities)).toContain(`[${older.code} ${older.title}](${older.url})`)
+    expect(session.state).toBe('awaitingInput')
+    expect(typesOf(activities).slice(-2)).toEqual(['response', 'elicitation'])
+    expect((await done(member.get('/inbox'))).data).toMatchObject([{ kind: 'agent_needs_you', read_at: null }])
+    const question = activities.at(-1) as AgentActivity
+    expect(lastBody(activities.slice(0, -1))).toContain(`[${older.code} ${older.title}](${older.url})`)
     expect(JSON.stringify(activities)).not.toContain(personal.code)
     expect(question.signal_metadata).toMatchObject({ options: [{ value: older.id }, { value: 'not_a_duplicate' }] })
 
@@ -86,6 +89,7 @@ test(
     expect(await comments(issue)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(older.url) }])
     expect(await comments(older)).toMatchObject([{ author_id: builtIn, text: expect.stringContaining(issue.url) }])
     expect(lastBody(await readActivities(session))).toMatch(/^I linked both issues/)
+    expect((await sessionOn(issue)).state).toBe('complete')
     for (const one of [issue, older]) {
       expect(await done(member.get(`/issues/${one.id}`))).toMatchObject({ status: 'backlog' })
     }
@@ -119,7 +123,7 @@ test(
     app.clock.advance({ seconds: 2 })
     await done(write(session, 'look again'))
     await app.work()
-    expect(lastBody(await readActivities(session))).toContain('Likely duplicate')
+    expect(lastBody((await readActivities(session)).slice(0, -1))).toContain('Likely duplicate')
   },
 )
 

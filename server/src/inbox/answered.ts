@@ -6,6 +6,13 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 export const markQuestionsRead = (unit: UnitOfWork, { id, workspaceId }: { id: string; workspaceId: string }) =>
   markEveryonesRead(unit, workspaceId, sql`session_id = ${id} and kind = 'agent_needs_you'`)
 
+/** Removes "finished" of an agent session that asks a question after its answer: the question replaces it. */
+export const removeFinished = ({ tx }: UnitOfWork, sessionId: string) =>
+  tx.run(sql`
+    delete from inbox_entries e where e.session_id = ${sessionId} and e.kind = 'agent_finished'
+      and not exists (select from agent_activities a
+        where a.session_id = e.session_id and a.type = 'prompt' and a.created_at > e.created_at)`)
+
 /** Marks the requests to install an app as read for all managers, once one of them has installed it. */
 export const markInstallRequestsRead = (unit: UnitOfWork<{ workspaceId: string }>, appId: string) =>
   markEveryonesRead(unit, unit.caller.workspaceId, sql`app_id = ${appId} and kind = 'install_request'`)

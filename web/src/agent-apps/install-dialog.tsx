@@ -8,6 +8,7 @@ import { useTeams } from '../data/workspaces.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { coverageFields, isChosen, type TeamCoverage, TeamCoverageField } from '../workspaces/team-coverage.tsx'
@@ -46,7 +47,7 @@ export function InstallDialog({ app, onClose }: Props) {
         }
       >
         <div className="pb-3">
-          <NewSecrets title={`${app.name} installed`} noun="tokens" settings={settingsOf(app, tokens)}>
+          <NewSecrets title={`${isolated(app.name)} installed`} noun="tokens" settings={settingsOf(app, tokens)}>
             <Button look="primary" onClick={finish}>
               I've saved them
             </Button>

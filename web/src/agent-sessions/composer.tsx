@@ -3,6 +3,7 @@ import { SendHorizontal } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Textarea } from '../ui/field.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { openComposer } from '../ui/open-composer.ts'
 import { useCommands } from '../ui/shortcuts.ts'
 import { choicesOf } from './conversation.ts'
@@ -40,7 +41,7 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
       ? [
           {
             id: 'session.send',
-            title: `Send to ${agent}`,
+            title: `Send to ${isolated(agent)}`,
             section: 'Agent session',
             keys: 'mod+enter',
             evenWhileTyping: true,
@@ -71,7 +72,7 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
           rows={1}
           value={text}
           readOnly={busy}
-          aria-label={question ? `Your answer to ${agent}` : `Message to ${agent}`}
+          aria-label={question ? `Your answer to ${isolated(agent)}` : `Message to ${isolated(agent)}`}
           placeholder={placeholderOf(question, restarts, agent)}
           onChange={(event) => type(event.target.value)}
           onKeyDown={pressed}
@@ -107,5 +108,5 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
 
 function placeholderOf(question: AgentActivity | null, restarts: boolean, agent: string) {
   if (question) return choicesOf(question) ? 'Or answer in your own words…' : 'Your answer…'
-  return restarts ? `Ask ${agent} for more…` : `Write to ${agent}…`
+  return restarts ? `Ask ${isolated(agent)} for more…` : `Write to ${isolated(agent)}…`
 }

@@ -16,6 +16,11 @@ test('shows the latest activity only, until a person has written', () => {
   expect(shown(entry('response'), entry('prompt', {}, 'stop'))).toEqual([0])
 })
 
+test('keeps an answer when a question or the end of the session follows it', () => {
+  expect(shown(entry('action'), entry('response'), entry('elicitation'))).toEqual([1, 2])
+  expect(shown(entry('response'), entry('prompt', {}, 'stop'), entry('response'))).toEqual([0, 2])
+})
+
 test('keeps the last message and the answer before it', () => {
   const [thought, response, prompt, action] = ['thought', 'response', 'prompt', 'action'].map((type) => entry(type))
   if (!thought || !response || !prompt || !action) throw new Error()

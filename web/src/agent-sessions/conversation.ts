@@ -39,7 +39,10 @@ export function conversationOf(session: AgentSession, activities: AgentActivity[
 
 const isAgentsWord = ({ activity: { type } }: Entry) => /^(response|error|elicitation)$/.test(type)
 
-/** What a folded session shows: the answer before a person's last message, that message, and the latest activity. */
+/**
+ * What a folded session shows: the answer before a person's last message, that message, the answers and questions since,
+ * and the latest activity.
+ */
 export function latestExchange(entries: readonly Entry[]): Entry[] {
   const said = entries.filter(({ activity }) => activity.signal !== 'stop')
   const last = said.at(-1)
@@ -48,7 +51,9 @@ export function latestExchange(entries: readonly Entry[]): Entry[] {
   const message = said[at]
   // An answered question contains both.
   const before = message?.answer ? undefined : said.slice(0, Math.max(at, 0)).findLast(isAgentsWord)
-  return [...new Set([before, message, last])].filter((entry) => entry !== undefined)
+  return [...new Set([before, message, ...said.slice(at + 1).filter(isAgentsWord), last])].filter(
+    (entry) => entry !== undefined,
+  )
 }
 
 /** The question that waits for an answer, if any. */

@@ -14,7 +14,7 @@ import { showError, showToast } from '../ui/toast.tsx'
 import { askedAt } from './conversation.ts'
 import { useShortcutTarget } from './focus.ts'
 import { stopSession } from './send.ts'
-import { agentName, isOthers, StatePill, stateOf } from './state.tsx'
+import { agentName, canStop, isOthers, StatePill, stateOf } from './state.tsx'
 
 /** Name, picture and kind of the session's agent. The name of an agent that is not listed comes from its activities. */
 export function useAgent(session: AgentSession) {
@@ -81,17 +81,17 @@ export function Elapsed({ session, since = session.created_at }: { session: Agen
 const StopIcon: LucideIcon = forwardRef((props, ref) => <Square ref={ref} {...props} fill="currentColor" />)
 
 function StopButton({ session, agent }: { session: AgentSession; agent: string }) {
-  const can = !session.ended_at && session.state !== 'stopping'
+  const can = canStop(session)
   const { hasFocus, isTarget } = useShortcutTarget('stop', session.id, can)
   const { run: stop, busy } = useAction(() => stopSession(session), showError)
   const byKey = () => {
     if (isTarget()) void stop()
-    else showToast('Several agents are working here. Use the Stop button of the session.')
+    else showToast('Several sessions can be stopped. Use the Stop button of one of them.')
   }
   const commands: Command[] = [
     {
       id: `session.stop.${session.id}`,
-      title: `Stop ${agent}`,
+      title: `Stop ${isolated(agent)}`,
       section: 'Agent session',
       keys: 'mod+.',
       evenWhileTyping: true,
@@ -101,17 +101,9 @@ function StopButton({ session, agent }: { session: AgentSession; agent: string }
   ]
   useCommands(can ? commands : [])
   if (!can) return null
-  const rests = session.state === 'complete' || session.state === 'error'
   return (
-    <Button
-      size="sm"
-      look={rests ? 'quiet' : 'plain'}
-      icon={StopIcon}
-      busy={busy}
-      command={`session.stop.${session.id}`}
-      onClick={() => void stop()}
-    >
-      {rests ? 'End session' : 'Stop'}
+    <Button size="sm" icon={StopIcon} busy={busy} command={`session.stop.${session.id}`} onClick={() => void stop()}>
+      Stop
     </Button>
   )
 }

@@ -8,6 +8,7 @@ import { useMarkWatched } from '../data/inbox-read.ts'
 import { anchorOf, useReveal } from '../delegation/reveal.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Loaded } from '../ui/loaded.tsx'
 import { Tip } from '../ui/tip.tsx'
 import { Activities } from './activities.tsx'
@@ -35,7 +36,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
       ref={ref}
       id={anchorOf(session.id)}
       data-session={session.id}
-      aria-label={`Session of ${agent.name}`}
+      aria-label={`Session of ${isolated(agent.name)}`}
       className={cx(
         'scroll-mt-4 rounded-lg border bg-surface shadow-card',
         needsYou ? 'border-accent/50' : 'border-l-2 border-l-agent',

@@ -15,6 +15,7 @@ import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
 import { AnswerOptions } from './question.tsx'
+import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
 
 const nothing: AgentActivity[] = []
@@ -116,7 +117,8 @@ export function Reply({ session, activities }: { session: AgentSession; activiti
       <SessionStatus session={session} activities={activities} agent={agent} />
       {isOpen && agent.isOthers && (
         <p className="text-ink-2">
-          Only <bdi>{session.creator.name}</bdi> can write to this personal agent. Any member can stop it.
+          Only <bdi>{session.creator.name}</bdi> can write to this personal agent.
+          {canStop(session) && ' Any member can stop it.'}
         </p>
       )}
       {isOpen && !agent.isOthers && (

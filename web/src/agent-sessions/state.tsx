@@ -37,6 +37,10 @@ export function stateOf({
   return states[state]
 }
 
+/** Whether a person can stop the session here. A finished one has nothing to stop, although the API would end it. */
+export const canStop = ({ state, ended_at }: Pick<AgentSession, 'state' | 'ended_at'>) =>
+  !ended_at && !/^(stopping|complete|error)$/.test(state)
+
 /** Whether this is another member's personal agent: those are not listed, and work only for their owner. */
 export const isOthers = (known: ReadonlyMap<string, Choice>, { app_user_id, ended_at }: AgentSession) =>
   known.size > 0 && !known.has(app_user_id) && !ended_at

@@ -45,8 +45,8 @@ export function PersonalAgentDialog({ agent }: { agent?: PersonalAgent }) {
     close()
     showToast(
       agent
-        ? `Saved ${name}. Open sessions use the new instructions.`
-        : `Created ${name}. You can now delegate issues to it.`,
+        ? `Saved ${isolated(name)}. Open sessions use the new instructions.`
+        : `Created ${isolated(name)}. You can now delegate issues to it.`,
     )
   }, ['name', 'instructions'])
   const pressed = (event: KeyboardEvent) => {

@@ -80,8 +80,8 @@ function Row({ agent, onDelete }: { agent: PersonalAgent; onDelete: () => void }
         </p>
       </div>
       <Menu
-        label={`Actions for ${name}`}
-        trigger={<IconButton label={`Actions for ${name}`} icon={Ellipsis} className="-mr-1.5" />}
+        label={`Actions for ${isolated(name)}`}
+        trigger={<IconButton label={`Actions for ${isolated(name)}`} icon={Ellipsis} className="-mr-1.5" />}
         items={[
           { label: 'Edit…', icon: Pencil, onPick: () => showOverlay({ name: 'personal-agent', agent }) },
           { label: 'Delete…', icon: Trash2, danger: true, onPick: onDelete },

@@ -11,6 +11,7 @@ import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { copy } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Markdown } from '../ui/markdown.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { closeComposer, openComposer, useIsComposerOpen } from '../ui/open-composer.ts'
@@ -43,7 +44,7 @@ export function CommentBody({ comment, target, actions }: { comment: Comment; ta
     <article
       ref={ref}
       id={anchorOf(comment)}
-      aria-label={`Comment by ${name}`}
+      aria-label={`Comment by ${isolated(name)}`}
       className={cx('group/comment px-3.5 py-2.5', isLinked && 'bg-accent-wash')}
     >
       <header className="flex h-6 items-center gap-2">

@@ -22,8 +22,7 @@ interface Props extends Target {
 }
 
 /** The comments on an issue or project, oldest first. */
-export function Comments({ targetType, targetId, others = [] }: Props) {
-  const target = { targetType, targetId }
+export function Comments({ others = [], ...target }: Props) {
   const { data: comments, error, refetch } = useQuery(commentsQuery(target))
   return (
     <div className="space-y-3">
@@ -72,7 +71,11 @@ function NewComment({ target }: { target: Target }) {
         target={target}
         draftKey={`new ${targetId}`}
         label="Comment"
-        placeholder="Add a comment. Type @ to mention people or agents."
+        placeholder={
+          target.isPrivate
+            ? `Add a comment. Only you see this ${targetType}.`
+            : 'Add a comment. Type @ to mention people or agents.'
+        }
         action="Comment"
         internal={internal}
         onInternal={setInternal}

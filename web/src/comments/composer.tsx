@@ -5,6 +5,7 @@ import { type Mentionable, type Target, useMentionable } from '../data/comments.
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { closeComposer, openComposer, useIsComposerOpen } from '../ui/open-composer.ts'
 import { type NamedUser, namedIn, toStored } from './mentions.ts'
@@ -145,8 +146,8 @@ function MentionedAgents({ people, named }: { people: Mentionable[]; named: Name
   return agents.map(({ id, name, unreachable }) => (
     <p key={id} className={cx('px-3 pb-1 text-xs', unreachable ? 'text-warn-ink' : 'text-agent-ink')}>
       {unreachable
-        ? `${name} will not be notified: ${unreachable}.`
-        : `Sending opens a session with ${name}, or continues the one here.`}
+        ? `${isolated(name)} will not be notified: ${unreachable}.`
+        : `Sending opens a session with ${isolated(name)}, or continues the one here.`}
     </p>
   ))
 }

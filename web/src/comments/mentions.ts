@@ -1,5 +1,6 @@
 import type { Choice } from '@baton/protocol'
 import { mentionPattern } from '@baton/protocol/mentions'
+import { fold } from '../ui/fold.ts'
 
 /** A user and the name that mentions them in a draft. */
 export interface NamedUser {
@@ -48,7 +49,7 @@ export function mentionAt(text: string, caret: number, named: readonly NamedUser
     ({ name }) => query.startsWith(name) && !/^[\p{L}\p{N}]/u.test(query.slice(name.length)),
   )
   const hasOther = people.some(
-    ({ id, name }) => name.toLowerCase().startsWith(query.toLowerCase()) && !named.some((one) => one.id === id),
+    ({ id, name }) => fold(name).startsWith(fold(query)) && !named.some((one) => one.id === id),
   )
   if (isComplete && (query.endsWith(' ') || !hasOther)) return null
   return { at: caret - query.length - 1, query }

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Mentionable } from '../data/comments.ts'
+import { fold } from '../ui/fold.ts'
 import { MentionMenu, optionId } from './mention-menu.tsx'
 import { mentionAt, type NamedUser } from './mentions.ts'
 
@@ -25,7 +26,7 @@ export function useMention({ ref, draft, change, people }: Options) {
   /** Position of an @ for which the menu was closed with Escape. */
   const [dismissed, setDismissed] = useState<number | null>(null)
   const mention = caret === null ? null : mentionAt(draft.text, caret, draft.named, people)
-  const wanted = mention?.query.toLowerCase() ?? ''
+  const wanted = fold(mention?.query ?? '')
   const found =
     mention && mention.at !== dismissed ? people.filter(({ name }) => matches(name, wanted)).slice(0, 8) : []
   const active = found[Math.min(at, found.length - 1)]
@@ -84,5 +85,4 @@ export function useMention({ ref, draft, change, people }: Options) {
   }
 }
 
-const matches = (name: string, wanted: string) =>
-  name.toLowerCase().startsWith(wanted) || name.toLowerCase().includes(` ${wanted}`)
+const matches = (name: string, wanted: string) => ` ${fold(name)}`.includes(` ${wanted}`)

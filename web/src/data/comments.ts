@@ -6,10 +6,12 @@ import { queries, readAll } from './api.ts'
 export interface Target {
   targetType: 'issue' | 'project'
   targetId: string
+  /** Only the owner and their personal agents can see a private item. */
+  isPrivate: boolean
 }
 
 /** Comments of an issue or project, oldest first. */
-export const commentsQuery = ({ targetType, targetId }: Target) =>
+export const commentsQuery = ({ targetType, targetId }: Omit<Target, 'isPrivate'>) =>
   queryOptions({
     queryKey: ['comments', targetId],
     queryFn: () => readAll('listComments', { target_type: targetType, target_id: targetId }),
@@ -60,6 +62,7 @@ export function useMentionable(target: Target, { internal, enabled }: { internal
         unreachable: isAgent ? unreachableReason(choice, installation, internal) : null,
       }
     })
+    .filter(({ isAgent, unreachable }) => !target.isPrivate || (isAgent && !unreachable))
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 

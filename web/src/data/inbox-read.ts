@@ -16,7 +16,7 @@ const mark = (ids: ReadonlySet<string>, read: boolean) =>
   )
 
 /** Optimistic: shown at once, and reverted if the server refuses. */
-async function change(ids: string[], read: boolean, save: () => Promise<unknown>) {
+async function change(ids: string[], read: boolean, save: () => Promise<unknown>, onError = showError) {
   await queries.cancelQueries({ queryKey })
   const before = queries.getQueryData(queryKey)
   mark(new Set(ids), read)
@@ -25,7 +25,7 @@ async function change(ids: string[], read: boolean, save: () => Promise<unknown>
     return true
   } catch (error) {
     queries.setQueryData(queryKey, before)
-    showError(error)
+    onError(error)
     return false
   }
 }
@@ -54,6 +54,9 @@ const finishedIn = (sessionId: string) => (entries: InboxEntry[]) =>
   entries.find(({ kind, subject_id, read_at }) => kind === 'agent_finished' && subject_id === sessionId && !read_at)
     ?.id ?? null
 
+const settledAfterMs = 500
+const refreshInbox = () => void queries.invalidateQueries({ queryKey })
+
 /** Marks "finished" as read if the user watched it: it arrives while the session is on the screen of a visible tab. */
 export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | null>) {
   const { data: entryId } = useQuery({ ...inboxQuery, select: finishedIn(sessionId) })
@@ -72,7 +75,11 @@ export function useMarkWatched(sessionId: string, ref: RefObject<HTMLElement | n
     // An entry that was there before was not watched.
     if (before.current === undefined) before.current = entryId
     const isNew = entryId !== before.current
-    if (entryId && isNew && onScreen.current && document.visibilityState === 'visible') void markEach([entryId], true)
+    if (!entryId || !isNew || !onScreen.current || document.visibilityState !== 'visible') return
+    // A question may follow the answer and replace the entry.
+    const save = () => api.updateInboxEntry({ entry_id: entryId, read: true })
+    const timer = setTimeout(() => void change([entryId], true, save, refreshInbox), settledAfterMs)
+    return () => clearTimeout(timer)
   }, [entryId])
 }
 

@@ -5,6 +5,7 @@ import { installationsQuery } from '../data/agent-apps.ts'
 import { queries } from '../data/api.ts'
 import { teamMembersQuery } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
+import { fold } from '../ui/fold.ts'
 import { isolated } from '../ui/isolated.ts'
 import { none, type Option } from '../ui/picker.tsx'
 import {
@@ -25,8 +26,8 @@ const agentOption = (agent: Choice): Option => ({
 })
 
 const includes = (query: string) => {
-  const wanted = query.trim().toLowerCase()
-  return (name: string) => name.toLowerCase().includes(wanted)
+  const wanted = fold(query.trim())
+  return (name: string) => fold(name).includes(wanted)
 }
 
 /** Availability depends only on the team and the visibility, so one issue of each combination is enough. */

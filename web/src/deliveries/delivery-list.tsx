@@ -232,7 +232,7 @@ function Row({ endpoint, delivery, sending, result }: RowProps) {
       <span className="tabular w-20 shrink-0 text-right text-ink-2 max-sm:hidden">
         {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
       </span>
-      <Time at={created_at} className="tabular w-16 shrink-0 text-right text-ink-3" />
+      <Time at={created_at} className="tabular w-24 shrink-0 text-right text-ink-3" />
     </DeliveryLink>
   )
 }

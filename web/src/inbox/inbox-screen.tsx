@@ -145,7 +145,7 @@ function Row({ group }: { group: Group }) {
             <span className="sr-only"> notifications.</span>
           </span>
         )}
-        <Time at={entry.created_at} className="min-w-14 shrink-0 text-right text-xs text-ink-3" />
+        <Time at={entry.created_at} className="min-w-24 shrink-0 text-right text-xs text-ink-3" />
       </Link>
       <IconButton
         label={isRead ? 'Mark as unread' : 'Mark as read'}

@@ -5,6 +5,7 @@ import { InstallDialog } from '../agent-apps/install-dialog.tsx'
 import { appQuery, useInstallation } from '../data/agent-apps.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 
 /** A request to install an app, opened in the inbox: a manager installs it here. */
@@ -19,7 +20,7 @@ export function InstallRequest({ appId, onClose }: { appId: string; onClose: () 
     <Dialog
       open
       onClose={onClose}
-      title={app ? `Install ${app.name}` : 'Install request'}
+      title={app ? `Install ${isolated(app.name)}` : 'Install request'}
       size="sm"
       footer={
         installation && (

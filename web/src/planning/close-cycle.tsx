@@ -4,6 +4,7 @@ import { api, rereadKey } from '../data/api.ts'
 import { putAnswer, useIssuesWhere } from '../data/issues.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Field, Select } from '../ui/field.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { none, orNull } from '../ui/picker.tsx'
 import { showToast } from '../ui/toast.tsx'
 
@@ -31,13 +32,13 @@ export function CloseCycle({ cycle, others, onClose }: Props) {
     }
     await api.updateCycle({ cycle_id: cycle.id, ends_at: new Date().toISOString() })
     await rereadKey('workspace', 'cycles')
-    showToast(`${cycle.name} closed`)
+    showToast(`${isolated(cycle.name)} closed`)
   }
   return (
     <Confirm
       open={complete}
       onClose={onClose}
-      title={`Close ${cycle.name}?`}
+      title={`Close ${isolated(cycle.name)}?`}
       action="Close cycle"
       danger={false}
       onConfirm={close}

@@ -2,10 +2,12 @@ import type { Cycle } from '@baton/protocol'
 import { useState } from 'react'
 import { api, rereadKey } from '../data/api.ts'
 import { Button } from '../ui/button.tsx'
+import { DateButton } from '../ui/date-button.tsx'
 import { momentOf } from '../ui/day.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { useSameNameWarning } from './same-name.ts'
@@ -38,12 +40,12 @@ export function CycleForm({ teamId, cycles, cycle, onClose }: Props) {
       ? await api.updateCycle({ cycle_id: cycle.id, ...fields })
       : await api.createCycle({ team_id: teamId, ...fields })
     await rereadKey('workspace', 'cycles')
-    showToast(cycle ? `${saved.name} saved` : `${saved.name} created`)
+    showToast(cycle ? `${isolated(saved.name)} saved` : `${isolated(saved.name)} created`)
     onClose()
   }, ['name', 'starts_at', 'ends_at'])
   const endError = endsBeforeStart ? 'The end is before the start.' : form.errors.ends_at
   return (
-    <Dialog open onClose={onClose} title={cycle ? `Edit ${cycle.name}` : 'New cycle'} size="sm">
+    <Dialog open onClose={onClose} title={cycle ? `Edit ${isolated(cycle.name)}` : 'New cycle'} size="sm">
       <form onSubmit={form.submit} className="space-y-4 pb-3">
         <Field label="Name" error={form.errors.name}>
           <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
@@ -57,10 +59,10 @@ export function CycleForm({ teamId, cycles, cycle, onClose }: Props) {
         )}
         <div className="grid grid-cols-2 gap-3">
           <Field label="Starts" optional error={form.errors.starts_at}>
-            <Input type="date" value={start} onChange={(event) => setStart(event.target.value)} />
+            <DateButton label="Starts" day={start} onChange={setStart} />
           </Field>
           <Field label="Ends" optional error={endError}>
-            <Input type="date" value={end} onChange={(event) => setEnd(event.target.value)} />
+            <DateButton label="Ends" day={end} onChange={setEnd} />
           </Field>
         </div>
         {form.problem && <Notice tone="bad">{form.problem}</Notice>}

@@ -9,6 +9,7 @@ import { teamsQuery } from '../data/workspaces.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { dayOf } from '../ui/day.ts'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Rows, Section } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -70,13 +71,13 @@ export function CyclesScreen() {
       <Confirm
         open={doing?.what === 'delete'}
         onClose={close}
-        title={doing?.what === 'delete' ? `Delete ${doing.cycle.name}?` : ''}
+        title={doing?.what === 'delete' ? `Delete ${isolated(doing.cycle.name)}?` : ''}
         action="Delete cycle"
         onConfirm={async () => {
           if (doing?.what !== 'delete') return
           await api.deleteCycle({ cycle_id: doing.cycle.id })
           await rereadKey('workspace', 'cycles')
-          showToast(`${doing.cycle.name} deleted`)
+          showToast(`${isolated(doing.cycle.name)} deleted`)
         }}
       >
         <p>Its issues stay in the team, without a cycle. This cannot be undone.</p>
@@ -95,7 +96,11 @@ const TeamCycles = ({ team, cycles, onDo }: TeamProps) => (
   <Section
     title={team.name}
     actions={
-      <Button icon={Plus} aria-label={`New cycle of ${team.name}`} onClick={() => onDo({ what: 'create', team })}>
+      <Button
+        icon={Plus}
+        aria-label={`New cycle of ${isolated(team.name)}`}
+        onClick={() => onDo({ what: 'create', team })}
+      >
         New cycle
       </Button>
     }
@@ -103,7 +108,7 @@ const TeamCycles = ({ team, cycles, onDo }: TeamProps) => (
     {cycles.length === 0 ? (
       <p className="text-ink-3">No cycles yet.</p>
     ) : (
-      <Rows label={`Cycles of ${team.name}`}>
+      <Rows label={`Cycles of ${isolated(team.name)}`}>
         {cycles.map((cycle) => (
           <CycleRow key={cycle.id} cycle={cycle} teamKey={team.key} onDo={onDo} />
         ))}
@@ -133,8 +138,8 @@ function CycleRow({ cycle, teamKey, onDo }: { cycle: Cycle; teamKey: string; onD
         <Pill tone={state === 'current' ? 'ok' : 'neutral'}>{labels[state]}</Pill>
       </span>
       <Menu
-        label={`Actions for ${cycle.name}`}
-        trigger={<IconButton label={`Actions for ${cycle.name}`} icon={Ellipsis} />}
+        label={`Actions for ${isolated(cycle.name)}`}
+        trigger={<IconButton label={`Actions for ${isolated(cycle.name)}`} icon={Ellipsis} />}
         items={[
           { label: 'Edit cycle…', icon: Pencil, onPick: () => onDo({ what: 'edit', cycle }) },
           ...(state === 'closed'

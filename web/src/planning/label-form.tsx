@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { labelColors, nextLabelColor } from './label-colors.ts'
@@ -32,11 +33,11 @@ export function LabelForm({ label, labels, onMerge, onClose }: Props) {
     const fields = { name: name.trim(), color }
     const saved = label ? await api.updateLabel({ label_id: label.id, ...fields }) : await api.createLabel(fields)
     await rereadKey('workspace', 'labels')
-    showToast(label ? `${saved.name} saved` : `${saved.name} created`)
+    showToast(label ? `${isolated(saved.name)} saved` : `${isolated(saved.name)} created`)
     onClose()
   }, ['name', 'color'])
   return (
-    <Dialog open onClose={onClose} title={label ? `Edit ${label.name}` : 'New label'} size="sm">
+    <Dialog open onClose={onClose} title={label ? `Edit ${isolated(label.name)}` : 'New label'} size="sm">
       <form onSubmit={form.submit} className="space-y-4 pb-3">
         <Field label="Name" error={form.errors.name}>
           <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />

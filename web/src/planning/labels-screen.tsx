@@ -8,6 +8,7 @@ import { labelsQuery } from '../data/planning.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Input } from '../ui/field.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page, Rows } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -29,7 +30,7 @@ export function LabelsScreen() {
   const pick = usePicker()
   const chooseTarget = (anchor: Element, label: Label) =>
     pick(anchor, {
-      title: `Merge ${label.name} into`,
+      title: `Merge ${isolated(label.name)} into`,
       options: sorted(labels.data ?? [])
         .filter(({ id }) => id !== label.id)
         .map(({ id, name, color }) => ({ value: id, label: name, icon: <LabelDot color={color} /> })),
@@ -98,7 +99,7 @@ export function LabelsScreen() {
           if (doing?.what !== 'delete') return
           await api.deleteLabel({ label_id: doing.label.id })
           await rereadKey('workspace', 'labels')
-          showToast(`${doing.label.name} deleted`)
+          showToast(`${isolated(doing.label.name)} deleted`)
         }}
       >
         <p>It is removed from every issue and project. This cannot be undone.</p>
@@ -106,13 +107,13 @@ export function LabelsScreen() {
       <Confirm
         open={doing?.what === 'merge'}
         onClose={close}
-        title={doing?.what === 'merge' ? `Merge ${doing.label.name} into ${doing.into.name}?` : ''}
+        title={doing?.what === 'merge' ? `Merge ${isolated(doing.label.name)} into ${isolated(doing.into.name)}?` : ''}
         action="Merge labels"
         onConfirm={async () => {
           if (doing?.what !== 'merge') return
           await api.mergeLabel({ label_id: doing.label.id, into_label_id: doing.into.id })
           await rereadKey('workspace', 'labels')
-          showToast(`${doing.label.name} merged into ${doing.into.name}`)
+          showToast(`${isolated(doing.label.name)} merged into ${isolated(doing.into.name)}`)
         }}
       >
         {doing?.what === 'merge' && (
@@ -146,12 +147,12 @@ function LabelRow({ label, onEdit, onMerge, onDelete }: RowProps) {
       <Link to="/issues" search={{ label: label.id }} className="min-w-0 flex-1 truncate font-medium hover:underline">
         {label.name}
       </Link>
-      <Button size="sm" look="quiet" aria-label={`Edit ${label.name}`} onClick={onEdit}>
+      <Button size="sm" look="quiet" aria-label={`Edit ${isolated(label.name)}`} onClick={onEdit}>
         Edit
       </Button>
       <Menu
-        label={`Actions for ${label.name}`}
-        trigger={<IconButton label={`Actions for ${label.name}`} icon={Ellipsis} />}
+        label={`Actions for ${isolated(label.name)}`}
+        trigger={<IconButton label={`Actions for ${isolated(label.name)}`} icon={Ellipsis} />}
         items={[
           { label: 'Rename or recolour…', icon: Pencil, onPick: onEdit },
           { label: 'Merge into…', icon: GitMerge, onPick: () => row && onMerge(row) },

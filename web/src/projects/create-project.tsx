@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select, Textarea } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Notice } from '../ui/states.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -40,7 +41,7 @@ export function CreateProject() {
     unsaved = { title: '' }
     putProject(project)
     close()
-    showToast(`${project.title} created`)
+    showToast(`${isolated(project.title)} created`)
     await navigate({ to: '/project/$projectId', params: { projectId: project.id } })
   }, ['title', 'description', 'team_ids'])
   const onKeyDown = (event: KeyboardEvent) => {

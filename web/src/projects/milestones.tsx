@@ -5,10 +5,12 @@ import { api, queries } from '../data/api.ts'
 import { projectMilestonesQuery } from '../data/projects.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
+import { DateButton } from '../ui/date-button.tsx'
 import { dayOf, isPast, momentOf } from '../ui/day.ts'
 import { Confirm } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
+import { isolated } from '../ui/isolated.ts'
 import { Menu } from '../ui/menu.tsx'
 import { showToast } from '../ui/toast.tsx'
 
@@ -44,10 +46,10 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
         {done} of {issues.length} done
       </span>
       <span className="-mr-1 flex shrink-0">
-        <IconButton label={`Add issue to ${name}`} icon={Plus} onClick={onAdd} />
+        <IconButton label={`Add issue to ${isolated(name)}`} icon={Plus} onClick={onAdd} />
         <Menu
-          label={`Actions for ${name}`}
-          trigger={<IconButton label={`Actions for ${name}`} icon={Ellipsis} />}
+          label={`Actions for ${isolated(name)}`}
+          trigger={<IconButton label={`Actions for ${isolated(name)}`} icon={Ellipsis} />}
           items={[
             { label: 'Edit milestone', icon: Pencil, onPick: () => setDoing('edit') },
             { label: 'Delete milestone…', icon: Trash2, danger: true, onPick: () => setDoing('delete') },
@@ -57,12 +59,12 @@ export function MilestoneHeading({ milestone, issues, onAdd }: HeadingProps) {
       <Confirm
         open={doing === 'delete'}
         onClose={() => setDoing(null)}
-        title={`Delete ${name}?`}
+        title={`Delete ${isolated(name)}?`}
         action="Delete milestone"
         onConfirm={async () => {
           await api.deleteMilestone({ milestone_id: milestone.id })
           await changed()
-          showToast(`${name} deleted`)
+          showToast(`${isolated(name)} deleted`)
         }}
       >
         <p>Its issues stay in the project, without a milestone.</p>
@@ -104,14 +106,14 @@ export function MilestoneForm({ projectId, milestone, onDone }: FormProps) {
     <form
       onSubmit={form.submit}
       onKeyDown={onKeyDown}
-      aria-label={milestone ? `Edit ${milestone.name}` : 'New milestone'}
+      aria-label={milestone ? `Edit ${isolated(milestone.name)}` : 'New milestone'}
       className="flex flex-wrap items-end gap-2 rounded border bg-surface p-3"
     >
       <Field label="Name" error={form.errors.name} className="min-w-40 flex-1">
         <Input required autoFocus value={name} onChange={(event) => setName(event.target.value)} />
       </Field>
       <Field label="Target date" error={form.errors.target_date} className="w-40">
-        <Input type="date" value={day} onChange={(event) => setDay(event.target.value)} />
+        <DateButton label="Target date" day={day} onChange={setDay} />
       </Field>
       <span className="flex gap-2">
         <Button onClick={onDone}>Cancel</Button>

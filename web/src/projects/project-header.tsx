@@ -9,6 +9,7 @@ import { IconButton } from '../ui/button.tsx'
 import { copy } from '../ui/copy.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Menu } from '../ui/menu.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
 import { showToast } from '../ui/toast.tsx'
@@ -67,7 +68,7 @@ export function ProjectHeader({ project }: { project: Project }) {
           await navigate({ to: '/projects' })
           forgetProject(project.id)
           void loadIssues()
-          showToast(`${project.title} deleted`)
+          showToast(`${isolated(project.title)} deleted`)
         }}
       >
         <p>

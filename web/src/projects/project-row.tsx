@@ -1,6 +1,6 @@
 import type { Project } from '@baton/protocol'
 import { Link } from '@tanstack/react-router'
-import { CalendarCheck, Lock } from 'lucide-react'
+import { CalendarCheck } from 'lucide-react'
 import { usePeople, useTeams } from '../data/workspaces.ts'
 import { PriorityIcon, priorityLabel } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
@@ -8,6 +8,7 @@ import { cx } from '../ui/class-names.ts'
 import { dayOf, isPast } from '../ui/day.ts'
 import { isolated } from '../ui/isolated.ts'
 import { inOneLine } from '../ui/one-line.ts'
+import { PrivateMark } from '../ui/private-mark.tsx'
 import { rowItem } from '../ui/rows.ts'
 import { type Count, issueCount } from './group-projects.ts'
 import { Progress } from './progress.tsx'
@@ -44,12 +45,7 @@ export function ProjectRow({ project, count, withStatus }: Props) {
         )}
         <span className="flex min-w-0 flex-1 items-center gap-1.5">
           <span className="max-w-full shrink-0 truncate font-medium">{project.title}</span>
-          {project.personal && (
-            <span title="Private" className="flex text-ink-3">
-              <Lock size={12} aria-hidden />
-              <span className="sr-only">private</span>
-            </span>
-          )}
+          {project.personal && <PrivateMark />}
           <span className="min-w-0 truncate pl-1.5 text-ink-3 max-lg:hidden">{inOneLine(project.description)}</span>
         </span>
         <span aria-hidden className="hidden h-0 basis-full max-md:order-1 max-md:block" />
@@ -58,7 +54,7 @@ export function ProjectRow({ project, count, withStatus }: Props) {
         </span>
         <span className="flex w-32 shrink-0 max-md:order-1 max-md:w-24">
           {project.progress !== null && (
-            <Progress percent={project.progress} label={`Progress of ${project.title}`} className="w-full" />
+            <Progress percent={project.progress} label={`Progress of ${isolated(project.title)}`} className="w-full" />
           )}
         </span>
         <span className="tabular w-16 shrink-0 text-right text-xs text-ink-2 max-md:order-1 max-md:w-auto">

@@ -67,7 +67,7 @@ function ProjectContent({ project }: { project: Project }) {
           onSave={(description) => editProject(id, { description }, 'Description saved')}
         />
         <ProjectIssues project={project} />
-        <Feed id={id} />
+        <Feed id={id} isPrivate={project.personal} />
       </Detail>
       {visibility.dialog}
     </>
@@ -75,7 +75,7 @@ function ProjectContent({ project }: { project: Project }) {
 }
 
 /** Comments and agent sessions by time. */
-function Feed({ id }: { id: string }) {
+function Feed({ id, isPrivate }: { id: string; isPrivate: boolean }) {
   const { data: sessions = [] } = useQuery(projectSessionsQuery(id))
   return (
     <section aria-label="Activity">
@@ -83,6 +83,7 @@ function Feed({ id }: { id: string }) {
       <Comments
         targetType="project"
         targetId={id}
+        isPrivate={isPrivate}
         others={sessions.map((session) => ({
           at: session.created_at,
           key: session.id,

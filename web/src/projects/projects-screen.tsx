@@ -9,6 +9,7 @@ import { initiativesQuery } from '../data/planning.ts'
 import { forProject, useDirectory } from '../issues/fields/directory.ts'
 import { nameOf } from '../issues/fields/field.tsx'
 import { Button } from '../ui/button.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Page } from '../ui/layout.tsx'
 import { useRows } from '../ui/rows.ts'
 import { useCommands } from '../ui/shortcuts.ts'
@@ -144,7 +145,7 @@ function useListKeys(projects: Project[]) {
       const title = `Change ${field.label.toLowerCase()}`
       return {
         id: `project.${field.id}`,
-        title: current ? `${title} of ${current.title}` : title,
+        title: current ? `${title} of ${isolated(current.title)}` : title,
         section: 'Project' as const,
         ...(field.keys && { keys: field.keys }),
         hidden: !current,

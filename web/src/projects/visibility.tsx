@@ -4,6 +4,7 @@ import { api } from '../data/api.ts'
 import { loadIssues } from '../data/issues.ts'
 import { putProject } from '../data/projects.ts'
 import { Confirm } from '../ui/dialog.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { showToast } from '../ui/toast.tsx'
 
 /** Asks for confirmation before the visibility changes, because people and agents lose or gain access. */
@@ -13,7 +14,7 @@ export function useVisibilityDialog({ id, title }: Project) {
     <Confirm
       open={wanted !== null}
       onClose={() => confirm(null)}
-      title={wanted ? `Make “${title}” private?` : `Share “${title}” with the workspace?`}
+      title={wanted ? `Make “${isolated(title)}” private?` : `Share “${isolated(title)}” with the workspace?`}
       action={wanted ? 'Make private' : 'Share'}
       danger={wanted === true}
       onConfirm={async () => {

@@ -21,6 +21,8 @@ const settings: Place[] = [
   ['agent-apps', 'Agent apps', 'g x', { to: '/settings/agent-apps' }],
   ['members', 'Members', undefined, { to: '/settings/members' }],
   ['teams', 'Teams', undefined, { to: '/settings/teams' }],
+  ['labels', 'Label settings', undefined, { to: '/settings/labels' }],
+  ['cycles', 'Cycle settings', undefined, { to: '/settings/cycles' }],
   ['api', 'API reference', undefined, { to: '/settings/api' }],
 ]
 const managing: Place[] = [

@@ -1,14 +1,15 @@
 import type { FoundComment, Issue } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FolderKanban, MessageSquare } from 'lucide-react'
+import { FolderKanban, MessageSquare, Users } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { api } from '../data/api.ts'
 import { useIssues } from '../data/issues.ts'
 import { projectsQuery } from '../data/projects.ts'
-import { peopleQuery, usePeople } from '../data/workspaces.ts'
+import { peopleQuery, teamsQuery, usePeople } from '../data/workspaces.ts'
 import { StatusIcon } from '../issues/fields/values.tsx'
 import { Avatar } from '../ui/avatar.tsx'
+import { fold } from '../ui/fold.ts'
 import { isolated } from '../ui/isolated.ts'
 import { inOneLine } from '../ui/one-line.ts'
 
@@ -24,7 +25,9 @@ export interface Entry {
 }
 
 export const matches = (wanted: string, title: string) =>
-  wanted.split(/\s+/).every((word) => title.toLowerCase().includes(word))
+  fold(wanted)
+    .split(/\s+/)
+    .every((word) => fold(title).includes(word))
 
 const mostIssues = 20
 const mostOfAKind = 5
@@ -70,6 +73,7 @@ export function useFound(wanted: string): { found: Entry[]; comments: Entry[]; s
   const remote = useRemote(wanted, complete)
   const { data: projects = [] } = useQuery(projectsQuery)
   const { data: people = [] } = useQuery(peopleQuery)
+  const { data: teams = [] } = useQuery(teamsQuery)
   const byId = usePeople()
   return useMemo(() => {
     if (!wanted) return { found: [], comments: [], searching: false }
@@ -94,6 +98,17 @@ export function useFound(wanted: string): { found: Entry[]; comments: Entry[]; s
           title,
           icon: <FolderKanban size={15} aria-hidden className="shrink-0 text-ink-3" />,
           run: () => void navigate({ to: '/project/$projectId', params: { projectId: id } }),
+        })),
+      ...teams
+        .filter(({ name, key }) => matches(wanted, `${key} ${name}`))
+        .slice(0, mostOfAKind)
+        .map(({ id, name, key }) => ({
+          id,
+          section: 'Teams',
+          title: name,
+          hint: `${key} issues`,
+          icon: <Users size={15} aria-hidden className="shrink-0 text-ink-3" />,
+          run: () => void navigate({ to: '/issues', search: { team: key } }),
         })),
       ...(['human', 'application'] as const).flatMap((kind) =>
         named
@@ -128,12 +143,12 @@ export function useFound(wanted: string): { found: Entry[]; comments: Entry[]; s
       },
     }))
     return { found, comments, searching: remote.searching }
-  }, [wanted, issues, remote.issues, remote.comments, remote.searching, projects, people, byId, navigate])
+  }, [wanted, issues, remote.issues, remote.comments, remote.searching, projects, teams, people, byId, navigate])
 }
 
 /** The text around the first match, since the beginning of a long comment may not have it. */
 function excerpt(text: string, wanted: string) {
-  const [word = ''] = wanted.split(/\s+/)
-  const at = text.toLowerCase().indexOf(word)
+  const [word = ''] = fold(wanted).split(/\s+/)
+  const at = fold(text).indexOf(word)
   return at > 40 ? `…${text.slice(at - 20)}` : text
 }

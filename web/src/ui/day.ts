@@ -19,3 +19,6 @@ export function daysUntil(moment: string, now = new Date()): number {
 export const isPast = (moment: string, now = new Date()) => daysUntil(moment, now) < 0
 
 export const hours = (count: number) => (count === 1 ? '1 hour' : `${count} hours`)
+
+/** Shown when the typed words are no date. */
+export const noDay = 'No date found. Try “tomorrow”, “next Friday”, “in 2 weeks” or “24 Dec”.'

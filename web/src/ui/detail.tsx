@@ -12,7 +12,8 @@ interface Props {
 export const Detail = ({ ref, header, properties, children }: Props) => (
   <div ref={ref} className="@container flex h-full min-w-0 flex-col">
     {header}
-    <div className="min-h-0 flex-1 overflow-y-auto">
+    {/* `relative` contains the absolutely positioned sr-only elements, which would make the window scroll. */}
+    <div className="relative min-h-0 flex-1 overflow-y-auto">
       <div className="mx-auto grid min-h-full max-w-[1160px] @4xl:grid-cols-[minmax(0,1fr)_296px]">
         <div className="min-w-0 space-y-4 px-4 pt-4 pb-16 @xl:px-6 @4xl:px-10 @4xl:pt-6">{children}</div>
         <aside aria-label="Properties" className="hidden border-l px-4 pt-6 @4xl:block">

@@ -44,14 +44,15 @@ export function Field({ label, hint, error, optional, children, className }: Pro
   )
 }
 
-function useFieldProps() {
+/** Connects a control with the label, hint and error of its Field. */
+export function useFieldProps() {
   const field = useContext(FieldContext)
   return field
     ? { id: field.id, 'aria-describedby': field.describedBy, 'aria-invalid': field.invalid || undefined }
     : {}
 }
 
-const box =
+export const box =
   'rounded border border-line-strong bg-surface px-2.5 text-sm text-ink placeholder:text-ink-3 ' +
   'focus:border-accent focus:outline-1 focus:outline-accent aria-invalid:border-bad disabled:opacity-60'
 

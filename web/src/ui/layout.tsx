@@ -53,7 +53,7 @@ export const Section = ({
   className?: string
 }) => (
   <section className={cx('space-y-3', className)}>
-    <div className="flex items-end gap-3">
+    <div className={cx('flex gap-3', hint ? 'items-end' : 'items-center')}>
       <div className="min-w-0 flex-1">
         <h2 className="text-base font-semibold">{title}</h2>
         {hint && <p className="text-ink-2">{hint}</p>}

@@ -14,6 +14,7 @@ import {
 } from 'react'
 import { cx } from './class-names.ts'
 import { dayOf, momentOf } from './day.ts'
+import { fold } from './fold.ts'
 import { Layer } from './layer.tsx'
 import { messageOf } from './problem.ts'
 
@@ -105,8 +106,8 @@ function useOptions({ options }: Question, query: string) {
     const pending = answer?.query !== query
     return { options: answer?.options ?? null, pending, problem: pending ? undefined : answer?.problem }
   }
-  const wanted = query.trim().toLowerCase()
-  const found = wanted ? options.filter(({ label }) => label.toLowerCase().includes(wanted)) : options
+  const wanted = fold(query.trim())
+  const found = wanted ? options.filter(({ label }) => fold(label).includes(wanted)) : options
   return { options: found, pending: false, problem: undefined }
 }
 

@@ -10,9 +10,15 @@ export function messageOf(error: unknown): string {
   }
   if (isBatonError(error, 'VALIDATION_ERROR')) {
     const [field, problem] = Object.entries(fieldErrors(error))[0] ?? []
-    return field ? `${field.replaceAll('_', ' ')} ${problem}.` : error.message
+    return field ? `${labelOf(field)} ${problem}.` : error.message
   }
   return error instanceof Error ? error.message : 'Something went wrong.'
+}
+
+/** "Assignee" for `assignee_id`. */
+function labelOf(field: string) {
+  const words = field.replace(/_id(s?)$/, '$1').replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 const waitOf = (seconds: number) =>
@@ -25,7 +31,8 @@ export function fieldErrors(error: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).map(([field, problem]) => [
       field,
-      Array.isArray(problem) ? problem.join(', ') : String(problem),
+      // Items that the API calls personal are private in the app.
+      (Array.isArray(problem) ? problem.join(', ') : String(problem)).replace(/personal (issue|project)/, 'private $1'),
     ]),
   )
 }

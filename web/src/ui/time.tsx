@@ -6,13 +6,13 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['hour', 3_600_000],
   ['minute', 60_000],
 ]
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** Relative time such as "5m ago"; the date after a week. */
+/** Relative time such as "5 minutes ago"; the date after a week. */
 export function timeAgo(moment: string, now = Date.now()): string {
   const ms = Date.parse(moment) - now
-  if (Math.abs(ms) > 7 * 86_400_000) return dayOf(moment)
+  if (Math.abs(ms) > 7 * 86_400_000) return dayOf(moment, new Date(now))
   const [unit, size] = units.find(([, size]) => Math.abs(ms) >= size) ?? []
   return unit && size ? relative.format(Math.round(ms / size), unit) : 'just now'
 }

@@ -82,7 +82,7 @@ function Members({ members }: { members: Member[] }) {
             </div>
             {canChange(member) ? (
               <Select
-                aria-label={`Role of ${member.display_name}`}
+                aria-label={`Role of ${isolated(member.display_name)}`}
                 className="w-28"
                 value={member.role}
                 onChange={(event) => void change(member, event.target.value as Role)}

@@ -6,6 +6,7 @@ import { useMe } from '../data/me.ts'
 import { membersQuery, usePeople } from '../data/workspaces.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
+import { isolated } from '../ui/isolated.ts'
 import { Rows, Section } from '../ui/layout.tsx'
 import { usePicker } from '../ui/picker.tsx'
 import { Pill } from '../ui/pill.tsx'
@@ -76,7 +77,7 @@ export function TeamMembers({ team }: { team: Team }) {
                     <Button
                       size="sm"
                       look="quiet"
-                      aria-label={id === user.id ? 'Leave team' : `Remove ${display_name}`}
+                      aria-label={id === user.id ? 'Leave team' : `Remove ${isolated(display_name)}`}
                       onClick={() => void run(() => api.removeTeamMember({ team_id: team.id, user_id: id }))}
                     >
                       {id === user.id ? 'Leave' : 'Remove'}

@@ -116,9 +116,10 @@ async function reviewIssue(ctx: Context, work: Work, session: AgentSessionApi, i
       },
     ],
   ])
+  await session.respond(formatFindings(found))
+  // After the answer, so that the session waits for the person.
   if (found.duplicates.length > 0)
     await session.ask(duplicateQuestion(found.duplicates), duplicateOptions(found.duplicates))
-  await session.respond(formatFindings(found))
 }
 
 /** Comments on both issues with a link to the other. Closes neither: only people close issues. */

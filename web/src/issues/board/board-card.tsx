@@ -2,6 +2,7 @@ import type { AgentSession } from '@baton/protocol'
 import { Box, CheckSquare } from 'lucide-react'
 import { memo, useRef } from 'react'
 import { cx } from '../../ui/class-names.ts'
+import { PrivateMark } from '../../ui/private-mark.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
 import type { FieldId } from '../fields/fields.tsx'
@@ -62,10 +63,12 @@ export const BoardCard = memo(function BoardCard(props: Props) {
           tabIndex={-1}
           draggable={false}
           data-do="open"
-          className="flex-1 truncate tabular hover:text-ink hover:underline"
+          className="truncate tabular hover:text-ink hover:underline"
         >
           {issue.code}
         </a>
+        {issue.personal && <PrivateMark />}
+        <span className="flex-1" />
         <AssigneeButton issue={issue} directory={directory} className={button} />
       </div>
       {editing ? (

@@ -3,6 +3,7 @@ import { Plus } from 'lucide-react'
 import { memo, type ReactNode, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { isolated } from '../../ui/isolated.ts'
 import type { Directory } from '../fields/directory.ts'
 import type { FieldId } from '../fields/fields.tsx'
 import type { Row } from '../list/rows.ts'
@@ -59,8 +60,8 @@ export const BoardColumn = memo(function BoardColumn(props: Props) {
         <button
           type="button"
           tabIndex={-1}
-          aria-label={`New issue in ${name}`}
-          title={`New issue in ${name}`}
+          aria-label={`New issue in ${isolated(name)}`}
+          title={`New issue in ${isolated(name)}`}
           onClick={() => props.onCreateIn(value)}
           className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
         >

@@ -1,11 +1,11 @@
 import type { IssueChange } from '@baton/protocol'
 import { cx } from '../../ui/class-names.ts'
+import { noDay } from '../../ui/day.ts'
 import { none, usePicker } from '../../ui/picker.tsx'
 import { showError } from '../../ui/toast.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { menuOptions, nameOf, optionOf } from '../fields/field.tsx'
 import { fieldsIn } from '../fields/fields.tsx'
-import { noDay } from '../fields/menu.ts'
 import type { Draft } from './draft.ts'
 
 type Change = (change: (draft: Draft) => IssueChange) => void
@@ -29,8 +29,7 @@ export function FormFields({ draft, change, directory, errors }: Props) {
   const labelled = [{ key: 'description', label: 'Description' }, ...formFields]
   return (
     <div className="space-y-1.5">
-      {/* One row where the dialog has its full width: long values are shortened. */}
-      <div className="flex flex-wrap gap-1.5 lg:flex-nowrap">
+      <div className="flex flex-wrap gap-1.5">
         {shown.map((field) => (
           <MenuButton
             key={field.id}

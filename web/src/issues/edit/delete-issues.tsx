@@ -2,6 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { api, isBatonError } from '../../data/api.ts'
 import { removeIssue } from '../../data/issues.ts'
 import { Confirm } from '../../ui/dialog.tsx'
+import { isolated } from '../../ui/isolated.ts'
 import { showToast } from '../../ui/toast.tsx'
 import { nameOfAll } from './field-menu.ts'
 
@@ -35,7 +36,7 @@ export function DeleteIssues({ issues, onClose, onDeleted }: Props) {
     >
       <p>
         {issues.length === 1
-          ? `“${first?.title}” and its comments are deleted permanently.`
+          ? `“${isolated(first?.title)}” and its comments are deleted permanently.`
           : 'The issues and their comments are deleted permanently.'}{' '}
         Agents working on {issues.length === 1 ? 'it' : 'them'} are stopped.
       </p>

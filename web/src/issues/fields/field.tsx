@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { fold } from '../../ui/fold.ts'
 import { none, type Option, type Question } from '../../ui/picker.tsx'
 import type { Directory } from './directory.ts'
 
@@ -58,8 +59,8 @@ export interface Field<Subject, Change> extends Values<Subject> {
 }
 
 export const matching = (options: readonly Option[], query: string) => {
-  const wanted = query.trim().toLowerCase()
-  return options.filter(({ label }) => label.toLowerCase().includes(wanted))
+  const wanted = fold(query.trim())
+  return options.filter(({ label }) => fold(label).includes(wanted))
 }
 
 /** A list grouped or filtered by a field looks up a label per row, so options are computed once per directory. */

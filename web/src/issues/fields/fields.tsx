@@ -94,7 +94,9 @@ const records = {
       ...(personal && reporter_id ? [reporter_id] : []),
       assignee_id ?? none,
     ],
-    options: memberOptions,
+    // A private issue can only be assigned to its owner, who is the only person to see it.
+    options: (directory, subject) =>
+      memberOptions(directory).filter(({ value }) => !subject?.personal || value === directory.me),
     clearable: ({ delegate_id }) => delegate_id === null,
     change: (_, value) => ({ assignee_id: orNull(value) }),
     footer: ({ delegate_id }) => delegate_id && 'A delegated issue needs an assignee.',

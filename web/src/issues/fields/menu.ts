@@ -1,10 +1,8 @@
+import { noDay } from '../../ui/day.ts'
 import { none, type Option, type Question } from '../../ui/picker.tsx'
 import { showError } from '../../ui/toast.tsx'
 import type { Directory } from './directory.ts'
 import { doneText, type Field, menuOptions } from './field.tsx'
-
-/** Shown when the typed words are no date. */
-export const noDay = 'No date found. Try “tomorrow”, “next Friday”, “in 2 weeks” or “24 Dec”.'
 
 interface Menu<Subject, Change> {
   title: string

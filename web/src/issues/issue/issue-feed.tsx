@@ -35,7 +35,12 @@ export function IssueFeed({ issue }: { issue: Issue }) {
           {changes ? 'Hide changes' : `Show ${history.length === 1 ? '1 change' : `${history.length} changes`}`}
         </button>
       </div>
-      <Comments targetType="issue" targetId={issue.id} others={changes ? [...history, ...cards] : cards} />
+      <Comments
+        targetType="issue"
+        targetId={issue.id}
+        isPrivate={issue.personal}
+        others={changes ? [...history, ...cards] : cards}
+      />
     </section>
   )
 }

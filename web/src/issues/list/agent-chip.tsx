@@ -2,6 +2,7 @@ import type { AgentSession, Choice, Issue, SessionState } from '@baton/protocol'
 import { agentName, stateOf } from '../../agent-sessions/state.tsx'
 import { Avatar } from '../../ui/avatar.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { isolated } from '../../ui/isolated.ts'
 import { Dot } from '../../ui/pill.tsx'
 
 /** Shorter labels for the narrow chip. */
@@ -28,8 +29,8 @@ export function AgentChip({ issue, session, people, className }: Props) {
     <a
       href={`/issue/${issue.code}`}
       tabIndex={-1}
-      title={state ? `${name}: ${state.label}` : name}
-      aria-label={state ? `${name}: ${state.label}` : `Delegated to ${name}`}
+      title={state ? `${isolated(name)}: ${state.label}` : name}
+      aria-label={state ? `${isolated(name)}: ${state.label}` : `Delegated to ${isolated(name)}`}
       className={cx(
         'inline-flex h-5 max-w-44 min-w-0 items-center gap-1.5 rounded-full border pr-2 pl-0.5 text-xs whitespace-nowrap hover:bg-hover',
         state?.tone === 'accent' ? 'border-accent/40 bg-accent-wash text-accent-ink' : 'text-ink-2',

@@ -2,6 +2,7 @@ import type { Issue } from '@baton/protocol'
 import { CircleUser } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Avatar } from '../../ui/avatar.tsx'
+import { isolated } from '../../ui/isolated.ts'
 import { none } from '../../ui/picker.tsx'
 import type { Directory } from '../fields/directory.ts'
 import { nameOf, optionOf } from '../fields/field.tsx'
@@ -26,7 +27,7 @@ export function FieldButton({ id, issue, directory, className, children }: Props
       type="button"
       tabIndex={-1}
       data-do={id}
-      aria-label={`${field.label}: ${name}`}
+      aria-label={`${field.label}: ${isolated(name)}`}
       title={name}
       className={className}
     >

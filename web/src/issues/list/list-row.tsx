@@ -3,6 +3,7 @@ import { Box, CheckSquare, Square } from 'lucide-react'
 import { type CSSProperties, memo } from 'react'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { PrivateMark } from '../../ui/private-mark.tsx'
 import { timeAgo } from '../../ui/time.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
@@ -96,7 +97,7 @@ function OneLine({ row: { issue }, width, directory, session, selected, editing,
         <AssigneeButton issue={issue} directory={directory} className={cx(button, 'text-ink-3')} />
       </Cell>
       {width === 'wide' && (
-        <Cell className={cx(cell, 'w-14 justify-end text-xs text-ink-3 tabular')}>
+        <Cell className={cx(cell, 'w-24 justify-end text-xs text-ink-3 tabular')}>
           <time dateTime={issue.updated_at}>{timeAgo(issue.updated_at)}</time>
         </Cell>
       )}
@@ -164,6 +165,7 @@ const TitleCell = ({ issue, editing, onEdited }: { issue: Issue; editing: boolea
         {issue.title}
       </a>
     )}
+    {issue.personal && <PrivateMark />}
   </Cell>
 )
 

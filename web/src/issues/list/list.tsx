@@ -2,6 +2,7 @@ import type { AgentSession } from '@baton/protocol'
 import { ChevronDown, Plus } from 'lucide-react'
 import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '../../ui/class-names.ts'
+import { isolated } from '../../ui/isolated.ts'
 import type { Directory } from '../fields/directory.ts'
 import { nameOf, optionOf } from '../fields/field.tsx'
 import { fields } from '../fields/fields.tsx'
@@ -203,8 +204,8 @@ const GroupHead = memo(function GroupHead({
         <button
           type="button"
           tabIndex={-1}
-          aria-label={`New issue in ${name}`}
-          title={`New issue in ${name}`}
+          aria-label={`New issue in ${isolated(name)}`}
+          title={`New issue in ${isolated(name)}`}
           onClick={() => onCreateIn(group.value)}
           className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
         >

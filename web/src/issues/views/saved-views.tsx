@@ -56,11 +56,11 @@ export function SavedViews({ row, place }: { row: string; place: Place | null })
             {(view.owner_id === user.id || (view.shared && isManager)) && (
               <div className="absolute top-0.5 right-0.5 opacity-0 group-focus-within/view:opacity-100 group-hover/view:opacity-100 max-md:opacity-100">
                 <Menu
-                  label={`Actions for ${view.name}`}
+                  label={`Actions for ${isolated(view.name)}`}
                   trigger={
                     <button
                       type="button"
-                      aria-label={`Actions for ${view.name}`}
+                      aria-label={`Actions for ${isolated(view.name)}`}
                       className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-line hover:text-ink"
                     >
                       <MoreHorizontal size={14} aria-hidden />

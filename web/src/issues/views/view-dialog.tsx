@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { useForm } from '../../ui/form.ts'
+import { isolated } from '../../ui/isolated.ts'
 import { showToast } from '../../ui/toast.tsx'
 
 interface Props {
@@ -36,7 +37,7 @@ export function ViewDialog({ query, view, onClose }: Props) {
     const fields = { name: name.trim(), shared, ...(query !== undefined && { query }) }
     await (replaced ? api.updateView({ view_id: replaced.id, ...fields }) : api.createView({ query: '', ...fields }))
     await rereadViews()
-    showToast(`View “${fields.name}” saved`)
+    showToast(`View “${isolated(fields.name)}” saved`)
     onClose()
   }, ['name'])
   return (
