@@ -53,7 +53,10 @@ export async function start(config: Config, log: Logger, print: (line: string) =
   try {
     // Before a database is created, which takes seconds: fail early when the port is taken.
     const port = await availablePort(config)
-    const db = await dataDir.openDatabase(print)
+    const db = await dataDir.openDatabase(print, (error) => {
+      console.error(`The embedded database failed: ${error.message}. Start Baton again; what was committed is kept.`)
+      process.exit(1)
+    })
     const running = await startOn(db, withPort(config, port), config.secretKey ?? dataDir.secretKey(), log, print)
     return {
       ...running,

@@ -74,8 +74,8 @@ describe.skipIf(onPostgres)('a full disk', () => {
   test('stops writes while the database still has space to finish', async () => {
     const dir = await filledDataDir()
     const printed: string[] = []
-    const disk = new Disk(dir, (line) => printed.push(line))
-    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, disk))
+    const disk = new Disk(dir)
+    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, { disk, print: (line) => printed.push(line) }))
     const write = (name: string) => db.run(sql`insert into migrations (name) values (${name})`)
     expect(await write('before')).toBe(1)
     const full = async (isFull: boolean) => {

@@ -59,8 +59,8 @@ export class DataDir {
    * Opens the database. A new one is created in another directory and renamed when it is complete, so that a process
    * killed midway leaves nothing that looks like a database.
    */
-  async openDatabase(print: (line: string) => void): Promise<Db> {
-    const disk = new Disk(this.#dir, print)
+  async openDatabase(print: (line: string) => void, onLost: (error: Error) => void): Promise<Db> {
+    const disk = new Disk(this.#dir)
     if (disk.problem) throw new ConfigError(`BATON_DATA_DIR: ${disk.problem}`)
     const place = join(this.#dir, 'db')
     if (!isComplete(place)) {
@@ -72,7 +72,7 @@ export class DataDir {
       renameSync(unfinished, place)
     }
     try {
-      return new Db(await openEmbedded({ dataDir: place }, disk))
+      return new Db(await openEmbedded({ dataDir: place }, { disk, print, onLost }))
     } catch (error) {
       throw new ConfigError(`BATON_DATA_DIR: the database in ${place} cannot be opened: ${(error as Error).message}`)
     }

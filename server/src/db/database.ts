@@ -11,6 +11,7 @@ export interface Result {
 export interface Driver {
   readonly kind: 'embedded' | 'postgres'
   query(statement: Sql): Promise<Result>
+  /** Statements run in the order they are started, also if several are started at once. */
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
   listen(channel: string, onMessage: (message: string) => void): Listening
@@ -108,15 +109,9 @@ export class Db implements Queryable {
     const pending = new Map<keyof Topics, Set<string>>()
     const attempt = () =>
       this.#driver.transaction(async (query, script) => {
-        let last: Promise<unknown> = Promise.resolve()
-        // One after another, also when the caller starts several at once: a connection runs one at a time.
         const guarded = (statement: Sql) => {
-          const next = last.then(() => {
-            if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
-            return query(statement)
-          })
-          last = next.catch(() => {})
-          return next
+          if (!state.active) throw new Error(`query on a transaction that has ended: ${statement.text}`)
+          return query(statement)
         }
         const tx: Tx = {
           script,

@@ -1,4 +1,4 @@
-import { Mutex, type PGlite, protocol } from '@electric-sql/pglite'
+import { type PGlite, protocol } from '@electric-sql/pglite'
 import { isStalePlan, type Result } from './database.ts'
 import { PlanGenerations } from './plan-generations.ts'
 import type { Sql } from './sql.ts'
@@ -12,13 +12,17 @@ interface Prepared {
   columns: { name: string; parse: ((text: string) => unknown) | undefined }[]
 }
 
-/** Keeps statements prepared. PGlite's own `query` plans each one again, which takes longer than most take to run. */
+/** The messages of one exchange. An error among them is thrown. */
+type Messages = object[]
+
+/**
+ * Keeps statements prepared. PGlite's own `query` plans each one again, which takes longer than most take to run. All of
+ * it is synchronous: the database has a thread of its own, which has nothing else to do.
+ */
 export class EmbeddedConnection {
   readonly #pglite: PGlite
   /** By text, least recently used first. */
   readonly #prepared = new Map<string, Prepared>()
-  /** PGlite would mix up the responses of concurrent statements. */
-  readonly #turns = new Mutex()
   #lastNumber = 0
   readonly #generations = new PlanGenerations()
   #generation = 0
@@ -27,46 +31,44 @@ export class EmbeddedConnection {
     this.#pglite = pglite
   }
 
-  query(statement: Sql): Promise<Result> {
-    return this.#turns.runExclusive(() => this.#query(statement))
-  }
-
-  async #query({ text, values }: Sql): Promise<Result> {
-    const { name, serializers, columns } = await this.#prepare(text)
-    const messages = await this.#send(
-      protocol.serialize.bind({
-        statement: name,
-        values: values.map((value, index) => (value === null ? null : (serializers[index]?.(value) ?? String(value)))),
-      }),
-      protocol.serialize.execute(),
-      protocol.serialize.sync(),
-    ).catch((error) => {
+  query({ text, values }: Sql): Result {
+    const { name, serializers, columns } = this.#prepare(text)
+    try {
+      return resultOf(
+        columns,
+        this.#send(
+          protocol.serialize.bind({
+            statement: name,
+            values: values.map((value, index) =>
+              value === null ? null : (serializers[index]?.(value) ?? String(value)),
+            ),
+          }),
+          protocol.serialize.execute(),
+          protocol.serialize.sync(),
+        ),
+      )
+    } catch (error) {
       if (isStalePlan(error)) this.#prepared.delete(text)
       throw error
-    })
-    const rows = messages.flatMap((message) =>
-      message instanceof protocol.messages.DataRowMessage ? [rowOf(columns, message.fields)] : [],
-    )
-    // "SELECT 2", "UPDATE 3", "INSERT 0 5"
-    return { rows, count: Number(commandOf(messages)?.split(' ').at(-1)) || 0 }
+    }
   }
 
   /** Returns the tag of the last command, such as COMMIT. */
-  script(text: string): Promise<string | undefined> {
-    return this.#turns.runExclusive(async () => commandOf(await this.#send(protocol.serialize.query(text))))
+  script(text: string): string | undefined {
+    return commandOf(this.#send(protocol.serialize.query(text)))
   }
 
-  async #prepare(text: string): Promise<Prepared> {
-    await this.#enterGeneration(this.#generations.next())
+  #prepare(text: string): Prepared {
+    this.#enterGeneration(this.#generations.next())
     const known = this.#prepared.get(text)
     if (known) {
       this.#prepared.delete(text)
       this.#prepared.set(text, known)
       return known
     }
-    await this.#evictOldest()
+    this.#evictOldest()
     const name = `b_${++this.#lastNumber}`
-    const messages = await this.#send(
+    const messages = this.#send(
       protocol.serialize.parse({ name, text }),
       protocol.serialize.describe({ type: 'S', name }),
       protocol.serialize.sync(),
@@ -85,33 +87,49 @@ export class EmbeddedConnection {
     return prepared
   }
 
-  async #enterGeneration(generation: number) {
+  #enterGeneration(generation: number) {
     if (generation === this.#generation) return
-    await this.#send(protocol.serialize.query('deallocate all'))
+    this.#send(protocol.serialize.query('deallocate all'))
     this.#prepared.clear()
     this.#generation = generation
   }
 
-  async #evictOldest() {
+  #evictOldest() {
     const [oldest] = this.#prepared
     if (!oldest || this.#prepared.size < statementsKept) return
     const [text, { name }] = oldest
     this.#prepared.delete(text)
-    await this.#send(protocol.serialize.close({ type: 'S', name }), protocol.serialize.sync())
+    this.#send(protocol.serialize.close({ type: 'S', name }), protocol.serialize.sync())
   }
 
-  async #send(...messages: Uint8Array[]) {
-    if (this.#pglite.closed) throw new Error('the database is closed')
-    return this.#pglite.execProtocolStream(Buffer.concat(messages))
+  #send(...requests: Uint8Array[]): Messages {
+    const messages: Messages = []
+    let error: Error | undefined
+    new protocol.Parser().parse(this.#pglite.execProtocolRawSync(Buffer.concat(requests)), (message) => {
+      if (message instanceof protocol.messages.DatabaseError) error ??= message
+      else messages.push(message)
+    })
+    if (error) throw error
+    return messages
   }
 }
 
-const commandOf = (messages: object[]) =>
+const commandOf = (messages: Messages) =>
   messages.findLast((message) => message instanceof protocol.messages.CommandCompleteMessage)?.text
+
+function resultOf(columns: Prepared['columns'], messages: Messages): Result {
+  const rows: unknown[] = []
+  for (const message of messages) {
+    if (message instanceof protocol.messages.DataRowMessage) rows.push(rowOf(columns, message.fields))
+  }
+  // "SELECT 2", "UPDATE 3", "INSERT 0 5"
+  return { rows, count: Number(commandOf(messages)?.split(' ').at(-1)) || 0 }
+}
 
 function rowOf(columns: Prepared['columns'], fields: (string | null)[]) {
   const row: Record<string, unknown> = {}
-  for (const [index, { name, parse }] of columns.entries()) {
+  for (let index = 0; index < columns.length; index++) {
+    const { name, parse } = columns[index] as Prepared['columns'][number]
     const text = fields[index] ?? null
     row[name] = text !== null && parse ? parse(text) : text
   }

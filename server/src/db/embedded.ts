@@ -1,47 +1,164 @@
-import { Mutex, PGlite, type PGliteOptions } from '@electric-sql/pglite'
-import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
-import { type Driver, mustCommit } from './database.ts'
-import type { Disk } from './disk.ts'
-import { EmbeddedConnection } from './embedded-connection.ts'
-import { isoTimestamp, type Sql } from './sql.ts'
-import { Upkeep } from './upkeep.ts'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { PGliteOptions } from '@electric-sql/pglite'
+import { type Driver, mustCommit, type Result, type Script } from './database.ts'
+import type { Disk, SharedDisk } from './disk.ts'
+import type { Sql } from './sql.ts'
+import { vacuum } from './upkeep.ts'
 
-const options: PGliteOptions = { parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm } }
+export interface ThreadOptions {
+  where: PGliteOptions
+  disk: SharedDisk | undefined
+}
 
-/** PGlite: PostgreSQL inside this process, one connection, one process per directory. */
-export async function openEmbedded(where: PGliteOptions, disk?: Disk): Promise<Driver> {
-  const pglite = await PGlite.create({ ...options, ...where })
-  const connection = new EmbeddedConnection(pglite)
-  const upkeep = new Upkeep(connection, disk)
-  const mutex = new Mutex()
-  const exclusively = <T>(work: () => Promise<T>) =>
-    mutex.runExclusive(async () => {
-      if (disk?.hasChanged())
-        await connection.script(`set default_transaction_read_only = ${disk.isFull ? 'on' : 'off'}`)
-      await upkeep.checkpointIfDue()
-      return work()
+/** A statement with values, or a script. `begin` starts a transaction before it; `ends` says that it ends one. */
+export type Request =
+  | { text: string; values: readonly unknown[]; begin: boolean }
+  | { text: string; begin: boolean; ends: boolean }
+  | 'close'
+
+export type Answer =
+  | { ready: true }
+  | { print: string }
+  | Result
+  | { command: string | undefined }
+  | { error: { message: string } }
+
+interface Options {
+  disk?: Disk
+  /** Messages for the operator about the disk. */
+  print?: (line: string) => void
+  /** Called if the thread ends without having been closed. Nothing can be read or written from then on. */
+  onLost?: (error: Error) => void
+}
+
+/** Node 20 runs no TypeScript, so tests of the sources use the built file; server/test/template.ts builds it. */
+const threadFile = import.meta.url.endsWith('.ts') ? '../../dist/db/embedded-thread.js' : './embedded-thread.js'
+
+/** PGlite: PostgreSQL in a thread of this process, one connection, one process per directory. */
+export async function openEmbedded(where: PGliteOptions, options: Options = {}): Promise<Driver> {
+  const thread = await DatabaseThread.open(where, options)
+  /** Resolves when the last transaction that has begun, or waits to begin, has sent its end. */
+  let transactions: Promise<void> | undefined
+
+  const query = async ({ text, values }: Sql) => {
+    if (transactions) await transactions
+    return thread.ask<Result>({ text, values, begin: false })
+  }
+
+  // The thread keeps the order, so the next statement may be sent before the last one is answered.
+  async function transaction<T>(
+    work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>,
+  ): Promise<T> {
+    const before = transactions
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = () => {
+        if (transactions === ended) transactions = undefined
+        resolve()
+      }
     })
-  const query = (statement: Sql) => exclusively(() => connection.query(statement))
+    transactions = ended
+    if (before) await before
+    let hasBegun = false
+    const begin = () => {
+      const isFirst = !hasBegun
+      hasBegun = true
+      return isFirst
+    }
+    const finish = (text: 'commit' | 'rollback') => {
+      const answer = hasBegun ? thread.ask<{ command: string }>({ text, begin: false, ends: true }) : undefined
+      end()
+      return answer
+    }
+    let result: T
+    try {
+      result = await work(
+        ({ text, values }) => thread.ask({ text, values, begin: begin() }),
+        async (text) => void (await thread.ask({ text, begin: begin(), ends: false })),
+      )
+    } catch (error) {
+      await finish('rollback')
+      throw error
+    }
+    const committed = await finish('commit')
+    if (committed) mustCommit(committed.command)
+    return result
+  }
+
   return {
     kind: 'embedded',
     query,
-    tidy: () => upkeep.vacuum(query),
-    transaction: (work) =>
-      exclusively(async () => {
-        await connection.script('begin')
-        try {
-          const result = await work(
-            (statement) => connection.query(statement),
-            async (text) => void (await connection.script(text)),
-          )
-          mustCommit(await connection.script('commit'))
-          return result
-        } catch (error) {
-          await connection.script('rollback')
-          throw error
-        }
-      }),
+    transaction,
+    tidy: () => vacuum(query, options.disk),
     listen: () => ({ ready: Promise.resolve(), stop: async () => {} }),
-    close: () => mutex.runExclusive(() => pglite.close()),
+    close: async () => {
+      while (transactions) await transactions
+      await thread.close()
+    },
   }
+}
+
+interface Asker {
+  resolve(answer: never): void
+  reject(error: Error): void
+}
+
+class DatabaseThread {
+  readonly #worker: Worker
+  /** In the order of their requests, which is that of the answers. */
+  #askers: Asker[] = []
+  #lost: Error | undefined
+
+  private constructor(worker: Worker, { print = () => {}, onLost = fail }: Options) {
+    this.#worker = worker
+    worker.on('message', (answer: Answer) => {
+      if ('print' in answer) print(answer.print)
+      else this.#answered(answer)
+    })
+    let reason = new Error('its thread ended')
+    worker.on('error', (error) => {
+      reason = error
+    })
+    worker.on('exit', () => {
+      if (!this.#lost) onLost(reason)
+      this.#lost ??= reason
+      for (const { reject } of this.#askers.splice(0)) reject(this.#lost)
+    })
+  }
+
+  static async open(where: PGliteOptions, options: Options): Promise<DatabaseThread> {
+    const workerData: ThreadOptions = { where, disk: options.disk?.shared }
+    const worker = new Worker(new URL(threadFile, import.meta.url), { workerData })
+    await once(worker, 'message')
+    return new DatabaseThread(worker, options)
+  }
+
+  ask<T>(request: Exclude<Request, 'close'>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#lost) return reject(this.#lost)
+      this.#worker.postMessage(request)
+      // Only a thread that owes an answer keeps the process alive.
+      if (this.#askers.push({ resolve, reject }) === 1) this.#worker.ref()
+    })
+  }
+
+  #answered(answer: Exclude<Answer, { print: string }>) {
+    const asker = this.#askers.shift()
+    if (this.#askers.length === 0) this.#worker.unref()
+    if ('error' in answer) asker?.reject(Object.assign(new Error(answer.error.message), answer.error))
+    else asker?.resolve(answer as never)
+  }
+
+  async close() {
+    if (this.#lost) return
+    this.#lost = new Error('the database is closed')
+    this.#worker.ref()
+    this.#worker.postMessage('close')
+    await once(this.#worker, 'exit')
+  }
+}
+
+function fail(error: Error) {
+  throw error
 }

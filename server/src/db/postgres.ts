@@ -80,9 +80,16 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
     transaction: (work) =>
       using(several, async (client, spoil) => {
         await client.query('begin')
+        // The driver does not queue statements that are started at once.
+        let last: Promise<unknown> = Promise.resolve()
+        const sendNext = (statement: Sql) => {
+          const next = last.then(() => send(client, generations, statement))
+          last = next.catch(() => {})
+          return next
+        }
         try {
           const result = await work(
-            (statement) => send(client, generations, statement),
+            sendNext,
             async (text) => void (await client.query({ text, query_timeout: migrationTimeoutMs } as pg.QueryConfig)),
           )
           mustCommit((await client.query('commit')).command)

@@ -49,8 +49,8 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
 
   test('only analyzes tables that it has no disk space to vacuum', async () => {
     const dir = temporaryDir()
-    const disk = new Disk(dir, () => {})
-    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, disk))
+    const disk = new Disk(dir)
+    const db = new Db(await openEmbedded({ dataDir: join(dir, 'db') }, { disk }))
     onTestFinished(() => db.close())
     await db.run(sql`create table "full" (id int)`)
     await db.run(fill)

@@ -1,0 +1,55 @@
+// The thread of the embedded database. It runs what the process sends, one request after another.
+import { parentPort, workerData } from 'node:worker_threads'
+import { PGlite, protocol } from '@electric-sql/pglite'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
+import { Disk } from './disk.ts'
+import type { Answer, Request, ThreadOptions } from './embedded.ts'
+import { EmbeddedConnection } from './embedded-connection.ts'
+import { isoTimestamp } from './sql.ts'
+import { Checkpoints } from './upkeep.ts'
+
+const { where, disk: shared } = workerData as ThreadOptions
+const port = parentPort as NonNullable<typeof parentPort>
+const pglite = await PGlite.create({ parsers: { 20: Number, 1184: isoTimestamp }, extensions: { pg_trgm }, ...where })
+const connection = new EmbeddedConnection(pglite)
+const checkpoints = new Checkpoints(connection)
+const disk = shared && new Disk(shared)
+let inTransaction = false
+
+const answer = (message: Answer) => port.postMessage(message)
+
+port.on('message', async (request: Request) => {
+  if (request === 'close') {
+    await pglite.close()
+    port.close()
+    return
+  }
+  try {
+    answer(run(request))
+  } catch (error) {
+    // Anything else means that the database itself is broken: the thread ends, and the process with it.
+    if (!(error instanceof protocol.messages.DatabaseError)) throw error
+    answer({ error: { ...error, message: error.message } })
+  }
+})
+answer({ ready: true })
+
+function run(request: Exclude<Request, 'close'>): Answer {
+  if (!inTransaction) maintain(request.text)
+  if (request.begin) {
+    connection.script('begin')
+    inTransaction = true
+  }
+  if ('values' in request) return connection.query(request)
+  if (request.ends) inTransaction = false
+  return { command: connection.script(request.text) }
+}
+
+function maintain(text: string) {
+  const message = disk?.check()
+  if (message) {
+    answer({ print: message })
+    connection.script(`set default_transaction_read_only = ${disk?.isFull ? 'on' : 'off'}`)
+  }
+  checkpoints.makeIfDue(text)
+}
