@@ -60,13 +60,12 @@ export async function timeClaims({ db, sql, ctx }) {
     const now = ctx.clock.now()
     await db.run(sql`update endpoints set next_due_at = ${now} where id like 'whk_grown%'`)
     const started = performance.now()
-    const { claimed } = await claim(db, ctx.clock.now(), claimSize)
+    const { claimed } = await claim(db, ctx.clock.now(), claimSize, { id: 'bench', woken: [], inFlight: [] })
     took.push(performance.now() - started)
     if (claimed.length < claimSize) throw new Error(`only ${claimed.length} deliveries were claimed`)
     await db.run(sql`
-      update deliveries set status = 'succeeded', claim_id = null, claim_kind = null, lease_until = null, next_at = null,
-        attempts = 1, scheduled = 1, settled_at = ${now}
-      where claim_id is not null`)
+      update deliveries set status = 'succeeded', next_at = null, attempts = 1, scheduled = 1, settled_at = ${now}
+      where endpoint_id = any(${claimed.map(({ endpointId }) => endpointId)}) and id = any(${claimed.map(({ id }) => id)})`)
   }
   return took
 }

@@ -5,11 +5,11 @@ import { Db, isUnwritable } from '../src/db/database.ts'
 import { Disk } from '../src/db/disk.ts'
 import { openEmbedded } from '../src/db/embedded.ts'
 import { sql } from '../src/db/sql.ts'
-import { claim } from '../src/delivery/claim.ts'
 import { takeOne } from '../src/http/rate-limit.ts'
 import { openSameDatabase } from './database.ts'
 import { filledDataDir } from './empty-databases.ts'
 import { type TestApp, test } from './harness.ts'
+import { OtherWorker } from './other-worker.ts'
 import { Receiver } from './receiver.ts'
 
 // A fast subset of `npm run faults`, without separate processes.
@@ -41,12 +41,12 @@ describe('a clock that is set back by an hour', () => {
     ).toEqual(['After', 'Before'])
   })
 
-  test('releases the claims of a worker that died', async ({ startApp, receiver }) => {
+  test('releases the endpoints of a worker that died', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { create } = await webhooksOf(app, [receiver])
     await create('Claimed')
     await app.endpointsWoken()
-    expect((await claim(app.ctx.db, app.clock.now(), 8)).claimed).toHaveLength(1)
+    expect((await new OtherWorker(app).claim()).claimed).toHaveLength(1)
     await app.deliver()
     expect(receiver.take()).toEqual([])
     app.clock.advance({ hours: -1 })

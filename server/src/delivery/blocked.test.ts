@@ -1,13 +1,11 @@
 import { expect } from 'vitest'
 import { at, done, eventNames, say, type Teamwork, teamwork } from '../../test/delegation.ts'
-import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { test, verifies } from '../../test/harness.ts'
+import { OtherWorker } from '../../test/other-worker.ts'
 import type { Received } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
-import { claim, returnExpired, wakeOverlooked } from './claim.ts'
-import { complete } from './complete.ts'
+import { wakeOverlooked } from './claim.ts'
 import { EndpointWaker } from './endpoint-waker.ts'
-import { prepare } from './message.ts'
-import type { Claimed } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
 
 const prompt = ({ owner }: Teamwork, session: { id: string }, body = 'And?') =>
@@ -39,7 +37,7 @@ test('prompted waits while created is in flight, and is sent after its attempt',
   const deliveringMore = app.deliver()
   expect((await next).body.data.agent_session.id).toBe(other.session.id)
   await app.endpointsWoken()
-  expect((await claim(app.ctx.db, app.clock.now(), 64)).claimed).toEqual([])
+  expect((await new OtherWorker(app).claim()).claimed).toEqual([])
   expect(await wakeOverlooked(app.ctx.db, app.clock.now())).toBe(0)
   expect(receiver.take()).toHaveLength(2)
   finish()
@@ -96,32 +94,19 @@ test('prompted comes after created even if a process dies in between', order, as
   await clearDue()
   expect(await wakeOverlooked(ctx.db, clock.now())).toBe(1)
   await app.endpointsWoken()
-  const { claimed } = await claim(ctx.db, clock.now(), 64)
+  const { claimed } = await new OtherWorker(app).claim()
   expect(claimed).toHaveLength(1)
   // The worker died before it sent anything: the lease expires, and created is claimed again.
   clock.advance({ seconds: 30 })
-  await returnExpired(ctx.db, clock.now())
-  await app.endpointsWoken()
-  const { claimed: again } = await claim(ctx.db, clock.now(), 64)
+  const next = new OtherWorker(app)
+  const { claimed: again } = await next.claim()
   expect(again.map(({ id }) => id)).toEqual(claimed.map(({ id }) => id))
-  // The worker died after it had written the attempt, before it woke the endpoint for the unblocked delivery.
-  await complete(
-    ctx.db,
-    again.map((one) => succeeded(app, one)),
-    [60_000],
-    clock.now(),
-  )
+  // This one died after it had written the attempt, before it claimed the unblocked delivery.
+  await next.complete(again)
+  clock.advance({ seconds: 30 })
   await clearDue()
   await app.deliver()
   expect(actions(receiver.take())).toEqual(['prompted'])
-})
-
-const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
-  claimed,
-  prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
-  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
-  endedAt: clock.now(),
-  relayed: false,
 })
 
 test('created comes first with concurrent workers and users', order, async ({ startApp, receiver }) => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql, undurably } from '../db/sql.ts'
@@ -8,19 +7,34 @@ import { appRecipient, type Claimed, canceled, isUnattempted, unclaimed } from '
 export const batchSize = 64
 /** A few endpoints with many deliveries each cost less than the reverse. Endpoints left out come first next time. */
 const endpointsPerClaim = 16
-/** Maximum number of deliveries in flight to one endpoint, across all workers. */
+/** Of these, at most so many that were woken, so that those marked due are not passed over. */
+export const wokenPerClaim = 8
+/** Maximum number of deliveries in flight to one endpoint. Only its owner sends to it. */
 const slotsPerEndpoint = 8
 /** For an endpoint whose attempts time out: enough to notice a recovery, too few to fill a worker with waiting requests. */
 const slotsWhileStruggling = 1
-/** Five seconds to send, and time to write the outcome; after that another worker may claim the delivery. */
+/** Five seconds to send, and time to write the outcome; after that another worker may own the endpoint. */
 const leaseMs = 30_000
-/** How soon an endpoint without a free slot is tried again, unless a worker wakes it sooner. */
-const parkedMs = 250
+/** How long an endpoint has waited for its owner before an idle worker asks for it. */
+export const wantedAfterMs = 250
+/** The worker that asked for an endpoint has this long to claim it. */
+const handOverMs = 1000
+
+/** The worker that claims, and what only it knows. */
+export interface Claimant {
+  id: string
+  /** At most `wokenPerClaim` endpoints that may have something to send, in addition to those that are marked due. */
+  woken: string[]
+  /** Deliveries that it sends now, or whose outcome is not written yet. */
+  inFlight: { endpointId: string; id: string }[]
+}
 
 interface Batch {
   claimed: Claimed[]
-  /** Endpoints without a free slot. */
-  parked: string[]
+  /** Endpoints that were looked at. */
+  seen: string[]
+  /** Of these, endpoints without a free slot. */
+  full: string[]
 }
 
 /** The delivery that it waits for, if any, was attempted (delivery.prompted-after-created). */
@@ -32,110 +46,149 @@ const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
 
+const picked = sql`id, event_id, installation_id, type, status, attempts, scheduled, redeliveries, next_at, settled_at,
+  survives_revocation`
+
+/** No worker owns the endpoint. A lease that ends too far in the future was written before the clock was set back. */
+const isFree = (now: Date) => sql`(owner is null or owner_until <= ${now} or owner_until > ${plus(now, 2 * leaseMs)})`
+
+const isMine = (now: Date, workerId: string) => sql`(owner = ${workerId} or ${isFree(now)})`
+
 /**
- * Claims up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
- * and first attempts before retries. Of a disabled endpoint only redeliveries are claimed; the others are held.
+ * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
+ * and first attempts before retries. Of a disabled endpoint only redeliveries are taken; the others are held.
+ *
+ * The worker becomes the owner of these endpoints, so the deliveries themselves are not written: it knows which it has
+ * in flight, and no other worker sends to the endpoint. An endpoint with nothing to send and nothing in flight is
+ * given up.
  *
  * One statement, so one round trip. Its snapshot of the deliveries may be older than its lock on an endpoint. If the
  * endpoint's `turn` has changed in between, another claim or wake-up came first, and the endpoint is left for the next
- * claim. So no slot is used twice, and `next_due_at` is never set too late. If the database crashes and loses this
- * commit, the deliveries are claimed again.
+ * claim. So `next_due_at` is never set too late. If the database crashes and loses this commit, the endpoint is claimed
+ * again.
  */
-export async function claim(db: Db, now: Date, limit: number): Promise<Batch> {
-  const claimId = randomUUID()
+export async function claim(db: Db, now: Date, limit: number, { id, woken, inFlight }: Claimant): Promise<Batch> {
   const leaseUntil = plus(now, leaseMs)
+  const dueTaken = Math.max(0, Math.min(limit, endpointsPerClaim) - woken.length)
+  const available = isMine(now, id)
   const rows = await db.rows<Row>(sql`
-    ${undurably}, held as (
-      select e.id, e.url, e.secret, e.state = 'enabled' as enabled, e.turn, e.struggling,
+    ${undurably}, due as materialized (
+      select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
+      order by next_due_at limit ${dueTaken}
+    ), held as (
+      select e.id, e.url, e.secret, e.state = 'enabled' as enabled, e.turn, e.struggling, e.wanted_by,
         exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as has_listener
       from undurable, endpoints e
-      where e.next_due_at <= ${now} and e.deleted_at is null
-      order by e.next_due_at limit ${Math.min(limit, endpointsPerClaim)} for no key update of e skip locked
+      where e.id = any(array(select id from due) || ${woken}::text[]) and e.deleted_at is null and ${available}
+        -- Taken by a worker of the version before.
+        and not exists (select from deliveries c where c.endpoint_id = e.id and c.claim_id is not null)
+      for no key update of e skip locked
+    ), flights as (
+      select endpoint_id, array_agg(id) as ids
+      from unnest(${inFlight.map((one) => one.endpointId)}::text[], ${inFlight.map((one) => one.id)}::text[])
+        as f (endpoint_id, id) group by endpoint_id
     ), mine as (
-      select h.*, greatest(0, least(
+      select h.*, coalesce(f.ids, '{}') as flying, case when h.wanted_by is not null then 0 else greatest(0, least(
         greatest(1, ${limit} / (select count(*) from held)),
         case when h.struggling and not h.has_listener then ${slotsWhileStruggling}::int else ${slotsPerEndpoint} end
-          - (select count(*) from deliveries where endpoint_id = h.id and claim_id is not null)
-      ))::int as free
-      from held h join endpoints seen on seen.id = h.id and seen.turn = h.turn
+          - coalesce(cardinality(f.ids), 0)
+      ))::int end as free
+      from held h join endpoints seen on seen.id = h.id and seen.turn = h.turn left join flights f on f.endpoint_id = h.id
     ), picked as (
-      select m.id as endpoint_id, d.id, d.kind from mine m, lateral (
-        (select id, 'redelivery' as kind from deliveries
-          where endpoint_id = m.id and ${isRedelivery} order by redeliver_at limit m.free)
+      select m.id as endpoint_id, d.* from mine m, lateral (
+        (select 'redelivery' as kind, ${picked} from deliveries
+          where endpoint_id = m.id and ${isRedelivery} and id <> all(m.flying) order by redeliver_at limit m.free)
         union all
-        (select id, 'scheduled' from deliveries
-          where endpoint_id = m.id and ${isFirst} and m.enabled and redeliver_at is null
+        (select 'scheduled', ${picked} from deliveries
+          where endpoint_id = m.id and ${isFirst} and m.enabled and redeliver_at is null and id <> all(m.flying)
           order by next_at limit m.free)
         union all
-        (select id, 'scheduled' from deliveries
+        (select 'scheduled', ${picked} from deliveries
           where endpoint_id = m.id and ${isRetry} and m.enabled and redeliver_at is null and next_at <= ${now}
+            and id <> all(m.flying)
           order by next_at limit m.free)
         limit m.free
       ) d
-    ), claimed as (
-      update deliveries d set claim_id = ${claimId}, claim_kind = p.kind, lease_until = ${leaseUntil},
-        redeliver_at = case when p.kind = 'redelivery' then null else d.redeliver_at end
-      from picked p where d.endpoint_id = p.endpoint_id and d.id = p.id and d.claim_id is null
-      returning d.id, d.event_id, d.endpoint_id, d.installation_id, d.type, d.claim_kind, d.status, d.attempts,
-        d.scheduled, d.next_at, d.settled_at, d.survives_revocation
-    ), rotated as (
-      update endpoints e set turn = e.turn + 1, next_due_at = case
-        when exists (select from picked p where p.endpoint_id = m.id) then ${now}::timestamptz
-        when m.free = 0 then ${plus(now, parkedMs)}::timestamptz
-        else least(
-          (select redeliver_at from deliveries where endpoint_id = m.id and ${isRedelivery}
+    ), next as (
+      select m.id, m.wanted_by, cardinality(m.flying) > 0 or sends as owned, case
+        when sends then ${now}::timestamptz
+        when m.free > 0 then least(
+          (select redeliver_at from deliveries where endpoint_id = m.id and ${isRedelivery} and id <> all(m.flying)
             order by redeliver_at limit 1),
-          (select next_at from deliveries where endpoint_id = m.id and ${isFirst} and m.enabled
+          (select next_at from deliveries where endpoint_id = m.id and ${isFirst} and m.enabled and id <> all(m.flying)
             order by next_at limit 1),
-          (select next_at from deliveries where endpoint_id = m.id and ${isRetry} and m.enabled
+          (select next_at from deliveries where endpoint_id = m.id and ${isRetry} and m.enabled and id <> all(m.flying)
             order by next_at limit 1))
-        end
-      from mine m where e.id = m.id
+        end as due_at
+      from mine m, lateral (select exists (select from picked p where p.endpoint_id = m.id) as sends) s
+    ), owned as (
+      update endpoints e set turn = e.turn + 1, owner = ${id}, owner_until = ${leaseUntil},
+        next_due_at = least(n.due_at, ${leaseUntil})
+      from next n where e.id = n.id and n.owned
+    ), given_up as (
+      update endpoints e set turn = e.turn + 1, owner = n.wanted_by, wanted_by = null,
+        owner_until = case when n.wanted_by is not null then ${plus(now, handOverMs)}::timestamptz end,
+        next_due_at = case when n.wanted_by is not null then ${now}::timestamptz else n.due_at end
+      from next n where e.id = n.id and not n.owned
     )
-    select c.endpoint_id as "endpointId", m.url, m.secret, m.struggling, m.has_listener as "hasListener", c.id, c.type,
-      v.body::text as envelope, ${appRecipient} as app, c.survives_revocation as "survivesRevocation",
-      c.claim_kind as kind, c.status, c.attempts, c.scheduled, c.next_at as "nextAt", c.settled_at as "settledAt"
-    from claimed c join events v on v.id = c.event_id join mine m on m.id = c.endpoint_id
-    left join installations i on i.id = c.installation_id
-    union all
-    select id, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null
-    from mine where free = 0`)
-  const stale = rows.filter((row) => isClaimed(row) && isStale(row))
-  if (stale.length > 0) await cancelClaimed(db, claimId, stale, now)
+    select m.id as "endpointId", m.url, m.secret, m.struggling, m.has_listener as "hasListener", m.free = 0 as full,
+      p.id, p.kind, p.type, v.body::text as envelope, ${appRecipient} as app,
+      p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
+      p.next_at as "nextAt", p.settled_at as "settledAt"
+    from mine m left join picked p on p.endpoint_id = m.id
+    left join events v on v.id = p.event_id left join installations i on i.id = p.installation_id`)
+  const found = rows.filter(isPicked)
+  const stale = found.filter(isStale)
+  if (stale.length > 0) await cancelStale(db, stale, now)
   return {
-    claimed: rows
-      .filter(isClaimed)
-      .filter((row) => !stale.includes(row))
-      .map((row) => ({ ...row, claimId, leaseUntil })),
-    parked: rows.filter((row) => !isClaimed(row)).map(({ endpointId }) => endpointId),
+    claimed: found.filter((row) => !stale.includes(row)).map((row) => ({ ...row, leaseUntil })),
+    seen: [...new Set(rows.map(({ endpointId }) => endpointId))],
+    full: rows.filter(({ full }) => full).map(({ endpointId }) => endpointId),
   }
 }
 
 /** Recorded while the app was being uninstalled, and committed after it. */
-const isStale = ({ app, kind, survivesRevocation }: ClaimedRow) =>
+const isStale = ({ app, kind, survivesRevocation }: PickedRow) =>
   app?.revoked && kind === 'scheduled' && !survivesRevocation
 
-const cancelClaimed = (db: Db, claimId: string, stale: Row[], now: Date) =>
+const cancelStale = (db: Db, stale: PickedRow[], now: Date) =>
   db.run(sql`
     update deliveries set ${canceled(now)}
-    where claim_id = ${claimId} and endpoint_id = any(${stale.map(({ endpointId }) => endpointId)})
+    where status = 'pending' and endpoint_id = any(${stale.map(({ endpointId }) => endpointId)})
       and id = any(${stale.map(({ id }) => id)})`)
 
-type ClaimedRow = Omit<Claimed, 'claimId' | 'leaseUntil'> & { survivesRevocation: boolean }
-type Row = ClaimedRow | { endpointId: string; id: null }
-const isClaimed = (row: Row): row is ClaimedRow => row.id !== null
+type PickedRow = Omit<Claimed, 'leaseUntil'> & { survivesRevocation: boolean; full: boolean }
+type Row = PickedRow | { endpointId: string; full: boolean; id: null }
+const isPicked = (row: Row): row is PickedRow => row.id !== null
 
-/** When the next delivery becomes due; null if none is pending. */
-export async function nextDueAt(db: Db): Promise<Date | null> {
+/** When the next endpoint that is not another worker's becomes due; null if none has anything to send. */
+export async function nextDueAt(db: Db, now: Date, workerId: string): Promise<Date | null> {
   const row = await db.row<{ at: string }>(sql`
-    select next_due_at as at from endpoints where next_due_at is not null and deleted_at is null
+    select next_due_at as at from endpoints
+    where next_due_at is not null and deleted_at is null and ${isMine(now, workerId)}
     order by next_due_at limit 1`)
   return row ? new Date(row.at) : null
 }
 
+/** Asks other workers for endpoints that wait for them. Called by a worker that has nothing to do. */
+export const askForShare = (db: Db, workerId: string, now: Date) =>
+  db.run(sql`
+    update endpoints set wanted_by = ${workerId} where id in (
+      select id from endpoints
+      where next_due_at <= ${plus(now, -wantedAfterMs)} and deleted_at is null and wanted_by is null
+        and owner <> ${workerId} and not ${isFree(now)}
+      order by next_due_at limit ${endpointsPerClaim} for no key update skip locked)`)
+
+/** Gives up endpoints: those of this worker, which stops, or of all before a single worker starts. */
+export const giveUpEndpoints = (db: Db, now: Date, workerId?: string) =>
+  db.run(sql`
+    update endpoints set owner = null, owner_until = null, wanted_by = null, turn = turn + 1,
+      next_due_at = least(next_due_at, ${now})
+    where owner ${workerId ? sql`= ${workerId}` : sql`is not null`}`)
+
 /**
- * Releases claims that were never completed, because the worker died or lost its connection. A lease that ends too far in
- * the future was written before the clock was set back. `all` releases every claim: for a single worker before it starts.
+ * Releases deliveries that a worker of the version before took and never completed. `all` releases every one: for a
+ * single worker before it starts.
  */
 export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
   db.tx(async (tx) => {
@@ -154,12 +207,15 @@ export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
     return returned.length
   })
 
-/** Marks endpoints due whose deliveries were committed by a process that died before it could do so. */
+/**
+ * Marks endpoints due whose deliveries were committed by a process that died before it could do so. An owner looks at
+ * its endpoint again when nothing is in flight to it.
+ */
 export const wakeOverlooked = (db: Db, now: Date) =>
   db.tx(async (tx) => {
     const overlooked = await tx.rows<{ id: string }>(sql`
       select e.id from endpoints e
-      where e.deleted_at is null and (e.next_due_at is null or e.next_due_at > ${now}) and (
+      where e.deleted_at is null and (e.next_due_at is null or e.next_due_at > ${now}) and ${isFree(now)} and (
         exists (select from deliveries where endpoint_id = e.id and ${isRedelivery})
         or e.state = 'enabled' and (
           exists (select from deliveries where endpoint_id = e.id and ${isFirst})

@@ -7,12 +7,13 @@ import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
 import { afterAttempt } from './schedule.ts'
-import { type Attempted, unclaimed } from './stages.ts'
+import type { Attempted } from './stages.ts'
 import { countAttempts } from './track-record.ts'
 
 /**
- * Writes the outcomes of attempts in one statement. An attempt whose claim was lost changes nothing: another worker has
- * the delivery, or it was canceled. Returns the endpoints that have more to send, or may have an unblocked delivery.
+ * Writes the outcomes of attempts in one statement. An attempt changes nothing if the delivery was canceled meanwhile, or
+ * if the endpoint's next owner has made an attempt with the same number. Returns the endpoints that have more to send,
+ * or may have an unblocked delivery.
  */
 export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: readonly number[], now: Date) {
   const results = attempted.map((one) => resultOf(one, retryDelaysMs))
@@ -40,8 +41,9 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
   return {
     id: claimed.id,
     endpoint_id: claimed.endpointId,
-    claim_id: claimed.claimId,
     kind,
+    status_before: claimed.status,
+    redeliveries: claimed.redeliveries,
     number: claimed.attempts + 1,
     scheduled,
     status: after.status,
@@ -79,13 +81,16 @@ const write = (db: Queryable, results: object[]) =>
   db.rows<{ endpoint_id: string }>(sql`
     with done as (
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
-        endpoint_id text, id text, claim_id text, number int, scheduled int, status text, next_at timestamptz,
+        endpoint_id text, id text, kind text, status_before text, redeliveries int, number int, scheduled int, status text, next_at timestamptz,
         settled_at timestamptz, relayed boolean, by_listener boolean, failure json, started_at timestamptz,
         duration_ms int, http_status int, reason text, response_excerpt text, signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
-        next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed), ${unclaimed}
-      from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.claim_id = done.claim_id
+        next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
+        -- A request that came while a redelivery was in flight asks for one more.
+        redeliver_at = case when done.kind = 'scheduled' or d.redeliveries > done.redeliveries then d.redeliver_at end
+      from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.attempts = done.number - 1
+        and d.status = done.status_before and d.claim_id is null
       returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at, d.may_block
     ), logged as (
       insert into attempts

@@ -10,9 +10,9 @@ const endpointsPerStatement = 500
 const lockTimeoutMs = 300
 
 /**
- * Marks endpoints due and wakes the workers. It runs after the commit, never within: a writer would lock the endpoint's
- * row until its commit, and all writers of a workspace would queue for it. If the process dies in between,
- * `wakeOverlooked` marks the endpoint.
+ * Tells the workers which endpoints have something to send: the worker of this process directly, others by marking the
+ * endpoints due. It runs after the commit, never within: a writer would lock the endpoint's row until its commit, and
+ * all writers of a workspace would queue for it. If the process dies in between, `wakeOverlooked` marks the endpoint.
  */
 export class EndpointWaker {
   readonly #db: Db
@@ -20,7 +20,7 @@ export class EndpointWaker {
   readonly #log: Logger
   #waiting = new Set<string>()
   readonly #waking = new CoalescedTask(() => this.#wakeAll())
-  #localWorker: (() => void) | undefined
+  #localWorker: ((endpointIds: Iterable<string>) => void) | undefined
 
   constructor(db: Db, clock: Clock, log: Logger) {
     this.#db = db
@@ -29,12 +29,18 @@ export class EndpointWaker {
     db.onCommitted('due', (endpointIds) => this.wake(endpointIds))
   }
 
-  /** Sets the function that wakes the worker of this process. Without one, other processes are notified. */
-  setLocalWorker(wake: (() => void) | undefined) {
+  /** Sets the function that wakes the worker of this process. Without one, endpoints are marked due. */
+  setLocalWorker(wake: ((endpointIds: Iterable<string>) => void) | undefined) {
     this.#localWorker = wake
   }
 
   wake(endpointIds: Iterable<string>) {
+    if (this.#localWorker) this.#localWorker(endpointIds)
+    else this.wakeOthers(endpointIds)
+  }
+
+  /** Marks endpoints due, and wakes the workers of other processes. */
+  wakeOthers(endpointIds: Iterable<string>) {
     for (const id of endpointIds) this.#waiting.add(id)
     if (this.#waiting.size > 0) void this.#waking.request()
   }
@@ -53,8 +59,7 @@ export class EndpointWaker {
           if (!isConflict(error)) throw error
           for (const id of ids) this.#waiting.add(id)
         })
-        if (this.#localWorker) this.#localWorker()
-        else await this.#db.notify(channel)
+        await this.#db.notify(channel)
       }
     } catch (error) {
       const { message } = error as Error

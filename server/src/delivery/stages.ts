@@ -17,11 +17,9 @@ export interface AppRecipient {
 export const appRecipient = sql`case when i.id is not null then jsonb_build_object(
   'installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked', i.revoked_at is not null) end`
 
-/** A delivery that this worker alone may send, until the lease ends. */
+/** A delivery that this worker alone may send, because it owns the endpoint until the lease ends. */
 export interface Claimed {
   id: string
-  /** Fences the completion: a worker that lost the claim changes nothing. */
-  claimId: string
   kind: 'scheduled' | 'redelivery'
   leaseUntil: Date
   endpointId: string
@@ -40,6 +38,8 @@ export interface Claimed {
   status: DeliveryStatus
   attempts: number
   scheduled: number
+  /** Requests to send it again. */
+  redeliveries: number
   nextAt: string | null
   settledAt: string | null
 }
@@ -75,7 +75,7 @@ export const isUnattempted = sql`b.status = 'pending' and b.attempts = 0`
 /** Test deliveries do not count for health (webhook.auto-disable-ignores-pings). As in the index deliveries_health. */
 export const isNotTest = sql`type <> 'Ping'`
 
-/** Assignments that release a claim. */
+/** Assignments that release a claim of the version before. */
 export const unclaimed = sql`claim_id = null, claim_kind = null, lease_until = null`
 
 /** Assignments that cancel a delivery, even one that is being sent now. */

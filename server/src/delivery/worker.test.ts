@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
+import { OtherWorker, timedOut } from '../../test/other-worker.ts'
 import { Receiver } from '../../test/receiver.ts'
 import { withDatabase } from '../../test/template.ts'
 import { systemClock } from '../clock.ts'
@@ -9,10 +10,8 @@ import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
 import { newId } from '../ids.ts'
-import { claim, nextDueAt } from './claim.ts'
-import { complete } from './complete.ts'
+import { nextDueAt } from './claim.ts'
 import { EndpointWaker } from './endpoint-waker.ts'
-import { prepare } from './message.ts'
 import type { Claimed, WorkerObserver } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
 
@@ -39,32 +38,20 @@ async function scene(app: TestApp, urls: string[]) {
   return { owner, workspaceId, webhooks, recordEvents, deliveries }
 }
 
-/** Claims as a worker does, without sending. */
-const claimOnly = async ({ ctx, clock }: TestApp, limit = 64): Promise<Claimed[]> =>
-  (await claim(ctx.db, clock.now(), limit)).claimed
-
-const succeeded = ({ ctx, clock }: TestApp, claimed: Claimed) => ({
-  claimed,
-  prepared: prepare(claimed, ctx.keys.open(claimed.secret, claimed.endpointId), clock.now()),
-  outcome: { ok: true as const, status: 200, durationMs: 1, body: Buffer.from(''), whole: true },
-  relayed: false,
-  endedAt: clock.now(),
-})
-
 describe('a worker that dies', () => {
-  test('loses its claims when the lease expires, with no attempt lost or counted', async ({ startApp, receiver }) => {
+  test('loses its endpoint when the lease expires, with no attempt lost or counted', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { recordEvents, deliveries } = await scene(app, [receiver.url])
     await recordEvents(3)
-    expect(await claimOnly(app, 2)).toHaveLength(2)
+    expect((await new OtherWorker(app).claim({ limit: 2 })).claimed).toHaveLength(2)
     await app.deliver()
-    expect(receiver.take()).toHaveLength(1)
+    expect(receiver.take()).toEqual([])
     app.clock.advance({ seconds: 30, milliseconds: -1 })
     await app.deliver()
     expect(receiver.take()).toEqual([])
     app.clock.advance({ milliseconds: 1 })
     await app.deliver()
-    expect(receiver.take()).toHaveLength(2)
+    expect(receiver.take()).toHaveLength(3)
     for (const { status, attempts } of await deliveries()) {
       expect({ status, numbers: attempts.map(({ number }: { number: number }) => number) }).toEqual({
         status: 'succeeded',
@@ -73,17 +60,18 @@ describe('a worker that dies', () => {
     }
   })
 
-  test('and completes after its lease changes nothing', async ({ startApp, receiver }) => {
+  test('and completes after the next owner changes nothing', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { recordEvents, deliveries } = await scene(app, [receiver.url])
     await recordEvents(1)
-    const [late] = await claimOnly(app)
+    const late = new OtherWorker(app)
+    const { claimed } = await late.claim()
     receiver.answer = 500
     app.clock.advance({ seconds: 30 })
     await app.deliver()
     const before = await deliveries()
     expect(before).toMatchObject([{ status: 'pending', attempts: [{ number: 1, http_status: 500 }] }])
-    await app.unchanged(() => complete(app.ctx.db, [succeeded(app, late as Claimed)], [], app.clock.now()))
+    await app.unchanged(() => late.complete(claimed))
     expect(await deliveries()).toEqual(before)
   })
 
@@ -94,7 +82,8 @@ describe('a worker that dies', () => {
     await app.deliver()
     const [{ id }] = await deliveries()
     await owner.post(`/webhooks/${webhooks[0]?.id}/deliveries/${id}/redeliver`)
-    expect(await claimOnly(app)).toMatchObject([{ kind: 'redelivery' }])
+    await app.endpointsWoken()
+    expect((await new OtherWorker(app).claim()).claimed).toMatchObject([{ kind: 'redelivery' }])
     app.clock.advance({ seconds: 30 })
     await app.deliver()
     expect(receiver.take()).toHaveLength(2)
@@ -109,7 +98,7 @@ describe('a worker that dies', () => {
     receiver.take()
     await recordEvents(1)
     await app.ctx.db.run(sql`update endpoints set next_due_at = null`)
-    expect(await claimOnly(app)).toEqual([])
+    expect((await new OtherWorker(app).claim()).claimed).toEqual([])
     await app.deliver()
     expect(receiver.take()).toHaveLength(1)
   })
@@ -120,17 +109,20 @@ describe('a claim', () => {
     const app = await startApp()
     const { recordEvents } = await scene(app, [receiver.url])
     await recordEvents(20)
-    const first = await claimOnly(app, 5)
+    const worker = new OtherWorker(app)
+    const { claimed: first } = await worker.claim({ limit: 5 })
     expect(first).toHaveLength(5)
-    const second = await claimOnly(app)
+    const { claimed: second } = await worker.claim()
     expect(second).toHaveLength(3)
-    expect(await claim(app.ctx.db, app.clock.now(), 64)).toMatchObject({ claimed: [], parked: [first[0]?.endpointId] })
+    const endpointId = (first[0] as Claimed).endpointId
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(8)
-    // Parked for a short time: a worker that did not see it parked may release a slot.
-    expect((await nextDueAt(app.ctx.db))?.getTime()).toBe(app.clock.now().getTime() + 250)
-    await complete(app.ctx.db, [succeeded(app, first[0] as Claimed)], [], app.clock.now())
-    app.clock.advance({ milliseconds: 250 })
-    expect(await claimOnly(app)).toHaveLength(1)
+    expect(await worker.claim({ woken: [endpointId] })).toEqual({ claimed: [], seen: [endpointId], full: [endpointId] })
+    expect((await new OtherWorker(app).claim({ woken: [endpointId] })).claimed).toEqual([])
+    // If the worker dies, another one takes over when the lease ends.
+    const dueAt = await nextDueAt(app.ctx.db, app.clock.now(), worker.id)
+    expect(dueAt?.getTime()).toBe(app.clock.now().getTime() + 30_000)
+    await worker.complete(first.slice(0, 1))
+    expect((await worker.claim({ woken: [endpointId] })).claimed).toHaveLength(1)
   })
 
   test('shares a batch between endpoints, however many deliveries one has', async ({ startApp, receiver }) => {
@@ -140,7 +132,7 @@ describe('a claim', () => {
     await recordEvents(300)
     await owner.post(`/webhooks/${webhooks[1]?.id}/enable`)
     await recordEvents(2)
-    const batch = await claimOnly(app, 10)
+    const { claimed: batch } = await new OtherWorker(app).claim({ limit: 10 })
     const count = (index: number) => batch.filter(({ endpointId }) => endpointId === webhooks[index]?.id).length
     expect([count(0), count(1)]).toEqual([5, 2])
   })
@@ -153,22 +145,22 @@ describe('a claim', () => {
     await app.deliver()
     app.clock.advance({ minutes: 1 })
     await recordEvents(3)
-    const made = (await claimOnly(app)).map(({ scheduled }) => scheduled)
+    const made = (await new OtherWorker(app).claim()).claimed.map(({ scheduled }) => scheduled)
     expect(made.sort()).toEqual([0, 0, 0, 1, 1, 1, 1, 1])
   })
 
   test('sets next_due_at to the next delivery, or to null', async ({ startApp, receiver }) => {
     const app = await startApp()
     const { recordEvents } = await scene(app, [receiver.url])
-    expect(await nextDueAt(app.ctx.db)).toBeNull()
+    expect(await nextDueAt(app.ctx.db, app.clock.now(), 'other')).toBeNull()
     receiver.answer = 500
     await recordEvents(1)
     await app.deliver()
-    expect(await nextDueAt(app.ctx.db)).toEqual(new Date(app.clock.now().getTime() + 60_000))
+    expect(await nextDueAt(app.ctx.db, app.clock.now(), 'other')).toEqual(new Date(app.clock.now().getTime() + 60_000))
     receiver.answer = 200
     app.clock.advance({ minutes: 1 })
     await app.deliver()
-    expect(await nextDueAt(app.ctx.db)).toBeNull()
+    expect(await nextDueAt(app.ctx.db, app.clock.now(), 'other')).toBeNull()
   })
 })
 
@@ -176,31 +168,18 @@ test('an endpoint whose attempts time out has one slot until one succeeds', asyn
   const app = await startApp()
   const { recordEvents } = await scene(app, [receiver.url])
   await recordEvents(10)
-  const slots = async () => {
-    await app.endpointsWoken()
-    return (await claimOnly(app)).length
-  }
-  const timeOut = async (claimed: Claimed[]) => {
-    const outcome = {
-      ok: false,
-      reason: 'timeout',
-      status: null,
-      durationMs: 5000,
-      body: Buffer.from(''),
-      whole: false,
-    } as const
-    const attempted = claimed.map((one) => ({ ...succeeded(app, one), outcome }))
-    await complete(app.ctx.db, attempted, [0, 0, 0], app.clock.now())
+  const worker = new OtherWorker(app)
+  const take = async () => {
     await app.ctx.db.run(sql`update endpoints set next_due_at = ${app.clock.now()}`)
+    return (await worker.claim()).claimed
   }
-  const first = await claimOnly(app)
+  const first = await take()
   expect(first).toHaveLength(8)
-  await timeOut(first)
-  const second = await claimOnly(app)
+  await worker.complete(first, timedOut, [0, 0, 0])
+  const second = await take()
   expect(second).toHaveLength(1)
-  await complete(app.ctx.db, [succeeded(app, second[0] as Claimed)], [], app.clock.now())
-  await app.ctx.db.run(sql`update endpoints set next_due_at = ${app.clock.now()}`)
-  expect(await slots()).toBe(8)
+  await worker.complete(second)
+  expect(await take()).toHaveLength(8)
 })
 
 test('a delivery that cannot be signed is not counted as an attempt', async ({ startApp, receiver }) => {

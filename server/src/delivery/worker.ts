@@ -1,11 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { isDatabaseUnavailable, type Listening } from '../db/database.ts'
 import { SingleFlight } from '../single-flight.ts'
 import { WakeableSleep } from '../wakeable-sleep.ts'
-import { batchSize, claim, nextDueAt, returnExpired, wakeOverlooked } from './claim.ts'
+import {
+  askForShare,
+  batchSize,
+  claim,
+  giveUpEndpoints,
+  nextDueAt,
+  returnExpired,
+  wakeOverlooked,
+  wantedAfterMs,
+  wokenPerClaim,
+} from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type EndpointWaker } from './endpoint-waker.ts'
+import { InFlight } from './in-flight.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
 import type { Attempted, Claimed, WorkerObserver } from './stages.ts'
@@ -18,22 +30,24 @@ const maxSecretsKept = 1000
 const recoverEveryMs = 5_000
 /** A safety net: workers are woken for new deliveries, and know when the next retry is due. */
 const maxSleepMs = 5_000
-/** Time to send and to write the outcome. With less left of the lease, another worker might send the delivery too. */
+/** Time to send and to write the outcome. With less left of the lease, the endpoint's next owner might send it too. */
 const leaseNeededMs = 10_000
 
 /** Claims due deliveries, sends them and writes the outcomes. Any number of workers may share a database. */
 export class DeliveryWorker {
+  readonly #id = randomUUID()
   readonly #ctx: Context
   readonly #waker: EndpointWaker
   readonly #observer: WorkerObserver
   readonly #completions: CompletionQueue
   #sending = 0
+  readonly #inFlight = new InFlight()
+  /** Endpoints to look at in the next claim, in this order. */
+  readonly #woken = new Set<string>()
   /** Endpoints that had no free slot at the last claim. */
-  readonly #parked = new Set<string>()
+  readonly #full = new Set<string>()
   /** Keyed by the sealed form, which changes with every rotation. Opening one takes as long as signing with it. */
   readonly #secrets = new Map<string, string>()
-  /** Number of slots released so far. */
-  #released = 0
   #stopping = false
   readonly #sleep = new WakeableSleep()
   #loop: Promise<void> | undefined
@@ -49,16 +63,19 @@ export class DeliveryWorker {
   }
 
   start() {
-    this.#waker.setLocalWorker(() => this.wake())
+    this.#waker.setLocalWorker((endpointIds) => this.#wakeEndpoints(endpointIds))
     this.#listening = this.#ctx.db.listen(channel, () => this.wake())
     this.#recovering = setInterval(() => void this.#recoverOnce(), recoverEveryMs)
     this.#loop = this.#begin().then(() => this.#run())
   }
 
-  /** Only one process uses the embedded database, so every claim is left over from one that died. */
+  /** Only one process uses the embedded database, so every owner is a worker that died. */
   async #begin() {
     const { db, clock } = this.#ctx
-    if (db.kind === 'embedded') await this.#succeeds(() => returnExpired(db, clock.now(), { all: true }))
+    if (db.kind === 'embedded') {
+      await this.#succeeds(() => giveUpEndpoints(db, clock.now()))
+      await this.#succeeds(() => returnExpired(db, clock.now(), { all: true }))
+    }
     await this.#recoverOnce()
   }
 
@@ -73,10 +90,24 @@ export class DeliveryWorker {
     // Bounded by the deadline of requests and the lease of completions.
     while (this.#sending + this.#completions.waiting > 0) await sleep(10)
     await this.#completions.idle()
+    const { db, clock } = this.#ctx
+    await this.#succeeds(async () => {
+      if ((await giveUpEndpoints(db, clock.now(), this.#id)) > 0) await db.notify(channel)
+    })
+    if (this.#woken.size > 0) this.#waker.wakeOthers(this.#woken)
   }
 
   wake() {
     this.#sleep.wake()
+  }
+
+  #wakeEndpoints(endpointIds: Iterable<string>) {
+    const ids = [...endpointIds]
+    if (ids.length === 0) return
+    for (const id of ids) this.#woken.add(id)
+    // Another worker may have free slots.
+    if (this.#free() <= 0) this.#waker.wakeOthers(ids.filter((id) => !this.#inFlight.has(id)))
+    this.wake()
   }
 
   /** Recovers the deliveries of processes that died. */
@@ -113,13 +144,15 @@ export class DeliveryWorker {
     }
   }
 
-  /** Time until the next retry is due. */
+  /** Time until the next retry is due. Asks for work that waits for another worker. */
   async #pauseMs() {
     if (this.#free() <= 0) return maxSleepMs
-    const dueAt = await nextDueAt(this.#ctx.db)
-    const untilDue = dueAt ? dueAt.getTime() - this.#ctx.clock.now().getTime() : maxSleepMs
+    const { db, clock } = this.#ctx
+    const asked = db.kind === 'postgres' && (await askForShare(db, this.#id, clock.now())) > 0
+    const dueAt = await nextDueAt(db, clock.now(), this.#id)
+    const untilDue = dueAt ? dueAt.getTime() - clock.now().getTime() : maxSleepMs
     // If it is due already, another worker has the endpoint locked now.
-    return Math.max(5, Math.min(untilDue, maxSleepMs))
+    return Math.max(5, Math.min(untilDue, asked ? wantedAfterMs : maxSleepMs))
   }
 
   #free() {
@@ -129,27 +162,42 @@ export class DeliveryWorker {
   async #claimAndSend(): Promise<number> {
     const free = this.#free()
     if (free <= 0) return 0
-    const releasedBefore = this.#released
-    const { claimed, parked } = await claim(this.#ctx.db, this.#ctx.clock.now(), Math.min(batchSize, free))
-    for (const id of parked) this.#parked.add(id)
-    // A slot released during the claim may belong to one of them.
-    if (this.#released > releasedBefore) this.#wakeParked(parked)
-    if (claimed.length === 0) return 0
+    const now = this.#ctx.clock.now()
+    for (const id of this.#inFlight.expire(now)) this.#woken.add(id)
+    const woken = [...this.#woken].slice(0, Math.min(wokenPerClaim, free))
+    for (const id of woken) this.#woken.delete(id)
+    const { claimed, seen, full } = await claim(this.#ctx.db, now, Math.min(batchSize, free), {
+      id: this.#id,
+      woken,
+      inFlight: this.#inFlight.all(),
+    }).catch((error) => {
+      for (const id of woken) this.#woken.add(id)
+      throw error
+    })
+    this.#inFlight.add(claimed)
+    for (const id of full) {
+      this.#full.add(id)
+      // The slots were released during the claim.
+      if (!this.#inFlight.has(id)) this.#woken.add(id)
+    }
+    // Another worker owns them, or has them locked.
+    this.#waker.wakeOthers(woken.filter((id) => !seen.includes(id)))
+    if (claimed.length === 0) return this.#woken.size > 0 ? 1 : 0
     this.#observer.claimed?.(claimed)
     this.#sending += claimed.length
     for (const one of claimed) void this.#send(one)
     return claimed.length
   }
 
+  /** An endpoint is claimed once more after its last outcome, to give it up. */
   #release(completed: Attempted[], pendingEndpoints: Set<string>) {
-    this.#released += completed.length
-    this.#waker.wake(pendingEndpoints)
-    this.#wakeParked(completed.map(({ claimed }) => claimed.endpointId))
+    for (const { claimed } of completed) this.#inFlight.delete(claimed.id)
+    for (const { claimed } of completed) {
+      const { endpointId } = claimed
+      if (this.#full.delete(endpointId) || pendingEndpoints.has(endpointId) || !this.#inFlight.has(endpointId))
+        this.#woken.add(endpointId)
+    }
     this.wake()
-  }
-
-  #wakeParked(endpointIds: string[]) {
-    this.#waker.wake(endpointIds.filter((id) => this.#parked.delete(id)))
   }
 
   async #send(claimed: Claimed) {
@@ -158,12 +206,12 @@ export class DeliveryWorker {
     if (attempted) {
       this.#observer.attempted?.(attempted)
       this.#completions.add(attempted)
-    }
+    } else this.#inFlight.keepUntil(claimed.id, claimed.leaseUntil)
     // Not for every free slot: large batches are cheaper.
     if (this.#sending === slots - batchSize) this.wake()
   }
 
-  /** Returns undefined if nothing was sent. That is not counted: the delivery is claimed again when the lease ends. */
+  /** Returns undefined if nothing was sent. That is not counted: the delivery is taken again when the lease ends. */
   async #attempt(claimed: Claimed): Promise<Attempted | undefined> {
     const { clock, log } = this.#ctx
     try {

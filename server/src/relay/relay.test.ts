@@ -3,9 +3,9 @@ import { limits, listenUrl } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifiesOnPostgres } from '../../test/harness.ts'
 import { asReceived, heartbeat, Listener, listenable, waitForNoListener } from '../../test/listener.ts'
+import { OtherWorker } from '../../test/other-worker.ts'
 import { isSigned } from '../../test/receiver.ts'
 import { sql } from '../db/sql.ts'
-import { claim } from '../delivery/claim.ts'
 import { EndpointWaker } from '../delivery/endpoint-waker.ts'
 import { prepare } from '../delivery/message.ts'
 import { send } from '../delivery/send.ts'
@@ -30,8 +30,6 @@ const recordEvent = (app: TestApp, workspaceId: string, bytes = 0) =>
     ])
   })
 
-/** Claims as a worker does, without sending. */
-const claimed = async ({ ctx, clock }: TestApp) => (await claim(ctx.db, clock.now(), 64)).claimed
 const prepared = ({ ctx, clock }: TestApp, one: Claimed) =>
   prepare(one, ctx.keys.open(one.secret, one.endpointId), clock.now())
 
@@ -121,7 +119,7 @@ describe('a relayed attempt', () => {
     const listener = await Listener.of(owner, id, { takeOver: true })
     await recordEvent(app, owner.workspaceId)
     await app.endpointsWoken()
-    const [one] = await claimed(app)
+    const [one] = (await new OtherWorker(app).claim()).claimed
     expect(one?.hasListener).toBe(true)
     listener.close()
     await waitForNoListener(owner, id)
@@ -140,7 +138,7 @@ describe('a relayed attempt', () => {
     await recordEvent(app, owner.workspaceId)
     await app.endpointsWoken()
     // A worker that dies after it has read the answer.
-    const [one] = (await claimed(app)) as [Claimed]
+    const [one] = (await new OtherWorker(app).claim()).claimed as [Claimed]
     const sending = send(app.ctx, one, prepared(app, one))
     await listener.take()
     expect(await sending).toMatchObject({ outcome: { ok: true }, relayed: true })
