@@ -214,7 +214,6 @@ test('many processes wake one endpoint while others record for it', { skip: !pro
   const others = Array.from({ length: 4 }, () => new Db(connectPostgres(url, () => {})))
   const wakers = others.map(async (db) => {
     const waker = new EndpointWaker(db, systemClock, log)
-    waker.setLocalWorker(() => {})
     let count = 0
     for (; waking; count++) {
       waker.wake([endpoint?.id ?? ''])
