@@ -3,7 +3,7 @@
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { build, install, main, StepFailed } from '../scripts/setup.mjs'
+import { build, bundleServer, install, main, StepFailed } from '../scripts/setup.mjs'
 import { record } from './record.mjs'
 
 const databases = ['postgres', 'embedded']
@@ -18,6 +18,7 @@ await main(async () => {
   if (unknown.length > 0) throw new StepFailed(`Unknown row: ${unknown.join(', ')}. Rows: ${rowFiles.join(', ')}`)
   await install()
   await build('Building', 'server')
+  await bundleServer()
   const measured = []
   for (const file of chosen(rowFiles)) {
     const row = await import(`./rows/${file}.mjs`)

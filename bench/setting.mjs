@@ -175,7 +175,7 @@ export async function startProgram(file, env) {
   return { url, readyMs: performance.now() - started, memory: () => memoryOf(child), stop: () => end(child) }
 }
 
-export const serviceProgram = new URL('../server/dist/main.js', import.meta.url)
+export const serviceProgram = new URL('../server/bundle/main.js', import.meta.url)
 
 /** Environment of the service and the bare programs for this database. */
 export const environmentOf = (where) => ({

@@ -15,7 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
-      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'config'],
+      ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'paths', 'config'],
       ['outbound'],
       ['db'],
       ['relay'],
@@ -49,9 +49,10 @@ const trees = [
       ['service', 'packages', 'docs', 'key-check', 'housekeeping'],
       ['app'],
       ['start'],
+      ['run'],
       ['main'],
     ],
-    environmentIn: ['config', 'main'],
+    environmentIn: ['config', 'run'],
   },
   { folder: 'protocol/src' },
   { folder: 'sdk/src' },

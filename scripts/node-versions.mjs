@@ -1,7 +1,7 @@
 // Tries the built service and the CLI on every version of Node in scripts/nodes/package.json, which come as npm packages.
 import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { build, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { build, bundleServer, install, main, root, run, StepFailed, step } from './setup.mjs'
 
 const sources = join(root, 'scripts', 'nodes')
 const installed = join(root, 'node_modules', '.cache', 'nodes')
@@ -13,7 +13,8 @@ await main(async () => {
     return console.log(`▸ No other versions of Node for ${process.platform} ${process.arch}: not tried`)
   }
   await install()
-  await build('Building', 'server', 'sdk', 'cli')
+  await bundleServer()
+  await build('Building SDK and CLI', 'sdk', 'cli')
   await installNodes()
   let failed = 0
   for (const version of versions) {

@@ -15,7 +15,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'baton-smoke-'))
 const port = await freePort()
 const base = `http://127.0.0.1:${port}`
 const { DATABASE_URL: _, ...inherited } = process.env
-const service = spawn(process.execPath, ['server/dist/main.js'], {
+const service = spawn(process.execPath, ['server/bundle/main.js'], {
   cwd: root,
   env: {
     ...inherited,

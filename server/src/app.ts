@@ -71,7 +71,7 @@ export async function createApp(
     metrics,
     resolveCaller: (...args) => resolveCaller(ctx, ...args),
     findPage: (request) => (web && !worker ? webPage(web, request) : undefined),
-    findMissingPage: (request) => (worker ? undefined : missingPage(request)),
+    findMissingPage: async (request) => (worker ? undefined : missingPage(request)),
     requestTimeoutMs,
   })
   http.addHook('onClose', () => live.stop())

@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { api } from '@baton/protocol'
 import { notFound } from './http/errors.ts'
 import { Reply, route } from './http/route.ts'
+import { serverDir } from './paths.ts'
 
-/** scripts/packages.mjs writes them here. Relative to this file in src as well as in dist. */
-const directory = new URL('../dist/packages/', import.meta.url)
+/** scripts/pack.mjs writes them here. */
+const directory = new URL('dist/packages/', serverDir)
 
 /** No other name reaches the disk. */
 const names: readonly string[] = ['sdk.tgz', 'cli.tgz']

@@ -9,6 +9,7 @@ import type { Metrics } from './http/metrics.ts'
 import { openApi } from './http/openapi.ts'
 import { Reply, route } from './http/route.ts'
 import { needsFirstAccount, signUpIsOpen } from './login/sign-up.ts'
+import { serverDir } from './paths.ts'
 import type { WebFiles } from './web/files.ts'
 import { appPage } from './web/web.ts'
 
@@ -60,7 +61,7 @@ export function serviceRoutes(context: Context, metrics: Metrics, lifecycle: Lif
   ]
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(new URL('package.json', serverDir), 'utf8')) as { version: string }
 
 /** The operations that worker processes serve too. */
 export const serviceOperations = [api.getHealth, api.getReadiness, api.getMetrics]

@@ -14,7 +14,6 @@ import { openPostgres } from './db/open-postgres.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
-import { createDemo } from './demo/create.ts'
 import { disableDemo } from './demo/disable.ts'
 import { demoLoginOf } from './demo/login.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -37,8 +36,13 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Starts the configured role. `print` reports slow steps to the operator. */
-export async function start(config: Config, log: Logger, print: (line: string) => void): Promise<Running> {
+/** Starts the configured role. `print` reports slow steps to the operator. Listens when `built` is done. */
+export async function start(
+  config: Config,
+  log: Logger,
+  print: (line: string) => void,
+  built: Promise<unknown>,
+): Promise<Running> {
   const { database } = config
   if (database.kind === 'postgres') {
     const port = await availablePort(config)
@@ -47,7 +51,7 @@ export async function start(config: Config, log: Logger, print: (line: string) =
       (error) => log.warn({ message: error.message }, 'lost a database connection'),
       print,
     )
-    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print)
+    return startOn(db, withPort(config, port), config.secretKey as Buffer, log, print, built)
   }
   const dataDir = await DataDir.open(database.dataDir)
   try {
@@ -57,7 +61,8 @@ export async function start(config: Config, log: Logger, print: (line: string) =
       console.error(`The embedded database failed: ${error.message}. Start Baton again; what was committed is kept.`)
       process.exit(1)
     })
-    const running = await startOn(db, withPort(config, port), config.secretKey ?? dataDir.secretKey(), log, print)
+    const secretKey = config.secretKey ?? dataDir.secretKey()
+    const running = await startOn(db, withPort(config, port), secretKey, log, print, built)
     return {
       ...running,
       async stop() {
@@ -77,6 +82,7 @@ async function startOn(
   secretKey: Buffer,
   log: Logger,
   print: (line: string) => void,
+  built: Promise<unknown>,
 ): Promise<Running> {
   try {
     const onWaiting = (name: string) => log.warn({ migration: name }, 'waiting for a lock held by another transaction')
@@ -91,11 +97,12 @@ async function startOn(
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
-    if (config.demo) await createDemo(ctx)
+    if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
     else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
     const lifecycle = { stopping: false }
     const metrics = new Metrics()
+    await built
     const { http, door } = await createApp(ctx, lifecycle, metrics, readWebFiles())
     await listen((address) => http.listen(address), config)
     const stopWorking =

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { PGliteOptions } from '@electric-sql/pglite'
+import { compiledDir } from '../paths.ts'
 import { type Driver, mustCommit, type Result, type Script } from './database.ts'
 import type { Disk, SharedDisk } from './disk.ts'
 import type { Sql } from './sql.ts'
@@ -31,9 +32,6 @@ interface Options {
   /** Called if the thread ends without having been closed. Nothing can be read or written from then on. */
   onLost?: (error: Error) => void
 }
-
-/** Node 20 runs no TypeScript, so tests of the sources use the built file; server/test/template.ts builds it. */
-const threadFile = import.meta.url.endsWith('.ts') ? '../../dist/db/embedded-thread.js' : './embedded-thread.js'
 
 /** PGlite: PostgreSQL in a thread of this process, one connection, one process per directory. */
 export async function openEmbedded(where: PGliteOptions, options: Options = {}): Promise<Driver> {
@@ -129,7 +127,7 @@ class DatabaseThread {
 
   static async open(where: PGliteOptions, options: Options): Promise<DatabaseThread> {
     const workerData: ThreadOptions = { where, disk: options.disk?.shared }
-    const worker = new Worker(new URL(threadFile, import.meta.url), { workerData })
+    const worker = new Worker(new URL('db/embedded-thread.js', compiledDir), { workerData })
     await once(worker, 'message')
     return new DatabaseThread(worker, options)
   }

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serverDir } from '../paths.ts'
 import { type Db, isLockTimeout } from './database.ts'
 import { sql } from './sql.ts'
 
-const folder = new URL('../../migrations/', import.meta.url)
+const folder = new URL('migrations/', serverDir)
 
 /** An arbitrary number, the same in every process: only one migrates at a time. */
 const migrationLock = 7_226_866

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { rootDir } from '../paths.ts'
 import { webDir } from '../web/files.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
@@ -31,9 +32,6 @@ export interface Library {
   /** The page of results for a text. */
   search(query: string): string
 }
-
-/** The repository: three levels up, both from the sources and from the build. */
-const root = new URL('../../../', import.meta.url)
 
 /** Pages by reader, in reading order. Guides that are in no group are in the last group of guides. */
 const readers: { title: string; names: string[] }[] = [
@@ -118,7 +116,7 @@ function pageOf(text: Text, groups: TextGroup[]): Page {
 
 /** Markdown by the name of its page. */
 function readSources(): Map<string, string> {
-  const guides = readdirSync(new URL('docs/guides/', root)).filter((file) => file.endsWith('.md'))
+  const guides = readdirSync(new URL('docs/guides/', rootDir)).filter((file) => file.endsWith('.md'))
   return new Map([
     ...guides.map((file) => [file.slice(0, -3), read(`docs/guides/${file}`)] as const),
     ['sdk', read('sdk/README.md')],
@@ -129,7 +127,7 @@ function readSources(): Map<string, string> {
   ])
 }
 
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const read = (path: string) => readFileSync(new URL(path, rootDir), 'utf8')
 
 /** The web app's font, from its build; without a build, the system's font is used. */
 function fontFace(): string {

@@ -2,9 +2,11 @@ import { api, limits } from '@baton/protocol'
 import type { Config } from '../config.ts'
 import { found } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
-import type { FindPage } from '../http/web-page.ts'
-import { openLibrary } from './library.ts'
+import type { Page, PageRequest } from '../http/web-page.ts'
 import { sampleUrl } from './samples.ts'
+
+/** Few starts of the service are followed by a request for the documentation. */
+const library = async () => (await import('./library.ts')).openLibrary()
 
 /** Cached only for minutes, because an upgrade changes the pages. */
 const typed = (type: string, body: string) =>
@@ -13,8 +15,8 @@ const typed = (type: string, body: string) =>
 /** Replaces the default address in the guides by this instance's, so that commands can be copied. */
 const withAddress = (text: string, { rootUrl }: Config) => text.replaceAll(sampleUrl, rootUrl)
 
-const pageResponse = (config: Config, asked: string) => {
-  const { pages } = openLibrary()
+const pageResponse = async (config: Config, asked: string) => {
+  const { pages } = await library()
   const isSource = asked.endsWith('.md')
   const page = found(pages.get(isSource ? asked.slice(0, -3) : asked))
   return isSource
@@ -29,28 +31,28 @@ function queryOf({ q = '' }: { q?: unknown }): string {
 }
 
 export const docsRoutes = [
-  route(api.getDocs, ({ ctx }) => typed('text/html', withAddress(openLibrary().index, ctx.config))),
+  route(api.getDocs, async ({ ctx }) => typed('text/html', withAddress((await library()).index, ctx.config))),
 
-  route(api.getDocsStyle, () => typed('text/css', openLibrary().style)),
+  route(api.getDocsStyle, async () => typed('text/css', (await library()).style)),
 
-  route(api.getDocsScript, () => typed('text/javascript', openLibrary().script)),
+  route(api.getDocsScript, async () => typed('text/javascript', (await library()).script)),
 
-  route(api.searchDocs, ({ ctx, query }) =>
-    typed('text/html', withAddress(openLibrary().search(queryOf(query)), ctx.config)),
+  route(api.searchDocs, async ({ ctx, query }) =>
+    typed('text/html', withAddress((await library()).search(queryOf(query)), ctx.config)),
   ),
 
   route(api.getDocsPage, ({ ctx, params: { page } }) => pageResponse(ctx.config, page)),
 
   route(api.getReferencePage, ({ ctx, params: { noun } }) => pageResponse(ctx.config, `reference/${noun}`)),
 
-  route(api.getLlmsText, ({ ctx }) => typed('text/plain', withAddress(openLibrary().llms, ctx.config))),
+  route(api.getLlmsText, async ({ ctx }) => typed('text/plain', withAddress((await library()).llms, ctx.config))),
 ]
 
 /** The response to a browser for a page that does not exist. `/docs/` is another spelling of `/docs`. */
-export const missingPage: FindPage = ({ method, path, accept }) => {
+export async function missingPage({ method, path, accept }: PageRequest): Promise<Page | undefined> {
   if (method !== 'GET' && method !== 'HEAD') return undefined
   if (path === '/docs/') return { status: 308, headers: { location: '/docs' }, body: Buffer.alloc(0) }
   if (!path.startsWith('/docs/') || !accept.includes('text/html')) return undefined
   const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'accept' }
-  return { status: 404, headers, body: Buffer.from(openLibrary().missing) }
+  return { status: 404, headers, body: Buffer.from((await library()).missing) }
 }

@@ -18,7 +18,7 @@ import type { Counted } from './rate-window.ts'
 import { sendClientError, sendError } from './refusals.ts'
 import { securityHeaders } from './security-headers.ts'
 import { textProblem } from './validate.ts'
-import { type FindPage, type Page, pageRequest } from './web-page.ts'
+import { type FindPage, type Page, type PageRequest, pageRequest } from './web-page.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,7 +56,7 @@ interface Parts {
   resolveCaller: ResolveCaller
   findPage: FindPage
   /** In place of a 404, for people: without it they would see JSON. */
-  findMissingPage: FindPage
+  findMissingPage: (request: PageRequest) => Promise<Page | undefined>
   /** How long a request may take to arrive, from its connection or the end of the one before. */
   requestTimeoutMs?: number | undefined
 }
@@ -170,9 +170,9 @@ function addHooks(app: FastifyInstance, parts: Parts, drain: Drain) {
       ...callerIds(request.caller),
     })
   })
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const isMissing = error instanceof ApiError && error.status === 404
-    const page = isMissing ? findMissingPage(pageRequest(request)) : undefined
+    const page = isMissing ? await findMissingPage(pageRequest(request)) : undefined
     return page ? sendPage(reply, page) : sendError(ctx, request, reply, error)
   })
   // Anything that is not a page was refused in onRequest.

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { rootDir } from '../paths.ts'
 
-/** Relative to this file in src as well as in dist. */
-export const webDir = fileURLToPath(new URL('../../../web/dist', import.meta.url))
+export const webDir = fileURLToPath(new URL('web/dist', rootDir))
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
