@@ -49,6 +49,9 @@ const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isU
 const picked = sql`id, event_id, installation_id, type, status, attempts, scheduled, redeliveries, next_at, settled_at,
   survives_revocation`
 
+/** Ids as an array. Hundreds of them are sent faster as one text than as an array of the driver. */
+const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
+
 /** No worker owns the endpoint. A lease that ends too far in the future was written before the clock was set back. */
 const isFree = (now: Date) => sql`(owner is null or owner_until <= ${now} or owner_until > ${plus(now, 2 * leaseMs)})`
 
@@ -85,7 +88,7 @@ export async function claim(db: Db, now: Date, limit: number, { id, woken, inFli
       for no key update of e skip locked
     ), flights as (
       select endpoint_id, array_agg(id) as ids
-      from unnest(${inFlight.map((one) => one.endpointId)}::text[], ${inFlight.map((one) => one.id)}::text[])
+      from unnest(${list(inFlight.map((one) => one.endpointId))}, ${list(inFlight.map((one) => one.id))})
         as f (endpoint_id, id) group by endpoint_id
     ), mine as (
       select h.*, coalesce(f.ids, '{}') as flying, case when h.wanted_by is not null then 0 else greatest(0, least(
