@@ -10,7 +10,7 @@ import { connectPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { record } from '../events/record.ts'
 import { newId } from '../ids.ts'
-import { nextDueAt } from './claim.ts'
+import { askForShare, nextDueAt } from './claim.ts'
 import { EndpointWaker } from './endpoint-waker.ts'
 import type { Claimed, WorkerObserver } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
@@ -299,4 +299,26 @@ describe('two workers on one database', () => {
       for (const receiver of receivers) await receiver.stop()
     },
   )
+})
+
+test('an owner hands a waiting endpoint over to a worker that asks for it', async ({ startApp, receiver }) => {
+  const app = await startApp()
+  const { recordEvents } = await scene(app, [receiver.url])
+  const { db } = app.ctx
+  await recordEvents(20)
+  const [busy, idle] = [new OtherWorker(app), new OtherWorker(app)]
+  const { claimed } = await busy.claim({ limit: 4 })
+  const [endpointId] = claimed.map((one) => one.endpointId)
+  const ask = () => askForShare(db, idle.id, app.clock.now())
+  app.clock.advance({ milliseconds: 249 })
+  expect(await ask()).toBe(0)
+  app.clock.advance({ milliseconds: 1 })
+  expect(await ask()).toBe(1)
+  expect((await idle.claim()).claimed).toEqual([])
+  // The owner sends nothing more, and gives it up after its last outcome.
+  expect((await busy.claim()).claimed).toEqual([])
+  await busy.complete(claimed)
+  expect((await busy.claim({ woken: [endpointId as string] })).claimed).toEqual([])
+  expect((await busy.claim()).claimed).toEqual([])
+  expect((await idle.claim()).claimed).toHaveLength(8)
 })
