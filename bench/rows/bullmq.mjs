@@ -52,6 +52,9 @@ async function withRedis(work) {
   const settings = { port, bind: '127.0.0.1', dir, save: '', appendonly: 'yes', appendfsync: 'everysec' }
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
   const redis = spawn('redis-server', flags, { stdio: 'ignore' })
+  // If the bench is killed, it cannot stop it in the normal way.
+  const abandon = () => redis.kill()
+  process.once('exit', abandon)
   try {
     await sleep(500)
     return await work(port)
@@ -59,6 +62,7 @@ async function withRedis(work) {
     const end = happened(redis, 'exit')
     redis.kill()
     await end
+    process.off('exit', abandon)
     rmSync(dir, { recursive: true, force: true })
   }
 }
