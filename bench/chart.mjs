@@ -1,4 +1,4 @@
-// Draws the ratio to the floor, a bar for each database, and a mark at the target for PostgreSQL.
+// Draws the best ratio to the floor, a bar for each database, and a mark at the required ratio of each.
 const [width, barHeight, gap, left, right, top] = [760, 9, 14, 430, 50, 34]
 
 export function chartOf(measured) {
@@ -10,12 +10,11 @@ export function chartOf(measured) {
     const [ours, embedded] = ['postgres', 'embedded'].map((kind) =>
       measured.find((row) => row.name === name && row.database === kind),
     )
-    const { better, target } = ours ?? embedded
+    const { better } = ours ?? embedded
     return [
       `<text class="name" x="${left - 10}" y="${y + 12}">${escaped(name)} ${better === 'more' ? '↑' : '↓'}</text>`,
-      ours ? bar(ours, y, scale, ours.met === false ? 'missed' : 'bar', target) : '',
+      ours ? bar(ours, y, scale, 'bar') : '',
       embedded ? bar(embedded, y + barHeight, scale, 'embedded') : '',
-      target === undefined ? '' : markAt(left + target * scale, y),
     ].join('')
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + names.length * (2 * barHeight + gap)}" font-family="system-ui, sans-serif" font-size="11">
@@ -23,24 +22,26 @@ export function chartOf(measured) {
   text { fill: #24292f } .name { text-anchor: end } .small { font-size: 8px } .bar { fill: #5b6bd6 } .embedded { fill: #b9c0ee } .missed { fill: #c2410c } .mark { stroke: #24292f; stroke-width: 2 }
   @media (prefers-color-scheme: dark) { text { fill: #e6e6e6 } .bar { fill: #8b98f0 } .embedded { fill: #4c5590 } .mark { stroke: #e6e6e6 } }
 </style>
-<text x="10" y="16">Ratio to the floor of the same run: ↑ more is better, ↓ less is better. Upper bar: PostgreSQL; lower bar: embedded database; line: required.</text>
+<text x="10" y="16">Ratio to the floor of the same run: ↑ more is better, ↓ less is better. Upper bar: PostgreSQL; lower bar: embedded database; line: required in every round.</text>
 ${rows.join('\n')}
 </svg>
 `
 }
 
-function bar({ name, database, ratio }, y, scale, look, mark = 0) {
+function bar({ name, database, ratio, target, met }, y, scale, look) {
   const length = ratio * scale
+  const mark = met === undefined ? undefined : target * scale
   // Moved behind the mark if they would overlap.
-  const hidden = length < mark * scale && mark * scale < length + 30
-  const labelAt = left + (hidden ? mark * scale : length) + 5
+  const hidden = length < mark && mark < length + 30
+  const labelAt = left + (hidden ? mark : length) + 5
   return [
-    `<rect class="${look}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}"><title>${escaped(`${name}, ${database}: ${ratio} of its floor`)}</title></rect>`,
+    `<rect class="${met === false ? 'missed' : look}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}"><title>${escaped(`${name}, ${database}: ${ratio} of its floor`)}</title></rect>`,
     `<text class="small" x="${labelAt.toFixed(1)}" y="${y + 7.5}">${ratio}</text>`,
+    mark === undefined ? '' : markAt(left + mark, y),
   ].join('')
 }
 
 const markAt = (x, y) =>
-  `<line class="mark" x1="${x.toFixed(1)}" y1="${y - 3}" x2="${x.toFixed(1)}" y2="${y + barHeight + 1}"/>`
+  `<line class="mark" x1="${x.toFixed(1)}" y1="${y - 1}" x2="${x.toFixed(1)}" y2="${y + barHeight + 1}"/>`
 
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

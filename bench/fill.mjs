@@ -4,8 +4,14 @@
 const claims = 20
 const claimSize = 64
 
-/** Fills the database up to `count` activities, issues and deliveries; half of the deliveries are pending. */
-export async function grow({ db, sql, ctx }, { agents, person }, { from, count }) {
+/** Bounds the duration of one statement. */
+const deliveriesPerStatement = 500_000
+
+/**
+ * Fills the database up to `count` activities and issues, and up to `deliveries` deliveries, half of them pending. There
+ * are `from` of each already.
+ */
+export async function grow({ db, sql, ctx }, { agents, person }, { from, count, deliveries }) {
   const now = ctx.clock.now()
   const sessions = agents.flatMap(({ sessionIds }) => sessionIds)
   await db.run(sql`
@@ -25,22 +31,30 @@ export async function grow({ db, sql, ctx }, { agents, person }, { from, count }
       'low', 'task', ${person.id}, 0, false, n, ${now}, ${now}
     from generate_series(${from + 1}::int, ${count}::int) n`)
   await addEndpoints(db, sql, person.workspaceId, now)
-  await db.run(sql`
-    insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-    select 'evt_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'Issue', 'create', '{}', '{}', ${now}
-    from generate_series(${from + 1}::int, ${count}::int) n`)
-  await db.run(sql`
-    insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
-      created_at, settled_at, may_block)
-    select 'dlv_0' || lpad(n::text, 25, '0'), ${person.workspaceId}, 'whk_grown' || n % 20,
-      'evt_0' || lpad(n::text, 25, '0'), 'Issue', 'create', case when sent then 'succeeded' else 'pending' end,
-      sent::int, sent::int, case when not sent then ${now}::timestamptz end, ${now},
-      case when sent then ${now}::timestamptz end, false
-    from generate_series(${from + 1}::int, ${count}::int) n, lateral (select n / 20 % 2 = 1 as sent) s`)
+  for (let first = from + 1; first <= deliveries; first += deliveriesPerStatement) {
+    const last = Math.min(deliveries, first + deliveriesPerStatement - 1)
+    await addDeliveries(db, sql, person.workspaceId, now, first, last)
+  }
   for (const table of ['agent_activities', 'agent_sessions', 'issues', 'events', 'deliveries']) {
     await db.run({ text: `vacuum analyze ${table}`, values: [] })
   }
   return 'grown'
+}
+
+/** Each with an event of its own. */
+async function addDeliveries(db, sql, workspaceId, now, first, last) {
+  await db.run(sql`
+    insert into events (id, workspace_id, type, action, team_ids, body, created_at)
+    select 'evt_0' || lpad(n::text, 25, '0'), ${workspaceId}, 'Issue', 'create', '{}', '{}', ${now}
+    from generate_series(${first}::int, ${last}::int) n`)
+  await db.run(sql`
+    insert into deliveries (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, next_at,
+      created_at, settled_at, may_block)
+    select 'dlv_0' || lpad(n::text, 25, '0'), ${workspaceId}, 'whk_grown' || n % 20,
+      'evt_0' || lpad(n::text, 25, '0'), 'Issue', 'create', case when sent then 'succeeded' else 'pending' end,
+      sent::int, sent::int, case when not sent then ${now}::timestamptz end, ${now},
+      case when sent then ${now}::timestamptz end, false
+    from generate_series(${first}::int, ${last}::int) n, lateral (select n / 20 % 2 = 1 as sent) s`)
 }
 
 async function addEndpoints(db, sql, workspaceId, now) {

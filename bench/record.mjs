@@ -8,7 +8,7 @@ const file = new URL('docs/figures/bench.json', root)
 /** Keeps earlier results of rows that were not measured this time. */
 export function record({ measured, ...about }) {
   const before = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).measured : []
-  const isNew = ({ name, database }) => measured.some((row) => row.name === name && row.database === database)
+  const isNew = (old) => measured.some((row) => callOf(row) === callOf(old) && row.database === old.database)
   const all = [...before.filter((row) => !isNew(row)), ...measured]
   mkdirSync(new URL('.', file), { recursive: true })
   writeFileSync(file, `${JSON.stringify({ ...about, measured: all }, null, 2)}\n`)
@@ -23,6 +23,9 @@ export function record({ measured, ...about }) {
   )
   replaceTable('docs/guides/growing.md', growthTable(all.filter(isGrowth), about))
 }
+
+/** A row of growth is named by its call and its number of rows, which can change. */
+const callOf = ({ name }) => name.replace(/, at [\d,]+ rows$/, '')
 
 /** Replaces the table between the two marker comments. */
 function replaceTable(name, table) {
@@ -45,31 +48,47 @@ function speedTable(rows, about) {
   return [
     `Node ${about.node.slice(1)}, ${about.machine.cores} cores (${about.machine.processor}), ${about.machine.memoryGb} GB; PostgreSQL on the same machine, with fsync:`,
     '',
-    '| measurement | PostgreSQL | compared with, in the same run | ratio | required | embedded database (ratio) |',
-    '|---|---|---|---|---|---|',
+    '| measurement | PostgreSQL | compared with, in the same run | ratio: best, worst round | required | embedded database | ratio: best, worst round | required |',
+    '|---|---|---|---|---|---|---|---|',
     ...byName(rows).map(([name, row, embedded]) => {
-      const { unit, better, target, floorIs } = row
-      const required = target === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
-      const onEmbedded = embedded ? `${amount(embedded.ours)} ${unit} (${embedded.ratio})` : ''
-      return `| ${name} | ${amount(row.ours)} ${unit} | ${amount(row.floor)} ${unit}: ${floorIs} | ${row.ratio} | ${required} | ${onEmbedded} |`
+      const { unit, floor, floorIs } = row ?? embedded
+      const [onPostgres, ...ratios] = speedCells(row)
+      const cells = [name, onPostgres, `${amount(floor)} ${unit}: ${floorIs}`, ...ratios, ...speedCells(embedded)]
+      return `| ${cells.join(' | ')} |`
     }),
   ].join('\n')
+}
+
+/** Result, ratios of the best and the worst round, and required ratio. */
+function speedCells(row) {
+  if (!row) return ['', '', '']
+  const { ours, unit, ratio, worst = ratio, better, target, met } = row
+  const ratios = worst === ratio ? ratio : `${ratio}, ${worst}`
+  const required = met === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
+  return [`${amount(ours)} ${unit}`, ratios, required]
 }
 
 function growthTable(rows, about) {
   const titles = { postgres: 'PostgreSQL', embedded: 'the embedded database' }
   const kinds = Object.keys(titles).filter((kind) => rows.some(({ database }) => database === kind))
-  const cells = ({ floor, ours, ratio }) => `${amount(floor)} ms | ${amount(ours)} ms | ${ratio}`
+  const cells = (row) =>
+    row ? `${amount(row.floor)} ms | ${amount(row.ours)} ms${sizeOf(row)} | ${row.ratio}` : ' | | '
   return [
     `Medians, one call after another; Node ${about.node.slice(1)}, ${about.machine.cores} cores, ${about.machine.memoryGb} GB:`,
     '',
-    `| call |${kinds.map((kind) => ` ${titles[kind]}, at 10,000 rows | at 1,000,000 rows | ratio |`).join('')}`,
+    `| call |${kinds.map((kind) => ` ${titles[kind]}, at 10,000 rows | at 1,000,000 rows or as noted | ratio |`).join('')}`,
     `|---|${kinds.map(() => '---|---|---|').join('')}`,
-    ...[...new Set(rows.map(({ name }) => name))].map((name) => {
-      const measured = kinds.map((kind) => rows.find((row) => row.name === name && row.database === kind))
-      return `| ${name.replace(', at 1,000,000 rows', '')} | ${measured.map(cells).join(' | ')} |`
+    ...[...new Set(rows.map(callOf))].map((call) => {
+      const measured = kinds.map((kind) => rows.find((row) => callOf(row) === call && row.database === kind))
+      return `| ${call} | ${measured.map(cells).join(' | ')} |`
     }),
   ].join('\n')
+}
+
+/** The number of rows, if it is not that of the table's heading. */
+function sizeOf({ name }) {
+  const size = /at ([\d,]+) rows$/.exec(name)?.[1]
+  return size === '1,000,000' ? '' : ` at ${size}`
 }
 
 const amount = (value) =>

@@ -1,6 +1,6 @@
 // Opens the parts of the service that the rows measure, on a database made for the bench.
 import { execFileSync, fork, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { withPostgres } from '../scripts/postgres.mjs'
 import { freePort } from '../scripts/setup.mjs'
 
-const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
+export const dist = (path) => import(new URL(`../server/dist/${path}`, import.meta.url))
 
 /** Runs `work` with the URL of a PostgreSQL server with fsync on, or with a directory for the embedded database. */
 export async function withStorage(kind, work) {
@@ -44,7 +44,7 @@ export async function openSetting(where, env = {}) {
   const driver = isPostgres ? connectPostgres(where, () => {}) : await openEmbedded({ dataDir: where })
   const db = new Db(driver, { guarded: !isPostgres })
   await migrate(db)
-  return settingOf(db, env)
+  return { where, ...(await settingOf(db, env)) }
 }
 
 async function settingOf(db, env) {
@@ -114,6 +114,28 @@ export async function addEndpoints({ db, sql, ctx }, urls) {
   return { workspaceId, endpointIds }
 }
 
+/** Adds a workspace of signed-in members. The first is its owner. Returns its id and the members' tokens. */
+export async function seedPeople({ db, sql, ctx }, people) {
+  const now = ctx.clock.now()
+  const workspaceId = `wsp_${randomBytes(13).toString('hex')}`
+  const tokens = Array.from({ length: people }, () => `psn_${randomBytes(32).toString('base64url')}`)
+  await db.run(sql`
+    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
+  for (const [index, token] of tokens.entries()) {
+    const id = `usr_${randomBytes(13).toString('hex')}`
+    await db.run(sql`
+      insert into users (id, user_kind, display_name, email, password_hash, created_at)
+      values (${id}, 'human', 'Ann', ${`${id}@example.com`}, '', ${now})`)
+    await db.run(sql`
+      insert into memberships (workspace_id, user_id, role, joined_at)
+      values (${workspaceId}, ${id}, ${index === 0 ? 'owner' : 'member'}, ${now})`)
+    await db.run(sql`
+      insert into logins (token_hash, user_id, created_at, last_used_at)
+      values (${createHash('sha256').update(token).digest()}, ${id}, ${now}, ${now})`)
+  }
+  return { workspaceId, tokens }
+}
+
 /** About the size of a real event. */
 export const sampleEvent = (title = 'An issue') => ({
   type: 'Issue',
@@ -125,8 +147,8 @@ export const sampleEvent = (title = 'An issue') => ({
 })
 
 /** A receiver in a separate process, as in production. */
-export async function startReceiver() {
-  const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
+export async function startReceiver(...args) {
+  const child = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)), args)
   const [{ port }] = await once(child, 'message')
   const ask = async (what) => {
     child.send(what)

@@ -1,10 +1,9 @@
 // Tries the built service and the CLI on every version of Node in scripts/nodes/package.json, which come as npm packages.
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { build, bundleServer, install, main, root, run, StepFailed, step } from './setup.mjs'
+import { build, bundleServer, install, installApart, main, root, run, StepFailed, step } from './setup.mjs'
 
-const sources = join(root, 'scripts', 'nodes')
-const installed = join(root, 'node_modules', '.cache', 'nodes')
+const packages = 'scripts/nodes'
 const smokeSeconds = 120
 
 await main(async () => {
@@ -15,10 +14,10 @@ await main(async () => {
   await install()
   await bundleServer()
   await build('Building SDK and CLI', 'sdk', 'cli')
-  await installNodes()
+  const installed = await installApart('Installing other versions of Node', packages)
   let failed = 0
   for (const version of versions) {
-    if (!(await isFine(version))) failed++
+    if (!(await isFine(installed, version))) failed++
   }
   console.log(`\n${versions.length - failed} passed, ${failed} failed`)
   if (failed > 0) process.exitCode = 1
@@ -26,24 +25,13 @@ await main(async () => {
 
 /** The packages for a platform: their version and folder. */
 function versionsFor(platform, arch) {
-  const { optionalDependencies } = JSON.parse(readFileSync(join(sources, 'package.json'), 'utf8'))
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, packages, 'package.json'), 'utf8'))
   return Object.entries(optionalDependencies)
     .filter(([, source]) => source.startsWith(`npm:node-${platform}-${arch}@`))
     .map(([folder, source]) => ({ folder, version: source.split('@').pop() }))
 }
 
-/** Into a folder of their own, so that they are no dependency of the workspace. */
-async function installNodes() {
-  const lock = (dir) => readFileSync(join(dir, 'package-lock.json'), 'utf8')
-  const done = join(installed, 'node_modules', '.package-lock.json')
-  if (existsSync(done) && lock(installed) === lock(sources)) return
-  mkdirSync(installed, { recursive: true })
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(sources, name), join(installed, name))
-  const args = ['ci', '--prefix', installed, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
-  await step('Installing other versions of Node', 'npm', args)
-}
-
-async function isFine({ folder, version }) {
+async function isFine(installed, { folder, version }) {
   const node = join(installed, 'node_modules', folder, 'bin', 'node')
   try {
     // npm does not fail if an optional package cannot be installed.

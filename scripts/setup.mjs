@@ -1,9 +1,9 @@
 // Steps that scripts share: install, build, run. Uses only Node's own modules, because nothing may be installed yet.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -80,6 +80,21 @@ export async function install() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
   await step('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund'])
   writeFileSync(stamp, lock)
+}
+
+/**
+ * Installs the packages of a folder of `root`, which has its own lockfile, apart from the workspace, which does not need
+ * them. Returns the directory that contains their node_modules.
+ */
+export async function installApart(title, folder) {
+  const [source, target] = [join(root, folder), join(root, 'node_modules', '.cache', basename(folder))]
+  const lock = (dir) => readFileSync(join(dir, 'package-lock.json'), 'utf8')
+  if (existsSync(join(target, 'node_modules', '.package-lock.json')) && lock(target) === lock(source)) return target
+  mkdirSync(target, { recursive: true })
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, name), join(target, name))
+  const args = ['ci', '--prefix', target, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
+  await step(title, 'npm', args)
+  return target
 }
 
 /** Incremental: the compiler rebuilds only what changed. */

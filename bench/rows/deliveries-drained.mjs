@@ -7,13 +7,15 @@ import { addEndpoints, sampleEvent, startReceiver } from '../setting.mjs'
 export const count = 20_000
 export const endpoints = 50
 export const concurrency = 256
+const drainedWithinMs = 300_000
 
 export const rows = [
   {
     name: 'deliveries drained, 20,000 over 50 endpoints',
     unit: 'a second',
     better: 'more',
-    target: 0.6,
+    target: 0.75,
+    embeddedTarget: 0.55,
     floorIs: 'a bare loop that signs and posts, with no database',
   },
 ]
@@ -46,16 +48,57 @@ export async function drain(setting, receiver) {
         may_block)
     select delivery_id(m.id, e.id), m.workspace_id, e.id, m.id, m.type, m.action, 'pending', 0, 0, ${now}, ${now}, false
     from made m, endpoints e where e.workspace_id = ${workspaceId}`)
+  const pending = sql`select 1 from deliveries where workspace_id = ${workspaceId} and status = 'pending' limit 1`
+  let worker
+  const perSecond = await timeDrain(
+    receiver,
+    () => {
+      worker = setting.startWorker()
+    },
+    () => db.row(pending),
+  )
+  await worker.stop()
+  return perSecond
+}
+
+/** Deliveries per second from `start` until all have arrived and `isPending` finds none. */
+export async function timeDrain(receiver, start, isPending) {
   await receiver.ask('reset')
   const started = performance.now()
-  const worker = setting.startWorker()
-  const pending = sql`select 1 from deliveries where workspace_id = ${workspaceId} and status = 'pending' limit 1`
-  while ((await receiver.ask('count')) < count) await sleep(20)
-  while (await db.row(pending)) await sleep(5)
+  await start()
+  const waiting = async () => (await receiver.ask('count')) < count
+  for (const [isWaiting, pauseMs] of [
+    [waiting, 20],
+    [isPending, 5],
+  ]) {
+    while (await isWaiting()) {
+      if (performance.now() - started > drainedWithinMs) throw new Error('the deliveries were not drained in time')
+      await sleep(pauseMs)
+    }
+  }
   const seconds = (performance.now() - started) / 1000
-  await worker.stop()
   if ((await receiver.ask('count')) !== count) throw new Error('some deliveries were sent twice')
   return count / seconds
+}
+
+/** Signs and posts a delivery, with no database. */
+export async function signAndPost(agent, origin, endpoint, body, at) {
+  const answer = await agent.request({
+    origin,
+    path: `/hook/${endpoint}`,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Svc-Webhook/1',
+      'svc-delivery': 'dlv_bench',
+      'svc-event': 'Issue',
+      'svc-signature': createHmac('sha256', 'pwhsec_bench').update(body).digest('hex'),
+      'svc-timestamp': String(at),
+    },
+    body,
+  })
+  await answer.body.dump()
+  if (answer.statusCode >= 300) throw new Error(`the receiver answered ${answer.statusCode}`)
 }
 
 async function floor(receiver) {
@@ -66,22 +109,7 @@ async function floor(receiver) {
     while (left-- > 0) {
       const at = Date.now()
       const body = Buffer.from(`${envelope},"webhook_id":"whk_bench","webhook_timestamp":${at}}`)
-      const signature = createHmac('sha256', 'pwhsec_bench').update(body).digest('hex')
-      const answer = await agent.request({
-        origin: receiver.url,
-        path: `/hook/${left % endpoints}`,
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'user-agent': 'Svc-Webhook/1',
-          'svc-delivery': 'dlv_bench',
-          'svc-event': 'Issue',
-          'svc-signature': signature,
-          'svc-timestamp': String(at),
-        },
-        body,
-      })
-      await answer.body.dump()
+      await signAndPost(agent, receiver.url, left % endpoints, body, at)
     }
   }
   const started = performance.now()

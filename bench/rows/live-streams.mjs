@@ -1,10 +1,9 @@
 // A thousand live streams: time until a change reaches all of them, and their memory, compared with a bare server that
 // stores a line and writes it to as many streams.
-import { createHash, randomBytes } from 'node:crypto'
 import { once as happened } from 'node:events'
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { environmentOf, openSetting, percentile, serviceProgram, startProgram } from '../setting.mjs'
+import { environmentOf, openSetting, percentile, seedPeople, serviceProgram, startProgram } from '../setting.mjs'
 
 const people = 20
 const streamsEach = 50
@@ -23,7 +22,9 @@ export const rows = [
 export const ownDatabase = true
 
 export async function run(where) {
-  const { workspaceId, tokens } = await seedPeople(where)
+  const setting = await openSetting(where)
+  const { workspaceId, tokens } = await seedPeople(setting, people)
+  await setting.db.close()
   const env = environmentOf(where)
   const authorised = (token) => ({ authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId })
   const ours = await measure(serviceProgram, env, {
@@ -79,27 +80,4 @@ async function measure(program, env, { watch, change }) {
   await service.stop()
   agent.destroy()
   return { ms: percentile(took, 0.5), memory }
-}
-
-/** A workspace of signed-in members. */
-async function seedPeople(where) {
-  const { db, sql, ctx } = await openSetting(where)
-  const now = ctx.clock.now()
-  const workspaceId = `wsp_${randomBytes(13).toString('hex')}`
-  const tokens = Array.from({ length: people }, () => `psn_${randomBytes(32).toString('base64url')}`)
-  await db.run(sql`
-    insert into workspaces (id, name, guidance, created_at, updated_at) values (${workspaceId}, 'Bench', '', ${now}, ${now})`)
-  for (const token of tokens) {
-    const id = `usr_${randomBytes(13).toString('hex')}`
-    await db.run(sql`
-      insert into users (id, user_kind, display_name, email, password_hash, created_at)
-      values (${id}, 'human', 'Ann', ${`${id}@example.com`}, '', ${now})`)
-    await db.run(sql`
-      insert into memberships (workspace_id, user_id, role, joined_at) values (${workspaceId}, ${id}, 'member', ${now})`)
-    await db.run(sql`
-      insert into logins (token_hash, user_id, created_at, last_used_at)
-      values (${createHash('sha256').update(token).digest()}, ${id}, ${now}, ${now})`)
-  }
-  await db.close()
-  return { workspaceId, tokens }
 }
