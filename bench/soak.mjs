@@ -3,7 +3,7 @@
 // of the maximum.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { build, install, main, StepFailed } from '../scripts/setup.mjs'
+import { build, bundleServer, install, main, StepFailed } from '../scripts/setup.mjs'
 import {
   environmentOf,
   openSetting,
@@ -181,6 +181,7 @@ await main(async () => {
   }
   await install()
   await build('Building', 'server')
+  await bundleServer()
   const overdue = setTimeout(
     () => {
       console.error('The soak did not end in time')

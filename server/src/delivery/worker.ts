@@ -105,8 +105,8 @@ export class DeliveryWorker {
     const ids = [...endpointIds]
     if (ids.length === 0) return
     for (const id of ids) this.#woken.add(id)
-    // Another worker may have free slots.
-    if (this.#free() <= 0) this.#waker.wakeOthers(ids.filter((id) => !this.#inFlight.has(id)))
+    // Another worker may have free slots; the embedded database has no other.
+    if (this.#free() <= 0 && this.#ctx.db.kind === 'postgres') this.#waker.wakeOthers(ids.filter((id) => !this.#inFlight.has(id)))
     this.wake()
   }
 
