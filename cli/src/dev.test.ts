@@ -209,6 +209,11 @@ test.skipIf(process.env.DATABASE_URL)(
   },
 )
 
+/** A process closes its files, which `dev` waits for, shortly before it is gone. */
+async function hasEnded(pid: number) {
+  while (await isAlive(pid)) await sleep(50)
+}
+
 const wrappers: [string, string[]][] = [
   ['npx', ['npx', 'tsx', 'agent.ts']],
   ['sh', ['sh', '-c', `node --import tsx agent.ts; echo ended`]],
@@ -234,7 +239,7 @@ test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappe
     // Saving restarts it: the port is free for the next one, which receives the delivery.
     await writeFile(source, `${code}\n// saved\n`)
     while (pids().length < 2) await dev.says(/listens on[\s\S]*listens on/)
-    expect(await isAlive(pids()[0] as number)).toBe(false)
+    await hasEnded(pids()[0] as number)
     expect(dev.stdout + dev.stderr).not.toMatch(/EADDRINUSE|Restarting it/)
     const session = await trigger(shell, await issue('Mend the roof'), name)
     expect(await activityTypes(session, answered)).toEqual(['thought', 'response'])
@@ -247,14 +252,14 @@ test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappe
     await dev.says(/listens on[\s\S]*listens on[\s\S]*listens on/)
     expect(await dev.interrupt()).toMatchObject({ code: 0 })
     expect(await isOpen(port)).toBe(false)
-    for (const pid of pids()) expect(await isAlive(pid)).toBe(false)
+    for (const pid of pids()) await hasEnded(pid)
 
     // As is one whose `baton dev` was killed.
     const killed = shell.start(['dev', '--', ...command], { cwd })
     await killed.says(/\d+ listens on/)
     const [, last = ''] = /(\d+) listens on/.exec(killed.stdout) ?? []
     killed.child.kill('SIGKILL')
-    while (await isAlive(Number(last))) await sleep(50)
+    await hasEnded(Number(last))
     expect(await isOpen(port)).toBe(false)
   },
 )
