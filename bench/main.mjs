@@ -34,8 +34,8 @@ await main(async () => {
       ours: shown(ours),
       floor: shown(floor),
       unit,
-      best: ratio,
-      worst,
+      best: ratio ?? '',
+      worst: worst ?? '',
       target: target ?? '',
       met: met === undefined ? '' : met ? 'yes' : 'NO',
     })),
@@ -53,7 +53,8 @@ await main(async () => {
 
 /**
  * Shows the best round of each row, with ours and floor of the same round, because the machine is noisy. Its target has
- * to be met in every round, so the worst round decides.
+ * to be met in every round, so the worst round decides. The target of a row that is `absolute` is in its unit, that of
+ * the others a ratio to the floor.
  */
 async function measureRounds({ rows, run, ownDatabase, once }, database) {
   const { withDatabase, withStorage } = await import('./setting.mjs')
@@ -67,23 +68,23 @@ async function measureRounds({ rows, run, ownDatabase, once }, database) {
       // The row is not measured on this database.
       if (!result) continue
       const { ours, floor } = result
-      const { name, unit } = rows[index]
-      const ratio = ours / floor
-      measured[index].push({ ours, floor, ratio })
-      console.log(
-        `  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}: ${ratio.toFixed(2)}`,
-      )
+      const { name, unit, absolute } = rows[index]
+      const score = absolute ? ours : ours / floor
+      measured[index].push({ ours, floor, score })
+      const ratio = absolute ? '' : `: ${score.toFixed(2)}`
+      console.log(`  ${name}, ${database}, round ${round}: ${shown(ours)} ${unit}, floor ${shown(floor)}${ratio}`)
     }
   }
   return rows.flatMap((row, index) => {
-    const { name, unit, better, floorIs } = row
-    const fromBest = measured[index].sort((a, b) => (better === 'more' ? b.ratio - a.ratio : a.ratio - b.ratio))
+    const { name, unit, better, floorIs, absolute } = row
+    const fromBest = measured[index].sort((a, b) => (better === 'more' ? b.score - a.score : a.score - b.score))
     if (fromBest.length === 0) return []
-    const [best, last] = [fromBest[0], fromBest.at(-1)]
-    const [ratio, worst] = [best, last].map((one) => Number(one.ratio.toFixed(2)))
+    const { ours, floor } = fromBest[0]
+    const [best, worst] = [fromBest[0], fromBest.at(-1)].map(({ score }) => Number(score.toFixed(2)))
     const target = targetOf(row)
     const met = target === undefined ? undefined : better === 'more' ? worst >= target : worst <= target
-    return [{ name, database, unit, better, floorIs, ...best, ratio, worst, target, met }]
+    const scores = absolute ? {} : { ratio: best, worst }
+    return [{ name, database, unit, better, floorIs, ours, floor, ...scores, target, met }]
   })
 }
 

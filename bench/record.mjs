@@ -12,7 +12,7 @@ export function record({ measured, ...about }) {
   const all = [...before.filter((row) => !isNew(row)), ...measured]
   mkdirSync(new URL('.', file), { recursive: true })
   writeFileSync(file, `${JSON.stringify({ ...about, measured: all }, null, 2)}\n`)
-  writeFileSync(new URL('bench.svg', file), chartOf(all))
+  writeFileSync(new URL('bench.svg', file), chartOf(all.filter(({ ratio }) => ratio !== undefined)))
   const isGrowth = ({ name }) => name.endsWith(' rows')
   replaceTable(
     'README.md',
@@ -63,8 +63,10 @@ function speedTable(rows, about) {
 function speedCells(row) {
   if (!row) return ['', '', '']
   const { ours, unit, ratio, worst = ratio, better, target, met } = row
-  const ratios = worst === ratio ? ratio : `${ratio}, ${worst}`
-  const required = met === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}`
+  // A row without a ratio has its limit in its unit.
+  const ratios = worst === ratio ? (ratio ?? '') : `${ratio}, ${worst}`
+  const inUnit = ratio === undefined ? ` ${unit}` : ''
+  const required = met === undefined ? '' : `${better === 'more' ? '≥' : '≤'} ${target}${inUnit}`
   return [`${amount(ours)} ${unit}`, ratios, required]
 }
 
