@@ -15,7 +15,7 @@ import { filesOnPostgres } from './postgres-tests.mjs'
 import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unverified } from './requirements.mjs'
 import { bin, build, buildPackages, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 1500, postgres: 700, browser: 900 }
+const budgetSeconds = { embedded: 1500, postgres: 700, browser: 1000 }
 const { values: flags } = parseArgs({
   options: {
     postgres: { type: 'boolean' },
