@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { commandFor } from './origin.ts'
 
 test.for([
-  ['in a project', '/work/my-agent/node_modules/.bin/baton', 'npx baton'],
+  ['in a project', '/projects/my-agent/node_modules/.bin/baton', 'npx baton'],
   [
     'from the URL of an instance',
     '/home/ann/.npm/_npx/1f/node_modules/.bin/baton',
     'npx https://b.example/packages/cli.tgz',
   ],
   ['installed for all projects', '/usr/local/bin/baton', 'baton'],
-  ['in a checkout', '/work/baton/cli/bin/baton.mjs', 'npx baton'],
+  ['in a checkout', '/projects/baton/cli/bin/baton.mjs', 'npx baton'],
 ])('messages name the command as it was started %s', ([, startedAs = '', command]) => {
   expect(commandFor(startedAs, 'https://b.example')).toBe(command)
 })
