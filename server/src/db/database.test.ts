@@ -153,6 +153,12 @@ describe('a statement', () => {
     expect(await look()).toEqual([{ id: 1, name: null }])
   })
 
+  test('is refused for a value that cannot be sent, and the next one runs', async () => {
+    await expect(db.row(sql`select ${{}}::boolean as value`)).rejects.toThrow()
+    await expect(db.tx((tx) => tx.row(sql`select ${{}}::boolean as value`))).rejects.toThrow()
+    expect(await db.row(sql`select ${1}::int as value`)).toEqual({ value: 1 })
+  })
+
   test('is planned again when tables may have grown', async () => {
     // A new database: after many statements a generation of plans lasts long.
     const db = process.env.DATABASE_URL ? await openTestDatabase() : new Db(await openEmbedded({}))

@@ -1,6 +1,6 @@
 // The thread of the embedded database. It runs what the process sends, one request after another.
 import { parentPort, workerData } from 'node:worker_threads'
-import { PGlite, protocol } from '@electric-sql/pglite'
+import { PGlite } from '@electric-sql/pglite'
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
 import { Disk } from './disk.ts'
 import type { Answer, Request, ThreadOptions } from './embedded.ts'
@@ -27,12 +27,17 @@ port.on('message', async (request: Request) => {
   try {
     answer(run(request))
   } catch (error) {
-    // Anything else means that the database itself is broken: the thread ends, and the process with it.
-    if (!(error instanceof protocol.messages.DatabaseError)) throw error
-    answer({ error: { ...error, message: error.message } })
+    if (isFatal(error)) throw error
+    answer({ error: { ...(error as Error), message: (error as Error).message } })
   }
 })
 answer({ ready: true })
+
+/**
+ * WebAssembly stopped, so the database itself is broken: the thread ends, and the process with it. A bad value or
+ * statement is no such error.
+ */
+const isFatal = (error: unknown) => ['RuntimeError', 'ExitStatus'].includes((error as Error).name)
 
 function run(request: Exclude<Request, 'close'>): Answer {
   if (!inTransaction) maintain(request.text)
