@@ -97,13 +97,13 @@ test('prompted comes after created even if a process dies in between', order, as
   const { claimed } = await new OtherWorker(app).claim()
   expect(claimed).toHaveLength(1)
   // The worker died before it sent anything: the lease expires, and created is claimed again.
-  clock.advance({ seconds: 30 })
+  clock.advance({ seconds: 15 })
   const next = new OtherWorker(app)
   const { claimed: again } = await next.claim()
   expect(again.map(({ id }) => id)).toEqual(claimed.map(({ id }) => id))
   // This one died after it had written the attempt, before it claimed the unblocked delivery.
   await next.complete(again)
-  clock.advance({ seconds: 30 })
+  clock.advance({ seconds: 15 })
   await clearDue()
   await app.deliver()
   expect(actions(receiver.take())).toEqual(['prompted'])

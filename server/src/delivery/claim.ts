@@ -13,8 +13,13 @@ export const wokenPerClaim = 8
 const slotsPerEndpoint = 8
 /** For an endpoint whose attempts time out: enough to notice a recovery, too few to fill a worker with waiting requests. */
 const slotsWhileStruggling = 1
-/** Five seconds to send, and time to write the outcome; after that another worker may own the endpoint. */
-const leaseMs = 30_000
+/**
+ * Five seconds to send, and time to write the outcome. Each claim renews it. All deliveries to the endpoints of a worker
+ * that died wait for its end.
+ */
+const leaseMs = 15_000
+/** No lease of any version is longer than half of this. */
+const leaseTooLongMs = 60_000
 /** How long an endpoint has waited for its owner before an idle worker asks for it. */
 export const wantedAfterMs = 250
 /** The worker that asked for an endpoint has this long to claim it. */
@@ -53,7 +58,8 @@ const picked = sql`id, event_id, installation_id, type, status, attempts, schedu
 const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
 
 /** No worker owns the endpoint. A lease that ends too far in the future was written before the clock was set back. */
-const isFree = (now: Date) => sql`(owner is null or owner_until <= ${now} or owner_until > ${plus(now, 2 * leaseMs)})`
+const isFree = (now: Date) =>
+  sql`(owner is null or owner_until <= ${now} or owner_until > ${plus(now, leaseTooLongMs)})`
 
 const isMine = (now: Date, workerId: string) => sql`(owner = ${workerId} or ${isFree(now)})`
 
@@ -200,7 +206,7 @@ export const returnExpired = (db: Db, now: Date, { all = false } = {}) =>
         redeliver_at = case when claim_kind = 'redelivery' then coalesce(redeliver_at, ${now}) else redeliver_at end
       where (endpoint_id, id) in (
         select endpoint_id, id from deliveries
-        where claim_id is not null ${all ? none : sql`and (lease_until <= ${now} or lease_until > ${plus(now, 2 * leaseMs)})`}
+        where claim_id is not null ${all ? none : sql`and (lease_until <= ${now} or lease_until > ${plus(now, leaseTooLongMs)})`}
         limit 1000 for no key update skip locked)
       returning endpoint_id`)
     tx.afterCommit(

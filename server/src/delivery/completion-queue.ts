@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import { isDatabaseUnavailable, isTimedOut, isUnwritable } from '../db/database.ts'
 import { complete } from './complete.ts'
@@ -10,10 +11,12 @@ const batchSize = 128
 /** How often a whole batch may fail while the database is available, before its attempts are written one by one. */
 const maxFailures = 3
 const pauseMs = 250
+/** The number of the attempt decides if another worker has sent the delivery meanwhile, so a late write does no harm. */
+const keptAfterLeaseMs = 15_000
 
 /**
  * Writes outcomes of attempts in batches, one batch at a time, in the order they ended. While the database is
- * unavailable they are kept and retried until their leases end; then another worker claims the deliveries.
+ * unavailable they are kept and retried until shortly after their leases end; then the deliveries are sent again.
  */
 export class CompletionQueue {
   readonly #ctx: Context
@@ -63,7 +66,7 @@ export class CompletionQueue {
   }
 
   /**
-   * Returns the endpoints that have more to send. A failed batch is retried as long as the claims hold. If the error
+   * Returns the endpoints that have more to send. A failed batch is retried for a limited time. If the error
    * persists, its attempts are written one by one; if a lock timed out, endpoint by endpoint. So one bad row or one
    * locked endpoint does not hold up the others.
    */
@@ -80,7 +83,7 @@ export class CompletionQueue {
         const isTemporary = isDatabaseUnavailable(error) || isUnwritable(error)
         if (!isTemporary && failures >= maxFailures) return this.#writeSeparately(left.map((one) => [one]))
         await sleep(pauseMs)
-        left = left.filter(({ claimed }) => claimed.leaseUntil > clock.now())
+        left = left.filter(({ claimed }) => plus(claimed.leaseUntil, keptAfterLeaseMs) > clock.now())
       }
     }
     return new Set()

@@ -31,7 +31,7 @@ const recoverEveryMs = 5_000
 /** A safety net: workers are woken for new deliveries, and know when the next retry is due. */
 const maxSleepMs = 5_000
 /** Time to send and to write the outcome. With less left of the lease, the endpoint's next owner might send it too. */
-const leaseNeededMs = 10_000
+const leaseNeededMs = 8_000
 
 /** Claims due deliveries, sends them and writes the outcomes. Any number of workers may share a database. */
 export class DeliveryWorker {
@@ -106,7 +106,8 @@ export class DeliveryWorker {
     if (ids.length === 0) return
     for (const id of ids) this.#woken.add(id)
     // Another worker may have free slots; the embedded database has no other.
-    if (this.#free() <= 0 && this.#ctx.db.kind === 'postgres') this.#waker.wakeOthers(ids.filter((id) => !this.#inFlight.has(id)))
+    if (this.#free() <= 0 && this.#ctx.db.kind === 'postgres')
+      this.#waker.wakeOthers(ids.filter((id) => !this.#inFlight.has(id)))
     this.wake()
   }
 
