@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openTestDatabase } from '../../test/database.ts'
 import { Db } from './database.ts'
@@ -74,5 +75,26 @@ describe.skipIf(process.env.DATABASE_URL)('the embedded database', () => {
     await db.close()
     // Segments have 16 MB. 85 MB are written between two checks, 340 MB in total.
     expect(most).toBeLessThanOrEqual(12)
+  })
+
+  test('fails all statements and says so once when its thread ends', async () => {
+    let thread: Worker | undefined
+    process.once('worker', (started) => {
+      thread = started
+    })
+    const lost: string[] = []
+    const db = await openEmbedded({}, { onLost: ({ message }) => lost.push(message) })
+    const running = db.query(sql`select count(*) from generate_series(1, 10000000000)`)
+    const waiting = db.query(sql`select 1`)
+    const failed = expect(Promise.allSettled([running, waiting])).resolves.toMatchObject([
+      { reason: { message: 'its thread ended' } },
+      { reason: { message: 'its thread ended' } },
+    ])
+    await thread?.terminate()
+    await failed
+    await expect(db.query(sql`select 1`)).rejects.toThrow('its thread ended')
+    await expect(db.transaction((query) => query(sql`select 1`))).rejects.toThrow('its thread ended')
+    await db.close()
+    expect(lost).toEqual(['its thread ended'])
   })
 })
