@@ -222,9 +222,9 @@ const wrappers: [string, string[]][] = [
 test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappers)(
   'dev restarts and ends the agent behind %s, and leaves no process',
   { timeout: 120_000 },
-  async ([wrapper, command]) => {
+  async ([wrapper, command], { task }) => {
     const { url, issue, activityTypes } = await shared()
-    const name = `behind-${wrapper}`
+    const name = `behind-${wrapper}-${task.result?.retryCount ?? 0}`
     const shell = await loggedIn(url)
     const cwd = await initedTypeScript(shell, name)
     const port = await freePort()
@@ -251,8 +251,8 @@ test.skipIf(process.env.DATABASE_URL || process.platform !== 'linux').for(wrappe
     )
     await dev.says(/listens on[\s\S]*listens on[\s\S]*listens on/)
     expect(await dev.interrupt()).toMatchObject({ code: 0 })
-    expect(await isOpen(port)).toBe(false)
     for (const pid of pids()) await hasEnded(pid)
+    expect(await isOpen(port)).toBe(false)
 
     // As is one whose `baton dev` was killed.
     const killed = shell.start(['dev', '--', ...command], { cwd })

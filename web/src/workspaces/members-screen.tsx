@@ -45,7 +45,7 @@ export function MembersScreen() {
     >
       <Loaded query={members}>{(members) => <Members members={members} />}</Loaded>
       {isManager && <Invitations />}
-      <Invite open={inviting} onClose={() => setInviting(false)} />
+      {isManager && <Invite open={inviting} onClose={() => setInviting(false)} />}
     </Page>
   )
 }
