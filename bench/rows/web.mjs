@@ -43,7 +43,7 @@ export async function run(where) {
       { ours: await timeToUsable(app), floor: await timeToUsable(floor) },
       { ours: await keysAtRest(app), floor: bareKeys },
       { ours: await keysWhileLoading(app), floor: bareKeys },
-      { ours: await keysAtRest(app, (work) => whileChanging(change, work)), floor: bareKeys },
+      { ours: await keysAtRest(app, (work, page) => whileChanging(change, work, page)), floor: bareKeys },
       { ours: await timeToOpen(app), floor: await timeToOpen(floor) },
       { ours: await longFrames(app, { board: true }), floor: await longFrames(floor) },
     ]
@@ -71,10 +71,14 @@ export function subjects({ browser, service, bare, issues, token, workspaceId })
   return { app, floor, change }
 }
 
-/** Runs `work` while issues change. Fails if a change was refused. */
-export async function whileChanging(change, work) {
+/** Runs `work` while issues change. Fails if a change was refused, or if the page did not follow the changes. */
+export async function whileChanging(change, work, page) {
   const changes = []
   let failure
+  let read = 0
+  page.on('requestfinished', (request) => {
+    if (request.url().includes('/api/v1/issues/')) read++
+  })
   const next = () =>
     change(changes.length).catch((error) => {
       failure ??= error
@@ -83,6 +87,7 @@ export async function whileChanging(change, work) {
   const done = await work().finally(() => clearInterval(timer))
   await Promise.all(changes)
   if (failure) throw failure
+  if (read < changes.length / 2) throw new Error(`the page read ${read} of ${changes.length} changed issues`)
   return done
 }
 
