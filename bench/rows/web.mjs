@@ -71,23 +71,28 @@ export function subjects({ browser, service, bare, issues, token, workspaceId })
   return { app, floor, change }
 }
 
-/** Runs `work` while issues change. Fails if a change was refused, or if the page did not follow the changes. */
+/** Runs `work` while issues change. Fails if a change was refused, or if the page did not read the changed issues. */
 export async function whileChanging(change, work, page) {
   const changes = []
   let failure
+  let made = 0
   let read = 0
-  page.on('requestfinished', (request) => {
-    if (request.url().includes('/api/v1/issues/')) read++
+  page.on('response', (response) => {
+    if (response.ok() && response.url().includes('/api/v1/issues/')) read++
   })
   const next = () =>
-    change(changes.length).catch((error) => {
-      failure ??= error
-    })
+    change(changes.length).then(
+      () => made++,
+      (error) => {
+        failure ??= error
+      },
+    )
   const timer = setInterval(() => changes.push(next()), 1000 / changesPerSecond)
   const done = await work().finally(() => clearInterval(timer))
+  // The last ones may still be on their way.
+  if (made === 0 || read < made / 2) failure ??= new Error(`the page read ${read} of ${made} changed issues`)
   await Promise.all(changes)
   if (failure) throw failure
-  if (read < changes.length / 2) throw new Error(`the page read ${read} of ${changes.length} changed issues`)
   return done
 }
 
