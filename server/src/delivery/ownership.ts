@@ -22,7 +22,7 @@ export const giveUpEndpoints = (db: Db, now: Date, owners?: string[]) =>
     where owner ${owners ? sql`= any(${owners})` : sql`is not null`}`)
 
 /**
- * Finds owners whose lock is free. A worker that only lost its connection renames its endpoints, within a second of
+ * Finds owners whose lock is free. A worker that only lost its connection renames its endpoints, within 250 ms of
  * reaching the database again. So an owner counts as dead when its lock was free in several looks, one second apart.
  */
 export class DeadOwners {

@@ -29,6 +29,8 @@ const maxUnwritten = 512
 const maxSecretsKept = 1000
 const recoverEveryMs = 5_000
 const lookForDeadEveryMs = 1_000
+/** After an error. Short if the lock was lost: others take the endpoints of an owner whose lock is free. */
+const [retryMs, renameRetryMs] = [1_000, 250]
 /** A safety net: workers are woken for new deliveries, and know when the next retry is due. */
 const maxSleepMs = 5_000
 /** Time to send and to write the outcome. With less left of the lease, the endpoint's next owner might send it too. */
@@ -141,10 +143,12 @@ export class DeliveryWorker {
 
   /** Takes endpoints from workers that died. Called every second. */
   async takeFromDead() {
-    const { db, clock } = this.#ctx
+    const { db, clock, log } = this.#ctx
     if (db.kind === 'embedded') return
     const dead = await this.#deadOwners.look(clock.now())
-    if (dead.length === 0 || (await giveUpEndpoints(db, clock.now(), dead)) === 0) return
+    const taken = dead.length > 0 ? await giveUpEndpoints(db, clock.now(), dead) : 0
+    if (taken === 0) return
+    log.warn({ owners: dead, endpoints: taken }, 'took endpoints from workers that died')
     this.wake()
     await db.notify(channel)
   }
@@ -172,7 +176,7 @@ export class DeliveryWorker {
       const worked = await this.#succeeds(async () => {
         if ((await this.#claimAndSend()) === 0) await this.#sleep.sleep(await this.#pauseMs())
       })
-      if (!worked) await sleep(1000)
+      if (!worked) await sleep(this.#isOwnerCurrent() ? retryMs : renameRetryMs)
     }
   }
 
@@ -193,10 +197,14 @@ export class DeliveryWorker {
 
   /** Called after the listening connection was lost, or is back: others rely on the lock in the owner's name. */
   async #updateOwner() {
+    if (this.#isOwnerCurrent()) return
     const owner = ownerName(this.#id, this.#lock)
-    if (owner === this.#owner) return
     await renameOwner(this.#ctx.db, this.#id, owner)
     this.#owner = owner
+  }
+
+  #isOwnerCurrent() {
+    return this.#owner === ownerName(this.#id, this.#lock)
   }
 
   async #claimAndSend(): Promise<number> {
