@@ -57,6 +57,7 @@ const withExtended = (title: Noun['schema']): string[] =>
 export const streamed: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   watchAgentSession: { session: AgentSession, activity: AgentActivity },
   listenToApp: { attempt: RelayedAttempt },
+  listenAsApp: { attempt: RelayedAttempt },
   watchWorkspace: { change: LiveChange },
 }
 
