@@ -61,7 +61,11 @@ export function linkOf(group: Group): Target {
 /** An agent session for entries about one, the install dialog for a request, otherwise the page at the entry's URL. */
 function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
   if (kind === 'install_request') return { to: '/inbox', search: (current) => ({ ...current, install: subject_id }) }
-  if (kind === 'agent_needs_you' || kind === 'agent_finished' || subject_id.startsWith('sess_')) {
+  if (
+    kind === 'agent_needs_you' ||
+    kind === 'agent_finished' ||
+    (kind === 'budget_reached' && subject_id.startsWith('sess_'))
+  ) {
     return { to: `/agent-session/${subject_id}` }
   }
   return pageAt(url)
