@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, Timestamp, text } from './common.ts'
-import { limits } from './limits.ts'
+import { limits, programLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
 /** People copy refs and the URL into commands, so no shell may read a character of them (changes.ref-and-url-safe). */
 const GitRef = Type.String({
-  pattern: `^[A-Za-z0-9][A-Za-z0-9._/-]{0,${limits.gitRef - 1}}$`,
-  'x-message': `must have 1 to ${limits.gitRef} characters of A-Z, a-z, 0-9, ".", "_", "/" and "-", and begin with a letter or digit`,
+  pattern: `^[A-Za-z0-9][A-Za-z0-9._/-]{0,${programLimits.gitRef - 1}}$`,
+  'x-message': `must have 1 to ${programLimits.gitRef} characters of A-Z, a-z, 0-9, ".", "_", "/" and "-", and begin with a letter or digit`,
 })
 const RemoteUrl = Type.String({
   maxLength: limits.url,
@@ -24,7 +24,7 @@ const Count = Type.Integer({
   'x-message': 'must be a whole number, at least 0',
 })
 /** Whether it is absolute or leaves the repository is checked by the verb. */
-const Path = text(1, limits.path)
+const Path = text(1, programLimits.path)
 
 export const OmittedReason = Type.Enum(['binary', 'too_large', 'encoding', 'redacted', 'submodule'])
 export type OmittedReason = Static<typeof OmittedReason>
@@ -37,7 +37,7 @@ export const ChangedFile = Type.Object(
     additions: nullable(Count),
     deletions: nullable(Count),
     /** Git's diff of the file; null if it is omitted. */
-    patch: nullable(Type.String({ maxLength: limits.patchBytes })),
+    patch: nullable(Type.String({ maxLength: programLimits.patchBytes })),
     omitted: nullable(OmittedReason),
   },
   { ...closed, title: 'ChangedFile' },
@@ -55,7 +55,7 @@ const fields = {
   files_total: Count,
   additions: Count,
   deletions: Count,
-  files: Type.Array(ChangedFile, { maxItems: limits.changedFiles }),
+  files: Type.Array(ChangedFile, { maxItems: programLimits.changedFiles }),
 }
 export const NewChanges = Type.Object(fields, { ...closed, title: 'NewSessionChanges' })
 export type NewChanges = Static<typeof NewChanges>

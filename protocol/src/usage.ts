@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { closed, nullable, Timestamp, text } from './common.ts'
-import { limits } from './limits.ts'
+import { limits, programLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
@@ -15,7 +15,7 @@ const Currency = Type.String({
 })
 
 const amounts = {
-  model: nullable(text(1, limits.modelName)),
+  model: nullable(text(1, programLimits.modelName)),
   input_tokens: nullable(Amount),
   output_tokens: nullable(Amount),
   /** Millionths of the currency. */
@@ -84,7 +84,7 @@ export interface BudgetDetails {
 
 export const usage = {
   getAppUsage: operation(routes.getAppUsage, {
-    summary: `Get what an app's sessions used in the last ${limits.usageMonths} months with reports, newest first, and its budget`,
+    summary: `Get what an app's sessions used in the last ${programLimits.usageMonths} months with reports, newest first, and its budget`,
     returns: { 200: AppUsage },
   }),
   setAppBudget: operation(routes.setAppBudget, {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type AppBudget, type AppUsage, limits } from '@baton/protocol'
+import { type AppBudget, type AppUsage, programLimits } from '@baton/protocol'
 import { hintSessionsOf, notifyOfMonth } from '../agent-sessions/usage.ts'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
@@ -32,7 +32,7 @@ export async function readUsage({ db, clock }: Context, caller: Member, appId: s
   const spending = await findSpending(db, clock.now(), caller, appId)
   const rows = await db.rows<Omit<AppUsage['data'][number], 'costs'> & { costs: Record<string, number> }>(sql`
     select month, sessions, input_tokens, output_tokens, costs from app_usage
-    where app_id = ${appId} order by month desc limit ${limits.usageMonths}`)
+    where app_id = ${appId} order by month desc limit ${programLimits.usageMonths}`)
   return {
     data: rows.map(({ costs, ...month }) => ({ ...month, costs: costsOf(costs) })),
     budget: spending?.budget ?? null,

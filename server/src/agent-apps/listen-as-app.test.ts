@@ -1,4 +1,4 @@
-import { limits, listenUrl } from '@baton/protocol'
+import { limits, listenUrl, programLimits } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import type { Client } from '../../test/client.ts'
 import type { InstalledApp, TestApp, TestPerson } from '../../test/harness.ts'
@@ -268,7 +268,7 @@ describe('catching up', () => {
       expect(await requested()).toBe(0)
       first.close()
       const again = await Listener.asApp(robot, owner, { query: '?catch_up=true' })
-      expect(await requested()).toBe(limits.catchUpDeliveries)
+      expect(await requested()).toBe(programLimits.catchUpDeliveries)
       again.close()
       const last = await Listener.asApp(robot, owner, { query: '?catch_up=true' })
       expect(await requested()).toBe(130)

@@ -1,4 +1,4 @@
-import { limits, type NewChanges } from '@baton/protocol'
+import { type NewChanges, programLimits } from '@baton/protocol'
 import { describe, expect } from 'vitest'
 import { bringTo, ended, missing, refusal, sessionScene } from '../../test/agent-sessions.ts'
 import { test, verifies } from '../../test/harness.ts'
@@ -105,7 +105,7 @@ describe('changes of a session', () => {
       const session = await delegated()
       const put = (body: object) => robot.put(`${session.path}/changes`, body)
       const one = (more: object) => changes({ files: [file('a', more)] })
-      const { patchBytes, patchesBytes, changedFiles, path } = limits
+      const { patchBytes, patchesBytes, changedFiles, path } = programLimits
       const patches = patchesBytes / patchBytes
       const bad: Record<string, [field: string, body: object]> = {
         'too many files': ['files', changes({ files: ofSize(1, changedFiles + 1) })],
@@ -134,7 +134,7 @@ describe('changes of a session', () => {
         'a path that leaves the repository': ['files.0.path', one({ path: 'a/../../b' })],
         'an old path that leaves the repository': ['files.0.old_path', one({ old_path: '..' })],
         'a repeated path': ['files.1.path', changes({ files: [file('a'), file('a')] })],
-        'a long branch': ['branch', changes({ branch: 'x'.repeat(limits.gitRef + 1) })],
+        'a long branch': ['branch', changes({ branch: 'x'.repeat(programLimits.gitRef + 1) })],
       }
       for (const branch of ['', '-d', '.hidden', 'a b', 'a;b', 'a$(b)', 'a`b`', "a'b", 'ä', 'a\n', 'a~1', 'a@{1}']) {
         bad[`branch ${branch}`] = ['branch', changes({ branch })]
@@ -161,7 +161,7 @@ describe('changes of a session', () => {
         'the longest path': one({ path: 'x'.repeat(path), old_path: 'x'.repeat(path), status: 'renamed' }),
         'dots in a path': one({ path: 'a..b/.../.c' }),
         'commits of SHA-256': changes({ base: { ref: null, commit: 'a'.repeat(64) }, head_commit: 'A'.repeat(64) }),
-        'the longest branch': changes({ branch: `1${'x'.repeat(limits.gitRef - 1)}` }),
+        'the longest branch': changes({ branch: `1${'x'.repeat(programLimits.gitRef - 1)}` }),
         'every reason': changes({
           files: ['binary', 'too_large', 'encoding', 'redacted', 'submodule'].map((omitted) =>
             file(omitted, { patch: null, omitted }),

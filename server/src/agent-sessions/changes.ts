@@ -1,4 +1,10 @@
-import { type ChangedFile, type ChangesSummary, limits, type NewChanges, type SessionChanges } from '@baton/protocol'
+import {
+  type ChangedFile,
+  type ChangesSummary,
+  type NewChanges,
+  programLimits,
+  type SessionChanges,
+} from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
@@ -90,8 +96,8 @@ function checkFiles(files: ChangedFile[]) {
     paths.add(path)
   }
   const bytes = files.reduce((sum, { patch }) => sum + bytesOf(patch), 0)
-  if (bytes > limits.patchesBytes) {
-    problems.push(['files', `must have at most ${limits.patchesBytes} bytes of patches; this has ${bytes}`])
+  if (bytes > programLimits.patchesBytes) {
+    problems.push(['files', `must have at most ${programLimits.patchesBytes} bytes of patches; this has ${bytes}`])
   }
   if (problems.length > 0) throw invalid(Object.fromEntries(problems))
 }
@@ -101,7 +107,8 @@ function problemsOf({ path, old_path, patch, omitted }: ChangedFile): [string, s
   const problems: [string, string][] = []
   if (!staysInside(path)) problems.push(['path', inside])
   if (old_path !== null && !staysInside(old_path)) problems.push(['old_path', inside])
-  if (bytesOf(patch) > limits.patchBytes) problems.push(['patch', `must have at most ${limits.patchBytes} bytes`])
+  if (bytesOf(patch) > programLimits.patchBytes)
+    problems.push(['patch', `must have at most ${programLimits.patchBytes} bytes`])
   if (patch !== null && omitted !== null) problems.push(['omitted', 'must be null, because there is a patch'])
   if (patch === null && omitted === null) problems.push(['patch', 'must be given, or omitted must say why it is not'])
   return problems
