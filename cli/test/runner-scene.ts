@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { TokenManager } from '@baton/sdk'
+import { BatonClient, TokenManager } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { credentials, delegated, installed, registered } from '../../sdk/test/scene.ts'
 import type { TestApp, TestPerson } from '../../server/test/harness.ts'
@@ -94,7 +94,7 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
       tokens: new TokenManager({ ...credentials(app, at), store: state.tokens() }),
     }
     const runner = await Runner.start({
-      settings: readSettings({ values: { repo, ...flags, ...more }, rest: command }),
+      settings: readSettings({ values: { ...(flags.config ? {} : { repo }), ...flags, ...more }, rest: command }),
       state,
       enrolled,
       people,
@@ -209,6 +209,11 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
     agentLog,
     received,
     prompts,
+    async clientOfApp() {
+      const manager = new TokenManager({ ...credentials(app, at), store: state.tokens() })
+      const tokenProvider = manager.provider(here.installationId)
+      return { client: new BatonClient({ baseUrl: app.rootUrl, clock: app.clock, tokenProvider }) }
+    },
     worktree: (sessionId: string) => state.worktree(sessionId),
     changes: async (sessionId: string) => (await at.owner.get(`/agent-sessions/${sessionId}/changes`)).body,
   }

@@ -41,6 +41,8 @@ const hurriedMs = 8000
 const messageBytes = 32 * 1024 * 1024
 const authRequired = -32000
 const noteEveryMs = 1000
+/** Between the end of its output and that of a process. */
+const exitMs = 1000
 
 /** A process that speaks the Agent Client Protocol on its stdin and stdout, for one session. */
 export class AcpAgent implements TurnAgent {
@@ -77,13 +79,7 @@ export class AcpAgent implements TurnAgent {
         throw RequestError.methodNotFound(method)
       })
       .connect({ readable: stream.readable.pipeThrough(this.#incoming()), writable: this.#outgoing(stream.writable) })
-    this.#connection.closed.then(() => {
-      // Also when a message is too long or the agent closed its output: it can do nothing more.
-      if (!this.#child.exit) {
-        this.#broken = 'sent a line of over 32 MB, or closed its output'
-        void this.#child.kill()
-      }
-    })
+    void this.#connection.closed.then(() => this.#disconnected())
   }
 
   /** Starts the process and opens an ACP session, the earlier one if possible. */
@@ -103,7 +99,18 @@ export class AcpAgent implements TurnAgent {
   }
 
   get ended() {
-    return this.#child.exit !== null
+    return this.#child.exit !== null || this.#connection.signal.aborted
+  }
+
+  /** The output has ended: the process can do nothing more, if it has not ended too. */
+  async #disconnected() {
+    const { reason } = this.#connection.signal
+    const isTooLong = reason instanceof Error && reason.name === 'MessageTooLargeError'
+    if (isTooLong) this.#broken = `sent a line of over ${messageBytes / 1024 / 1024} MB`
+    else await Promise.race([this.#child.exited, new Promise((resolve) => setTimeout(resolve, exitMs).unref())])
+    if (this.#child.exit) return
+    this.#broken ??= 'closed its output'
+    await this.#child.kill()
   }
 
   /**

@@ -21,7 +21,8 @@ export class PlainAgent implements TurnAgent {
   readonly #options: PlainOptions
   #child: Child | null = null
   #cancelTimer: (() => void) | null = null
-  readonly ended = false
+  /** Each turn is a new process, told what it needs. */
+  ended = false
 
   constructor(options: PlainOptions) {
     this.#options = options
@@ -50,6 +51,7 @@ export class PlainAgent implements TurnAgent {
     // What it wrote last may not have been read yet; a process that it left behind must not keep this open.
     await Promise.race([closed(child), new Promise((resolve) => setTimeout(resolve, 500).unref())])
     await child.kill()
+    this.ended = true
     if (code !== 0) return { end: 'failed', reason: 'agent_failed', message: `The command ${words}.` }
     return { end: 'answered', text: lastCharacters(plainText(output).trim(), responseLength) }
   }

@@ -12,7 +12,7 @@ export async function matchRepository(
   if (first && repositories.length === 1) return first
   const same = (a: string, b: string | null | undefined) => b != null && a.toLowerCase() === b.toLowerCase()
   const project = await projectOf(context, record)
-  const hints = [...(record.context ?? '').matchAll(/<repository-hint\s+repository=(?:'([^']*)'|"([^"]*)")/g)].map(
+  const hints = [...(await context.state.context(record.id)).matchAll(/<repository-hint\s+repository=(?:'([^']*)'|"([^"]*)")/g)].map(
     ([, single, double]) => single ?? double ?? '',
   )
   return (

@@ -277,7 +277,7 @@ export class Runner {
     const tag = (name: string, content: string) =>
       `<${name}>${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`
     const context = `<issue identifier='${issue.code}'>\n${tag('title', issue.title)}\n${tag('description', issue.description ?? '')}\n</issue>`
-    work.begin(`opened_${session.id}`, context)
+    await work.begin(`opened_${session.id}`, context)
   }
 
   // The end

@@ -53,8 +53,8 @@ const activitiesASecond = 5
 const runningAfterMs = 1000
 const changesEveryMs = 10_000
 const usageEveryMs = 5000
-/** Less than 10 minutes, with time to post. */
-const sayEveryMs = 9 * 60_000 + 30_000
+/** With the minute between two checks, less than 10 minutes. */
+const sayEveryMs = 8 * 60_000 + 30_000
 const onceAnswerMs = 600_000
 /** After Stop, what still waits may delay the last word this long. */
 const stopFlushMs = 10_000
@@ -138,14 +138,14 @@ export class SessionWork {
       await journal.mark([data.event_id], 'finished')
       return
     }
-    this.begin(data.event_id, data.prompt_context)
+    await this.begin(data.event_id, data.prompt_context)
   }
 
   /** Begins with a context. */
-  begin(eventId: string, context: string) {
-    this.record.context = context
+  async begin(eventId: string, context: string) {
     const words = this.#context.turns.isFull ? waitingWords : 'Starting.'
     this.#outbox.thinking(() => words)
+    await this.#context.state.saveContext(this.record.id, context)
     this.#add({ eventId, text: '', seq: 0 })
   }
 
@@ -241,7 +241,9 @@ export class SessionWork {
       const preparing = new AbortController()
       this.#preparing = preparing
       if (turns.isFull && this.record.turnEndedAt !== undefined) this.#outbox.thinking(() => waitingWords)
+      const stopSaying = this.#sayWaiting()
       const release = await turns.begin(preparing.signal)
+      stopSaying()
       if (!release) return
       try {
         await this.#takeTurn(preparing.signal)
@@ -250,6 +252,20 @@ export class SessionWork {
         this.#preparing = null
       }
     }
+  }
+
+  /** Says repeatedly that the session waits, so that it does not become stale. */
+  #sayWaiting(): () => void {
+    const { clock } = this.#context
+    let cancel = () => {}
+    const later = () => {
+      cancel = clock.after(sayEveryMs, () => {
+        this.#outbox.thinking(() => waitingWords)
+        later()
+      })
+    }
+    later()
+    return () => cancel()
   }
 
   async #takeTurn(signal: AbortSignal) {
@@ -369,11 +385,11 @@ export class SessionWork {
   }
 
   async #promptText(messages: Message[], workspace: Workspace, knowsConversation: boolean): Promise<string> {
-    const { client } = this.#context
+    const { client, state } = this.#context
     const { record } = this
     const texts = messages.map(({ text }) => text).filter(Boolean)
     if (knowsConversation) return texts.join('\n\n')
-    const start = `${preface(workspace, record.branch)}\n${record.context ?? ''}`
+    const start = `${preface(workspace, record.branch)}\n${await state.context(record.id)}`
     if (record.turnEndedAt === undefined) return [start, ...texts].join('\n\n')
     const said = await conversation(client, record.id, new Set(messages.map(({ seq }) => seq)))
     return withConversation(start, said, texts.join('\n\n'))

@@ -43,8 +43,6 @@ export interface SessionRecord {
   base?: { ref: string | null; commit: string }
   setUp?: boolean
   acpSession?: string
-  /** The context that the session began with. */
-  context?: string
   tokens?: { input: number; output: number }
   /** In millionths. `current` is that of the ACP session in use. */
   cost?: { earlier: number; current: number; currency: string }
@@ -128,7 +126,10 @@ export class State {
 
   session = (id: string) => readJson<SessionRecord>(this.at('sessions', `${fileName(id)}.json`))
   saveSession = (record: SessionRecord) => this.#write(join('sessions', `${fileName(record.id)}.json`), record)
-  removeSession = (id: string) => rm(this.at('sessions', `${fileName(id)}.json`), { force: true })
+
+  /** The context that the session began with; not in its record, because it is large and seldom needed. */
+  context = async (id: string) => (await readIfExists(this.at('sessions', `${fileName(id)}.context.xml`))) ?? ''
+  saveContext = (id: string, text: string) => writePrivate(this.at('sessions', `${fileName(id)}.context.xml`), text)
 
   /** Processes of agents, so that the next runner can end those that survived this one. */
   async processes(): Promise<ProcessId[]> {
