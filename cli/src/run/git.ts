@@ -196,9 +196,17 @@ export class Repository {
 
   /** Whether every commit of the branch is also on another branch or a remote. */
   async isElsewhere(branch: string): Promise<boolean> {
-    const own = `refs/heads/${branch}`
     const count = await output(
-      ['rev-list', '--count', own, '--not', `--exclude=${own}`, '--branches', '--remotes', '--tags'],
+      [
+        'rev-list',
+        '--count',
+        `refs/heads/${branch}`,
+        '--not',
+        `--exclude=${branch}`,
+        '--branches',
+        '--remotes',
+        '--tags',
+      ],
       { gitDir: this.#commonDir },
     )
     return count === '0'

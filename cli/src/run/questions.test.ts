@@ -148,6 +148,7 @@ test('follows only the people of --people', verifies('run.people-limited'), asyn
   await scene.inState(foreign.sessionId, 'error')
   expect((await scene.last(foreign.sessionId)).content.reason_code).toBe('not_for_you')
   expect(await scene.agentLog()).toEqual([])
+  await scene.owner.put(`/teams/${scene.team.id}/members/${scene.member.user.id}`)
   const { body } = await scene.member.post('/issues', {
     title: 'Mine',
     team_id: scene.team.id,

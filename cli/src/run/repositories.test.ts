@@ -61,7 +61,7 @@ test(
 
     const unclear = await delegate({ team_id: scene.team.id })
     await scene.inState(unclear, 'awaitingInput')
-    await owner.put(`/teams/${scene.team.id}`, { repositories: [{ repository: 'acme/one' }] })
+    await owner.patch(`/teams/${scene.team.id}`, { repositories: [{ repository: 'acme/one' }] })
     const hinted = await delegate({ team_id: scene.team.id })
     await scene.inState(hinted, 'complete')
     expect((await files()).at(-1)).toBe('1.txt')

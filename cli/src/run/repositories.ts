@@ -12,9 +12,9 @@ export async function matchRepository(
   if (first && repositories.length === 1) return first
   const same = (a: string, b: string | null | undefined) => b != null && a.toLowerCase() === b.toLowerCase()
   const project = await projectOf(context, record)
-  const hints = [...(await context.state.context(record.id)).matchAll(/<repository-hint\s+repository=(?:'([^']*)'|"([^"]*)")/g)].map(
-    ([, single, double]) => single ?? double ?? '',
-  )
+  const hints = [
+    ...(await context.state.context(record.id)).matchAll(/<repository-hint\s+repository=(?:'([^']*)'|"([^"]*)")/g),
+  ].map(([, single, double]) => single ?? double ?? '')
   return (
     repositories.find(({ projects }) => projects.some((one) => same(one, project?.title) || same(one, project?.id))) ??
     repositories.find(({ teams }) => teams.some((one) => same(one, record.teamKey))) ??

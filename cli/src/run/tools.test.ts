@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test, verifies } from '../../../server/test/harness.ts'
+import { temporary } from '../../test/baton.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
 
 const capabilities = { mcpCapabilities: { http: true } }
@@ -12,7 +15,9 @@ test(
   "the agent reads with Baton's tools through the runner, with its secret only",
   verifies('run.mcp-server-for-agent', 'run.mcp-tools-limited'),
   async ({ app }) => {
+    const go = join(await temporary(), 'go')
     const scene = await runnerScene(app, {
+      flags: { silence: '4h', 'turn-limit': '4h' },
       script: {
         capabilities,
         turns: [
@@ -24,7 +29,7 @@ test(
             { mcp: { ...list.mcp, headers: { Authorization: 'Bearer wrong' } } },
             { mcp: { ...list.mcp, headers: {} } },
           ],
-          [call('list_issues')],
+          [{ waitFor: go }, call('list_issues')],
         ],
       },
     })
@@ -42,10 +47,11 @@ test(
     expect((await scene.owner.get('/issues')).body.data).toHaveLength(1)
 
     // The token that was valid at the start has expired.
-    await scene.pass(9 * 60_000)
-    for (let n = 0; n < 6; n++) app.clock.advance({ minutes: 10 })
     await scene.say(sessionId, 'Again.')
-    await scene.until(async () => (await results(scene)).length === 7)
+    await scene.until(async () => (await scene.prompts()).length === 2)
+    await scene.pass(61 * 60_000)
+    await writeFile(go, '')
+    await scene.inState(sessionId, 'complete')
     expect(JSON.stringify((await results(scene)).at(-1).body.result)).toContain('Mend the door')
   },
 )
