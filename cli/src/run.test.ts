@@ -135,12 +135,24 @@ test('a replaced runner says by whom and exits', verifies('run.replaced-runner-e
   const here = await scene('owner')
   const first = here.start('Epsilon', '--state', here.state)
   await first.says(/Epsilon is ready/)
+  const listening = here.shell.start(['listen', '--app', 'Epsilon', '--forward-to', 'http://127.0.0.1:9/'])
+  await listening.says(/Ready/)
+  expect(await first.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('ann now listens to Epsilon') })
+  await listening.interrupt()
+
+  // Installed elsewhere, its access ends here.
+  const again = here.start('Epsilon', '--state', here.state)
+  await again.says(/Epsilon is ready/)
   const other = await scene('owner')
   const second = other.start('Epsilon', '--state', other.state)
   await second.says(/Epsilon is ready/)
-  const ended = await first.ended
-  expect(ended.code).toBe(1)
-  expect(ended.stderr).toMatch(/now listens to Epsilon|The access of Epsilon has ended/)
+  expect(await again.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The access of Epsilon has ended'),
+  })
+  const { sessionId } = await here.service.delegate('Epsilon')
+  await here.service.inState(sessionId, 'complete')
+  expect(await here.prompts()).toEqual([])
   await second.interrupt()
 })
 
@@ -198,6 +210,36 @@ test(
     expect(sent[1].received.params.prompt[0].text).toBe('Continue.')
     expect((await here.agentLog()).filter(({ received }) => received?.method === 'session/resume')).toHaveLength(1)
     await second.interrupt()
+  },
+)
+
+test(
+  'work that a killed runner had not begun is done by the next, once',
+  verifies('run.unbegun-work-done-after-restart', 'run.no-prompt-twice'),
+  async () => {
+    const here = await scene('owner', { silent: ['initialize'] })
+    const runners = ['initialize', 'session/new'].map((silent) => async () => {
+      await writeFile(here.file, JSON.stringify({ log: here.log, silent: [silent] }))
+      const runner = here.start('Lambda')
+      await runner.says(/Lambda is ready/)
+      return { runner, silent }
+    })
+    let sessionId = ''
+    for (const begin of runners) {
+      const { runner, silent } = await begin()
+      if (sessionId === '') sessionId = (await here.service.delegate('Lambda')).sessionId
+      const reached = async () => (await here.agentLog()).some(({ received }) => received?.method === silent)
+      while (!(await reached())) await sleep(50)
+      runner.child.kill('SIGKILL')
+      await runner.ended
+    }
+    expect(await here.prompts()).toEqual([])
+    await writeFile(here.file, JSON.stringify({ log: here.log, turns: [[{ say: 'Done.' }]] }))
+    const last = here.start('Lambda')
+    await last.says(/Lambda is ready/)
+    await here.service.inState(sessionId, 'complete')
+    expect(await here.prompts()).toHaveLength(1)
+    await last.interrupt()
   },
 )
 

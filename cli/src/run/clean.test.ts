@@ -53,6 +53,7 @@ test(
       return Object.fromEntries(results.map(({ session, outcome, why }) => [session, [outcome, why]]))
     }
     expect(await cleaned()).toEqual({})
+    await runner.stop()
     app.clock.advance({ days: 8 })
     expect(Object.keys(await cleaned({ dryRun: true }))).toHaveLength(4)
     expect(await exists(empty.path)).toBe(true)
@@ -75,11 +76,11 @@ test(
     // A later message restores the worktree.
     await scene.setScript({ turns: [[{ write: ['again.txt', 'x\n'] }, { say: 'Back.' }]] })
     await gitIn(scene.repo, 'worktree', 'remove', '--force', committed.path)
-    await scene.pass(11 * 60_000)
+    const again = await scene.start()
     await scene.say(committed.sessionId, 'Once more.')
     await scene.until(async () => (await scene.last(committed.sessionId)).content.body === 'Back.')
     expect(await readFile(join(committed.path, 'a.txt'), 'utf8')).toBe('a\n')
-    await runner.stop()
+    await again.stop()
 
     app.clock.advance({ days: 8 })
     const forced = await cleaned({ force: true })

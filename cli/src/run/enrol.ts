@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type AgentApp, BatonClient, isBatonError, TokenManager } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
 import { findTeams, installationOf, listenUrl } from '../apps.ts'
@@ -11,6 +12,8 @@ import { findOrRegister } from '../registration.ts'
 import { serviceUrl } from '../urls.ts'
 import type { Settings } from './options.ts'
 import { enrolledUrl, State, type StoredApp, stateDirectory } from './state.ts'
+
+const retryMs = 5000
 
 /** An app that is installed, and its tokens. */
 export interface Enrolled {
@@ -38,7 +41,7 @@ export async function enrol(call: Call, settings: Settings, state: State): Promi
   const stored = await state.app()
   if (stored && isInstalled(stored)) {
     const tokens = tokensOf(stored, state)
-    if (await works(stored, tokens)) return { app: stored, tokens }
+    if (await works(call, stored, tokens)) return { app: stored, tokens }
     call.terminal.note(`The access of ${stored.name} has ended. It has to be installed again.`)
   }
   const account = await currentAccount(call)
@@ -92,14 +95,24 @@ const settingsOf = ({ url, app_id, client_secret, webhook_secret }: StoredApp) =
 const tokensOf = ({ url, client_id, client_secret }: StoredApp, state: State) =>
   new TokenManager({ baseUrl: url, clientId: client_id, clientSecret: client_secret, store: state.tokens() })
 
-async function works({ url, installation_id }: Required<StoredApp>, tokens: TokenManager): Promise<boolean> {
-  try {
-    await new BatonClient({ baseUrl: url, tokenProvider: tokens.provider(installation_id) }).getMe()
-    return true
-  } catch (error) {
-    if (isBatonError(error) && (error.status === 401 || error.status === 400 || error.code === 'REINSTALL_NEEDED'))
-      return false
-    throw error
+/** Waits while the service cannot be reached: after a start of the machine, the network may come later. */
+async function works(
+  call: Call,
+  { url, installation_id }: Required<StoredApp>,
+  tokens: TokenManager,
+): Promise<boolean> {
+  const client = new BatonClient({ baseUrl: url, tokenProvider: tokens.provider(installation_id) })
+  for (;;) {
+    try {
+      await client.getMe()
+      return true
+    } catch (error) {
+      if (!isBatonError(error)) throw error
+      if (error.status === 401 || error.status === 400 || error.code === 'REINSTALL_NEEDED') return false
+      if (error.status !== 0 && error.status < 500) throw error
+      call.terminal.note(`${error.message} Retrying in ${retryMs / 1000} s.`)
+      await sleep(retryMs, undefined, { signal: call.signal })
+    }
   }
 }
 

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test, verifies } from '../../../server/test/harness.ts'
+import { temporary } from '../../test/baton.ts'
 import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
 
 const read = (id: string) => ({
@@ -125,6 +126,31 @@ test(
   },
 )
 
+test(
+  'a call that runs for a second is shown before it ends',
+  verifies('run.tool-call-one-lasting-action'),
+  async ({ app }) => {
+    const go = join(await temporary(), 'go')
+    const call = { sessionUpdate: 'tool_call', toolCallId: 'slow', kind: 'execute', rawInput: { command: 'npm test' } }
+    const done = { sessionUpdate: 'tool_call_update', toolCallId: 'slow', status: 'completed', rawOutput: 'ok' }
+    const scene = await runnerScene(app, {
+      script: {
+        turns: [[{ update: { ...call, status: 'in_progress' } }, { waitFor: go }, { update: done }, { say: 'Done.' }]],
+      },
+    })
+    await scene.start()
+    const { sessionId } = await scene.delegate()
+    const shown = async () => (await scene.activities(sessionId)).filter(({ type }) => type === 'action')
+    await scene.until(async () => (await shown()).length === 1)
+    expect((await shown())[0]).toMatchObject({ ephemeral: true, content: { action: 'run', parameter: 'npm test' } })
+    await writeFile(go, '')
+    await scene.inState(sessionId, 'complete')
+    expect(await actions(scene, sessionId)).toEqual([
+      { type: 'action', action: 'run', parameter: 'npm test', result: 'ok' },
+    ])
+  },
+)
+
 test('a line over 32 MB ends the agent', async ({ app }) => {
   const scene = await runnerScene(app, {
     script: { turns: [[{ long: 33 * 1024 * 1024 }, { waitFor: '/nowhere/at/all' }]] },
@@ -181,7 +207,7 @@ test(
         ({ content }) => content.body === 'the key is '.trim() || content.body === 'the key is ',
       ),
     )
-    await import('../../test/repository.ts').then(({ write }) => write(scene.state.directory, { go: '' }))
+    await writeFile(go, '')
     await scene.inState(sessionId, 'complete')
     const said = JSON.stringify([
       await scene.activities(sessionId),

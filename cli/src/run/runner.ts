@@ -2,6 +2,7 @@ import { appendFile, rename, stat } from 'node:fs/promises'
 import {
   type Agent,
   type AgentSession,
+  type BatonError,
   type Clock,
   createAgent,
   eventIdOf,
@@ -11,7 +12,6 @@ import {
   type WebhookEvent,
 } from '@baton/sdk'
 import { Failure } from '../failure.ts'
-import { commandName } from '../origin.ts'
 import type { Child } from './child.ts'
 import { agentEnvironment, type Outcome, type RunnerContext } from './context.ts'
 import type { Enrolled } from './enrol.ts'
@@ -44,6 +44,10 @@ const shutdownMs = 25_000
 const debugBytes = 5 * 1024 * 1024
 const warnBeforeMs = 7 * 86_400_000
 const grantMs = 365 * 86_400_000
+
+/** After an installation elsewhere, neither the tokens nor the client's secret are valid here. */
+const endsAccess = ({ status, code, details }: BatonError) =>
+  status === 401 || code === 'REINSTALL_NEEDED' || (code === 'OAUTH_ERROR' && details.error === 'invalid_client')
 
 /** Runs agents for the sessions of one app until it is aborted, replaced or, with --once, one turn has ended. */
 export class Runner {
@@ -154,6 +158,11 @@ export class Runner {
   async #listen(): Promise<null> {
     const { signal, enrolled, log, event } = this.#options
     const { app } = enrolled
+    const accessEnded = () =>
+      new Failure(`The access of ${app.name} has ended: it was installed on another machine, uninstalled or deleted.`, {
+        code: 'ACCESS_ENDED',
+        advice: 'Log in and run this command again to install it here.',
+      })
     const ended = await this.#agent
       .listen({
         signal: AbortSignal.any([signal, this.#stopped.signal]),
@@ -165,27 +174,16 @@ export class Runner {
         onLost: (why, pauseMs) => log(`${why} Retrying in ${(pauseMs / 1000).toFixed(1)} s.`),
       })
       .catch((error) => {
-        if (!isBatonError(error) || (error.status !== 401 && error.code !== 'REINSTALL_NEEDED')) throw error
-        throw new Failure(`The access of ${app.name} has ended: it was uninstalled, or installed on another machine.`, {
-          code: 'ACCESS_ENDED',
-          advice: `Log in and run this command again to install it here.`,
-        })
+        throw isBatonError(error) && endsAccess(error) ? accessEnded() : error
       })
     if (ended.end === 'replaced') {
-      throw new Failure(
-        `${ended.by.name} now listens to ${app.name} from another command. An app runs in one place, so this one has ended.`,
-        {
-          code: 'REPLACED',
-          advice: 'End the other command first.',
-        },
-      )
-    }
-    if (ended.end === 'ended') {
-      throw new Failure(`${app.name} was deleted or has another webhook URL now.`, {
-        code: 'ENDED',
-        advice: `Check it with \`${commandName} apps show ${app.app_id}\`.`,
+      const who = `${ended.by.name} now listens to ${app.name} from another command.`
+      throw new Failure(`${who} An app runs in one place, so this runner has ended.`, {
+        code: 'REPLACED',
+        advice: 'End the other command first.',
       })
     }
+    if (ended.end === 'ended') throw accessEnded()
     return null
   }
 
