@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { BatonClient, TokenManager } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { credentials, delegated, installed, registered } from '../../sdk/test/scene.ts'
+import { sql } from '../../server/src/db/sql.ts'
 import type { TestApp, TestPerson } from '../../server/test/harness.ts'
 import type { Outcome } from '../src/run/context.ts'
 import { readSettings } from '../src/run/options.ts'
@@ -151,8 +152,15 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
       await until(() => inFlight === 0)
       app.clock.advance({ milliseconds: Math.min(left, 10_000) })
       await app.tick()
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await leaseExtended()
     }
+  }
+
+  /** Resolves when the runner's listener, if there is one, has extended its lease: else deliveries would miss it. */
+  async function leaseExtended() {
+    const soon = new Date(app.clock.now().getTime() + 15_000)
+    const expiring = sql`select 1 from listeners where app_id = ${at.client.app.id} and lease_until < ${soon}`
+    while (await app.ctx.db.row(expiring)) await new Promise((resolve) => setTimeout(resolve, 1))
   }
 
   const activities = async (sessionId: string, as: TestPerson = at.owner): Promise<Activity[]> => {

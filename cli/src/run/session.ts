@@ -1,19 +1,20 @@
 import { homedir } from 'node:os'
 import type { SessionCreated, SessionPrompted } from '@baton/sdk'
-import { isBatonError } from '@baton/sdk'
 import { AcpAgent } from './acp.ts'
-import { type Changes, compare, summary } from './changes.ts'
 import type { Outcome, RunnerContext } from './context.ts'
-import { pullRequestUrl, type RepositorySettings } from './options.ts'
+import { type Ending, lastWord } from './last-word.ts'
+import type { RepositorySettings } from './options.ts'
 import { Outbox } from './outbox.ts'
 import { Pace } from './pace.ts'
 import { allowing, chosen, decide, type Question, questionFor, rejecting } from './permission.ts'
 import { PlainAgent } from './plain.ts'
 import { conversation, preface, withConversation } from './prompt.ts'
-import { openPullRequest } from './pull-request.ts'
+import { type Answer, type Message, Questions } from './questions.ts'
+import { Reports } from './reports.ts'
 import { matchRepository } from './repositories.ts'
+import { saveWork } from './save.ts'
 import type { SessionRecord } from './state.ts'
-import { firstCharacters, lastCharacters } from './text.ts'
+import { Turn } from './turn.ts'
 import {
   AgentFailure,
   type PermissionOutcome,
@@ -21,63 +22,33 @@ import {
   type TurnAgent,
   type TurnEnd,
 } from './turn-agent.ts'
-import { describe, newCall, type Said, Transcript } from './updates.ts'
-import { addCost, addTokens, usageReport } from './usage.ts'
+import { describe, newCall, type Said } from './updates.ts'
+import { addCost, addTokens } from './usage.ts'
 import { prepareWorkspace, type Workspace, WorkspaceFailure } from './workspace.ts'
 
-interface Message {
-  eventId: string
-  text: string
-  /** Its position among the session's activities; 0 for the session's start. */
-  seq: number
-}
-
-interface Answer {
-  text: string
-  selected: readonly string[]
-  message: Message
-}
-
-/** Why the runner ends a turn. */
-type Ending = 'stop' | 'ended' | 'silent' | 'limit' | 'shutdown' | 'budget'
-
-interface OpenQuestion {
-  options: readonly { value: string; label: string }[]
-  /** Resolves to the question's position, or null if it could not be posted. */
-  posted: Promise<number | null>
-  answer(answer: Answer): void
-  repeat(): void
-}
-
 const activitiesASecond = 5
-const runningAfterMs = 1000
-const changesEveryMs = 10_000
-const usageEveryMs = 5000
 /** With the minute between two checks, less than 10 minutes. */
 const sayEveryMs = 8 * 60_000 + 30_000
 const onceAnswerMs = 600_000
 /** After Stop, what still waits may delay the last word this long. */
 const stopFlushMs = 10_000
-const responseLength = 32_000
 
 /** One agent session: its messages, its worktree, its agent and what is said in it. */
 export class SessionWork {
   readonly record: SessionRecord
   readonly #context: RunnerContext
   readonly #outbox: Outbox
+  readonly #reports: Reports
+  readonly #questions: Questions
   readonly #queue: Message[] = []
   #working: Promise<void> | null = null
   #agent: { agent: TurnAgent; workspace: Workspace } | null = null
   #turn: Turn | null = null
-  #question: OpenQuestion | null = null
-  #asking: Promise<unknown> = Promise.resolve()
   /** Kinds and titles that a person allowed for the session; forgotten with the process. */
   readonly #allowed = new Set<string>()
   #ending: Ending | null = null
   #over = false
   #saidStopped = false
-  #reported: string | null = null
-  #changes: Changes | null = null
   #endIdle = () => {}
   #saidAt = 0
 
@@ -96,6 +67,22 @@ export class SessionWork {
       ended: (why) => this.end(why),
       posted: () => {
         this.#saidAt = clock.now().getTime()
+      },
+      log: (line) => this.#log(line),
+    })
+    const { once, answerTimeoutMs } = context.settings
+    this.#questions = new Questions({
+      outbox: this.#outbox,
+      clock,
+      timeoutMs: once ? Math.min(onceAnswerMs, answerTimeoutMs) : answerTimeoutMs,
+      // Waiting for a person is neither silence nor work.
+      opened: () => this.#turn?.pause(),
+      closed: () => this.#turn?.resume(),
+    })
+    this.#reports = new Reports(context, record, {
+      ended: (why) => this.end(why),
+      budgetReached: () => {
+        if (this.#turn) this.#cancel('budget')
       },
       log: (line) => this.#log(line),
     })
@@ -159,18 +146,16 @@ export class SessionWork {
       selected: Array.isArray(selected) ? selected.map(String) : [],
       message: { eventId, text: activity.content.body, seq: activity.seq },
     }
-    const question = this.#question
-    const askedAt = question ? await question.posted : null
-    const isAnswer = question !== null && askedAt !== null && activity.seq > askedAt
+    const question = await this.#questions.openBefore(activity.seq)
     if (people && !people.has(activity.author.id)) {
       const words = `The message of ${activity.author.name} is not followed: this agent works only for some people.`
-      if (isAnswer) this.#outbox.answered()
+      if (question) this.#outbox.answered()
       this.#outbox.thought(words)
-      if (isAnswer) question.repeat()
+      question?.repeat()
       await journal.mark([eventId], 'finished')
       return
     }
-    if (isAnswer && this.#question === question) return question.answer(answer)
+    if (question) return question.answer(answer)
     if (answer.selected.length > 0 && answer.selected[0] !== continueValue) {
       // It answers a question of a process that is gone.
       this.#outbox.thought('That question is no longer open. Write a message to continue.')
@@ -192,6 +177,7 @@ export class SessionWork {
     if (this.#over) return
     this.#log(`ended: ${why}`)
     this.#outbox.close()
+    this.#reports.close()
     void this.#finishWith('ended')
   }
 
@@ -216,7 +202,7 @@ export class SessionWork {
       'runner_restarted',
       'The runner was restarted during this turn. Its work so far is kept. Write a message to continue.',
     )
-    await this.#reportChanges()
+    await this.#reports.changes()
     await this.#outbox.settled()
     await this.#context.journal.mark(eventIds, 'finished')
   }
@@ -318,7 +304,7 @@ export class SessionWork {
       value: `repository-${n + 1}`,
       label: repository ?? path.split(/[\\/]/).at(-1) ?? path,
     }))
-    const answer = await this.#ask({ body: 'Which repository is this about?', options }, signal)
+    const answer = await this.#questions.ask('Which repository is this about?', options, signal)
     const at = options.findIndex(({ value, label }, n) =>
       answer?.selected.length
         ? answer.selected[0] === value
@@ -400,7 +386,7 @@ export class SessionWork {
     const turn = new Turn(this.#context, workspace, this.#outbox, {
       said: (said) => this.#said(said),
       cancel: (why) => this.#cancel(why),
-      changed: () => this.#reportChanges(),
+      changed: () => this.#reports.changes(),
       isSilent: () => this.#now() - this.#saidAt >= sayEveryMs,
     })
     this.#turn = turn
@@ -424,7 +410,7 @@ export class SessionWork {
         return this.#outbox.plan(said.items)
       case 'cost':
         addCost(this.record, said.amount, said.currency)
-        return this.#reportUsageLater()
+        return this.#reports.usageLater()
     }
   }
 
@@ -434,9 +420,11 @@ export class SessionWork {
     const isUrgent = why === 'stop' || why === 'shutdown'
     await (isUrgent ? this.#settledWithin(stopFlushMs) : this.#outbox.settled())
     if (end.end === 'failed' && end.reason === 'agent_crashed') await this.#agent?.agent.end()
-    const notes = workspace.git ? await this.#save(workspace) : []
-    await this.#reportChanges()
-    await this.#reportUsage()
+    const isLost = why === 'ended'
+    const notes =
+      workspace.git && !isLost ? await saveWork(this.#context, this.record, workspace.git, this.#outbox) : []
+    await this.#reports.changes()
+    await this.#reports.usage()
     const outcome = await this.#lastWord(end, message, notes)
     await (isUrgent ? this.#settledWithin(stopFlushMs) : this.#outbox.settled())
     if (why === 'silent' || why === 'limit' || why === 'budget') this.#ending = null
@@ -456,76 +444,33 @@ export class SessionWork {
     cancel()
   }
 
-  async #lastWord(end: TurnEnd, message: string, notes: string[]): Promise<Outcome | null> {
-    const outbox = this.#outbox
-    const more = notes.length > 0 ? `\n\n${notes.join('\n')}` : ''
-    const respond = (text: string): Outcome => {
-      outbox.response(`${lastCharacters(text, responseLength - more.length)}${more}`)
-      return 'response'
+  async #lastWord(end: TurnEnd, message: string, notes: string[]): Promise<Outcome> {
+    if (this.#ending === 'ended') return 'stopped'
+    if (this.#ending === 'budget') {
+      await this.#askBudget()
+      return 'error'
     }
-    const fail = (reason: string, text: string): Outcome => {
-      outbox.error(reason, `${text}${more}`)
-      return this.#unanswered ? 'unanswered' : 'error'
-    }
-    switch (this.#ending) {
-      case 'ended':
-        return 'stopped'
-      case 'stop':
-        this.#saidStopped = true
-        respond(`Stopped. ${this.#summary()}`)
-        return 'stopped'
-      case 'shutdown':
-        return fail(
-          'runner_stopped',
-          'The runner was stopped during this turn. Its work so far is kept. Write a message to continue.',
-        )
-      case 'silent':
-        return fail(
-          'agent_silent',
-          `Nothing came from the agent for ${minutes(this.#context.settings.silenceMs)}. The turn was cancelled.`,
-        )
-      case 'limit':
-        return fail(
-          'turn_limit',
-          `The turn took longer than ${minutes(this.#context.settings.turnLimitMs)} and was cancelled.`,
-        )
-      case 'budget':
-        await this.#askBudget()
-        return 'error'
-    }
-    if (end.end === 'failed') return fail(end.reason, end.message)
-    if (end.end === 'answered') return respond(end.text || `Finished without a message. ${this.#summary()}`)
-    const text = message.trim()
-    switch (end.stopReason) {
-      case 'end_turn': {
-        const outcome = respond(text || `Finished without a message. ${this.#summary()}`)
-        return this.#unanswered ? 'unanswered' : outcome
-      }
-      case 'max_tokens':
-      case 'max_turn_requests':
-        return fail('agent_limit', withText(`The agent reached its limit (${end.stopReason}).`, text))
-      case 'refusal':
-        return fail('agent_refused', withText('The agent refused to continue.', text))
-      case 'cancelled': {
-        const outcome = respond(withText('A step was not allowed. Write what to do instead.', text))
-        return this.#unanswered ? 'unanswered' : outcome
-      }
-    }
-    return fail(
-      'agent_failed',
-      `The agent ended the turn with an unknown reason: ${firstCharacters(end.stopReason, 100)}.`,
+    const word = lastWord(
+      { end, ending: this.#ending, message, notes, summary: this.#reports.summary },
+      this.#context.settings,
     )
+    if (word.reason === null) this.#outbox.response(word.body)
+    else this.#outbox.error(word.reason, word.body)
+    if (this.#ending === 'stop') {
+      this.#saidStopped = true
+      return 'stopped'
+    }
+    if (this.#questions.unanswered) return 'unanswered'
+    return word.reason === null ? 'response' : 'error'
   }
-
-  #summary = () => (this.#changes && this.#changes.files_total > 0 ? summary(this.#changes) : 'No files changed.')
 
   /** A turn that ended before its prompt was sent, or by a failure of the runner. */
   async #failTurn(error: unknown): Promise<Outcome | null> {
     if (this.#ending === 'ended') return 'stopped'
     if (this.#ending === 'stop') {
-      await this.#reportChanges()
+      await this.#reports.changes()
       this.#saidStopped = true
-      this.#outbox.response(`Stopped. ${this.#summary()}`)
+      this.#outbox.response(`Stopped. ${this.#reports.summary}`)
       await this.#settledWithin(stopFlushMs)
       return 'stopped'
     }
@@ -535,7 +480,7 @@ export class SessionWork {
     this.#log(`failed: ${(error as Error).message}`)
     this.#outbox.error(reason, message)
     await this.#outbox.settled()
-    return this.#unanswered ? 'unanswered' : 'error'
+    return this.#questions.unanswered ? 'unanswered' : 'error'
   }
 
   /** Ends a running turn for a reason of the runner's own. The first reason stays, except that Stop and the end win. */
@@ -574,60 +519,6 @@ export class SessionWork {
 
   // Questions
 
-  #unanswered = false
-
-  /** Asks a person, one question at a time. Null if it was refused by Stop, the end, the timeout or the signal. */
-  #ask(
-    question: { body: string; options: { value: string; label: string }[] },
-    signal: AbortSignal,
-  ): Promise<Answer | null> {
-    const asked = this.#asking.then(() => (signal.aborted || this.#over ? null : this.#askNow(question, signal)))
-    this.#asking = asked.catch(() => {})
-    return asked
-  }
-
-  async #askNow(
-    { body, options }: { body: string; options: { value: string; label: string }[] },
-    signal: AbortSignal,
-  ): Promise<Answer | null> {
-    const { clock, settings } = this.#context
-    let settle: (answer: Answer | null) => void = () => {}
-    const answered = new Promise<Answer | null>((resolve) => {
-      settle = resolve
-    })
-    const post = () => this.#outbox.ask(body, options).then((activity) => activity?.seq ?? null)
-    const open: OpenQuestion = {
-      options,
-      posted: post(),
-      answer: settle,
-      repeat: () => {
-        open.posted = post()
-      },
-    }
-    const timeoutMs = settings.once ? Math.min(onceAnswerMs, settings.answerTimeoutMs) : settings.answerTimeoutMs
-    const cancel = clock.after(timeoutMs, () => {
-      this.#unanswered = true
-      settle(null)
-    })
-    const refuse = () => settle(null)
-    signal.addEventListener('abort', refuse, { once: true })
-    if (signal.aborted) refuse()
-    this.#question = open
-    this.#turn?.pause()
-    try {
-      void open.posted.then((seq) => {
-        if (seq === null) settle(null)
-      })
-      return await answered
-    } finally {
-      cancel()
-      signal.removeEventListener('abort', refuse)
-      this.#question = null
-      this.#turn?.resume()
-      this.#outbox.answered()
-    }
-  }
-
   async #permission({ toolCall, options }: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const { settings, journal } = this.#context
     const turn = this.#turn
@@ -643,7 +534,7 @@ export class SessionWork {
     if (decision === 'refuse') return select(rejecting(options))
     const question: Question = questionFor(call, options, (path) => turn.transcript.shown(path))
     if (question.options.length === 0) return { outcome: 'cancelled' }
-    const answer = await this.#ask(question, signal)
+    const answer = await this.#questions.ask(question.body, question.options, signal)
     if (!answer) return select(rejecting(options))
     const option = chosen(question, answer)
     if (!option) {
@@ -667,124 +558,6 @@ export class SessionWork {
     // Not a question of the agent's process: the answer is an ordinary message.
     this.#outbox.answered()
   }
-
-  // Git, changes and usage
-
-  /** Commits and pushes. Returns what the response has to say about it. */
-  async #save({ git }: Workspace): Promise<string[]> {
-    const { settings, app } = this.#context
-    const { record } = this
-    if (!git) return []
-    const notes: string[] = []
-    const { worktree } = git
-    if (settings.commit) {
-      const identifier = record.identifier === 'project' ? 'Project' : record.identifier.toUpperCase()
-      const title = `${identifier}: ${record.title}`.replace(/\s+/g, ' ').trim()
-      const author = { name: app.name, email: `${app.userId}@users.noreply.invalid` }
-      await worktree.commitAll(`${title}\n\nBaton-Session: ${record.id}\n`, author).catch((error: Error) => {
-        this.#log(`commit failed: ${error.message}`)
-        notes.push(`The changes could not be committed: ${error.message}`)
-      })
-    }
-    const head = await worktree.head()
-    const remote = git.settings.push
-    if (
-      remote === undefined ||
-      !head ||
-      head === record.base?.commit ||
-      head === record.pushed ||
-      this.#ending === 'ended'
-    )
-      return notes
-    const branch = record.branch ?? ''
-    const refused = await worktree.push(remote, branch)
-    if (refused) return [...notes, `The push to ${remote} was refused: ${refused}`]
-    record.pushed = head
-    const base = (record.base?.ref ?? 'main').replace(/^origin\//, '')
-    const link = record.linked
-      ? null
-      : settings.prUrl !== undefined
-        ? pullRequestUrl(settings.prUrl, { base, branch, identifier: record.identifier.toUpperCase() })
-        : settings.pr
-          ? await openPullRequest({
-              directory: worktree.path,
-              branch,
-              base,
-              title: `${record.identifier.toUpperCase()}: ${record.title}`,
-              env: this.#context.env,
-            })
-          : null
-    if (link) {
-      this.#outbox.link('Pull request', link)
-      record.linked = true
-    }
-    return notes
-  }
-
-  #reportingChanges: Promise<void> | null = null
-
-  /** Sends the changes if they differ from those sent before. */
-  #reportChanges(): Promise<void> {
-    this.#reportingChanges = (this.#reportingChanges ?? Promise.resolve()).then(() => this.#sendChanges())
-    return this.#reportingChanges
-  }
-
-  async #sendChanges() {
-    const { client, state, allCalls, redactor } = this.#context
-    const { record } = this
-    const git = this.#agent?.workspace.git
-    if (!git || !record.base || this.#ending === 'ended') return
-    try {
-      const changes = await compare({
-        worktree: git.worktree,
-        base: record.base,
-        index: state.at('indexes', record.id.slice(-8)),
-        about: {
-          repository: await git.repository.displayName(),
-          remote_url: await git.repository.remoteUrl(git.settings.push),
-          pushed: record.pushed !== undefined && record.pushed === (await git.worktree.head()),
-        },
-        hasSecret: redactor.finds,
-      })
-      this.#changes = changes
-      const text = JSON.stringify(changes)
-      if (text === this.#reported || (this.#reported === null && changes.files_total === 0)) return
-      await allCalls.run(() =>
-        client.setSessionChanges({ session_id: record.id, ...changes }, { repeatable: true, timeoutMs: 60_000 }),
-      )
-      this.#reported = text
-    } catch (error) {
-      if (isBatonError(error, 'SESSION_ENDED')) return this.end(error.message)
-      this.#log(`changes could not be reported: ${(error as Error).message}`)
-    }
-  }
-
-  #usageTimer: (() => void) | null = null
-
-  #reportUsageLater() {
-    this.#usageTimer ??= this.#context.clock.after(usageEveryMs, () => {
-      this.#usageTimer = null
-      void this.#reportUsage()
-    })
-  }
-
-  async #reportUsage() {
-    this.#usageTimer?.()
-    this.#usageTimer = null
-    const { client, allCalls, settings, state } = this.#context
-    const usage = usageReport(this.record, settings.model)
-    if (!usage || this.#ending === 'ended') return
-    try {
-      await state.saveSession(this.record)
-      const session = await allCalls.run(() =>
-        client.updateAgentSession({ session_id: this.record.id, usage }, { repeatable: true }),
-      )
-      if (session.budget_reached && this.#turn) this.#cancel('budget')
-    } catch (error) {
-      if (isBatonError(error, 'SESSION_ENDED')) return this.end(error.message)
-      this.#log(`usage could not be reported: ${(error as Error).message}`)
-    }
-  }
 }
 
 const continueValue = 'continue'
@@ -802,136 +575,3 @@ class TurnFailure extends Error {
 const withoutDirectory = (text: string, directory: string, by: string) =>
   directory.length < 3 ? text : text.replaceAll(new RegExp(`${escaped(directory)}(?![\\w.-])`, 'g'), by)
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
-const withText = (first: string, text: string) => (text === '' ? first : `${first}\n\n${text}`)
-const minutes = (ms: number) => (ms % 60_000 === 0 ? `${ms / 60_000} minutes` : `${ms / 1000} seconds`)
-
-interface TurnHooks {
-  said(said: Said): void
-  cancel(why: 'silent' | 'limit'): void
-  changed(): Promise<void>
-  /** Whether nothing was said for so long that the session could become stale. */
-  isSilent(): boolean
-}
-
-/** The timers and the transcript of one turn. */
-class Turn {
-  readonly transcript: Transcript
-  readonly #context: RunnerContext
-  readonly #outbox: Outbox
-  readonly #hooks: TurnHooks
-  readonly #running = new Map<string, () => void>()
-  #aliveAt: number
-  #leftMs: number
-  #startedAt: number
-  #paused = 0
-  #ended = false
-  #changedSince = true
-  #timers: (() => void)[] = []
-
-  constructor(context: RunnerContext, workspace: Workspace, outbox: Outbox, hooks: TurnHooks) {
-    this.#context = context
-    this.#outbox = outbox
-    this.#hooks = hooks
-    this.transcript = new Transcript(workspace.names)
-    this.#aliveAt = this.#now()
-    this.#startedAt = this.#now()
-    this.#leftMs = context.settings.turnLimitMs
-    this.#watchSilence()
-    this.#watchLimit()
-    this.#every(60_000, () => {
-      if (this.#paused === 0 && hooks.isSilent()) outbox.thinking(() => 'Still working.')
-    })
-    if (workspace.git) {
-      this.#every(changesEveryMs, async () => {
-        if (!this.#changedSince) return
-        this.#changedSince = false
-        await hooks.changed()
-      })
-    }
-  }
-
-  #now = () => this.#context.clock.now().getTime()
-
-  /** Runs `work` repeatedly, each time `ms` after the last run has ended. */
-  #every(ms: number, work: () => unknown) {
-    const again = () => {
-      if (this.#ended) return
-      this.#timers.push(
-        this.#context.clock.after(ms, async () => {
-          await work()
-          again()
-        }),
-      )
-    }
-    again()
-  }
-
-  alive() {
-    this.#aliveAt = this.#now()
-    this.#changedSince = true
-  }
-
-  update(update: unknown) {
-    if (this.#ended) return
-    for (const said of this.transcript.add(update, this.#now())) this.#hooks.said(said)
-    const { toolCallId } = (update ?? {}) as { toolCallId?: unknown }
-    if (typeof toolCallId === 'string') this.#showRunning(toolCallId)
-  }
-
-  /** A call that runs for a second is shown before it ends. */
-  #showRunning(id: string) {
-    const call = this.transcript.call(id)
-    if (!call || call.done) {
-      this.#running.get(id)?.()
-      this.#running.delete(id)
-    } else if (!this.#running.has(id)) {
-      const cancel = this.#context.clock.after(runningAfterMs, () => {
-        if (!call.done && !this.#ended) this.#outbox.acting(this.transcript.action(call, ''))
-      })
-      this.#running.set(id, cancel)
-    }
-  }
-
-  /** Waiting for a person is neither silence nor work. */
-  pause() {
-    if (this.#paused++ === 0) this.#leftMs -= this.#now() - this.#startedAt
-  }
-
-  resume() {
-    if (--this.#paused > 0) return
-    this.#aliveAt = this.#now()
-    this.#startedAt = this.#now()
-    this.#watchLimit()
-  }
-
-  get #usedMs() {
-    return this.#paused > 0 ? 0 : this.#now() - this.#startedAt
-  }
-
-  #watchSilence() {
-    const { clock, settings } = this.#context
-    const leftMs = this.#aliveAt + settings.silenceMs - this.#now()
-    this.#timers.push(
-      clock.after(Math.max(1, leftMs), () => {
-        if (this.#ended) return
-        if (this.#paused > 0) this.#aliveAt = this.#now()
-        if (this.#now() - this.#aliveAt >= settings.silenceMs) this.#hooks.cancel('silent')
-        else this.#watchSilence()
-      }),
-    )
-  }
-
-  #watchLimit() {
-    this.#timers.push(
-      this.#context.clock.after(Math.max(1, this.#leftMs), () => {
-        if (!this.#ended && this.#paused === 0 && this.#usedMs >= this.#leftMs) this.#hooks.cancel('limit')
-      }),
-    )
-  }
-
-  end() {
-    this.#ended = true
-    for (const cancel of [...this.#timers, ...this.#running.values()]) cancel()
-  }
-}
