@@ -154,6 +154,9 @@ export class Outbox {
     this.#running = true
     void this.#run().finally(() => {
       this.#running = false
+      // Something may have come after the last look, when this was still marked as running.
+      const isWaiting = this.#items.length > 0 || (this.#ephemeral !== null && this.#wakeLater === null)
+      if (isWaiting && !this.#question) this.#start()
       if (this.#closed || this.#items.length === 0) for (const resolve of this.#idle.splice(0)) resolve()
     })
   }
