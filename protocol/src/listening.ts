@@ -48,7 +48,7 @@ export const listening = {
     errors: ['FORBIDDEN'],
   }),
   listenAsApp: operation(routes.listenAsApp, {
-    summary: `Receive the calling app's deliveries with server-sent events, as \`listenToApp\` does; only for an app with the webhook URL ${listenUrl}`,
+    summary: `Receive the calling app's deliveries with server-sent events, with the same events; only for an app with the webhook URL ${listenUrl}. \`ended\` also after it was uninstalled`,
     query: Type.Object({ workspace_id: Type.Optional(Type.String()), catch_up: Type.Optional(Type.Boolean()) }, closed),
     returns: { 200: Type.String() },
     produces: 'text/event-stream',

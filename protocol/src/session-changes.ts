@@ -57,7 +57,7 @@ const fields = {
   deletions: Count,
   files: Type.Array(ChangedFile, { maxItems: limits.changedFiles }),
 }
-export const NewChanges = Type.Object(fields, closed)
+export const NewChanges = Type.Object(fields, { ...closed, title: 'NewSessionChanges' })
 export type NewChanges = Static<typeof NewChanges>
 
 const stored = { version: Type.Integer({ minimum: 1 }), updated_at: Timestamp }

@@ -18,7 +18,7 @@ export interface ListenOptions {
 /**
  * Why listening ended:
  * - `replaced`  another listener of the app receives its deliveries now
- * - `ended`     the app was deleted or got another webhook URL
+ * - `ended`     the app was uninstalled or deleted, or got another webhook URL
  * - `aborted`   by the signal
  */
 export type ListenEnd = { end: 'replaced'; by: { id: string; name: string } } | { end: 'ended' } | { end: 'aborted' }

@@ -27,6 +27,7 @@ const extended: Readonly<Record<string, string>> = {
   DeliveryDetail: 'Delivery',
   RegisteredApp: 'AgentApp',
   NewAgentActivity: 'AgentActivity',
+  NewSessionChanges: 'SessionChanges',
   TeamChoice: 'Team',
   FoundComment: 'Comment',
 }
