@@ -134,7 +134,11 @@ class Caller {
    * Opens a stream of server-sent events, which lasts until `signal` is aborted. Not repeated after a failure, except
    * once after a 401. `expiresAt` is null if the expiry of the token is not known.
    */
-  async stream(name: StreamName, query: Record<string, unknown>, signal: AbortSignal) {
+  async stream(
+    name: StreamName,
+    query: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<{ body: AsyncIterable<Uint8Array>; expiresAt: number | null }> {
     const request = requestOf(name, { query }, { headers: { accept: 'text/event-stream' } })
     let credentials = await this.#tokens?.credentials()
     for (let renewed = false; ; renewed = true) {

@@ -57,7 +57,7 @@ test(
       webhook: { url: 'https://listen.invalid/' },
     })
     const { app_user_id } = await api.installApp({ app_id: app.id, all_teams: true })
-    await api.updateIssue({ issue_id: door.id, delegate_id: app_user_id })
+    await api.updateIssue({ issue_id: door.id, delegate_id: app_user_id ?? null })
     await signedIn(page, company.member)
     await page.goto('/agents')
     await expect(page.getByRole('listitem').filter({ hasText: 'Runner' }).getByText('Not connected')).toBeVisible()

@@ -40,15 +40,21 @@ for (const size of ['wide', 'narrow'] as const) {
         const seen = recordSideEffects(page, service.url)
         await signedIn(page, company.owner)
         await page.goto(path)
-        const first = viewer(page).getByRole('region').filter({ hasText: 'isAdmin' })
+        const first = fileIn(page, name.replace('\u202E', '<U+202E>'))
         await expect(first).toContainText(markup)
         await expect(first).toContainText('/*U+202E } U+2066if (isAdmin)U+2069 U+2066 begin*/')
         await expect(first).toContainText('U+001B[31mredU+0007U+009B1m')
         await expect(first).toContainText('aU+200BbU+FEFFcU+E0041dU+00ADe')
-        await expect(fileIn(page, 'harmless.txt')).toContainText('+++ b/.ssh/keys')
-        await expect(fileIn(page, 'harmless.txt')).toContainText('+left over')
-        await expect(fileIn(page, 'no-patch.txt')).toContainText(markup)
-        await expect(fileIn(page, 'line<U+000A>break.txt')).toBeAttached()
+        // Lines are rendered when they come near.
+        for (const [file, ...texts] of [
+          ['harmless.txt', '+++ b/.ssh/keys', '+left over'],
+          ['no-patch.txt', markup],
+          ['line<U+000A>break.txt', 'line'],
+          ['__proto__/constructor', 'constructor'],
+        ] as const) {
+          await fileIn(page, file).scrollIntoViewIfNeeded()
+          for (const text of texts) await expect(fileIn(page, file)).toContainText(text)
+        }
         // No text of the page has a character that reorders it or cannot be seen.
         const text = await page.locator('main').innerText()
         expect(text.replace(/[\n\t]/g, '')).not.toMatch(/\p{Bidi_Control}|\p{Cc}|[\u200b\ufeff\u{e0041}]/u)
@@ -56,6 +62,7 @@ for (const size of ['wide', 'narrow'] as const) {
         expect(await scrolledSideways(page)).toEqual([])
 
         // The quoted path stays code in the message.
+        await first.scrollIntoViewIfNeeded()
         await first.getByRole('button', { name: 'Quote line 1', exact: true }).click()
         const box = page.getByLabel('Message to Fixer')
         await expect(box).toHaveValue(/^`src\/.*<U\+202E>gnp\.ts:1` $/)

@@ -134,11 +134,10 @@ class Company {
       case 'listenAsApp':
         return { agent: await this.#app.installed(owner, { webhook: listenUrl }) }
       case 'answerAsApp': {
-        const agent = await this.#app.installed(owner, { webhook: { url: listenUrl, resource_types: ['Issue'] } })
+        const agent = await this.#app.installed(owner, { webhook: listenUrl })
         const listener = await Listener.asApp(agent, owner)
-        await owner.post('/issues', { title: 'A bug' })
-        const delivered = this.#app.deliver()
-        onTestFinished(() => delivered)
+        const pinged = owner.post(`/agent-apps/${agent.app.id}/webhook/test`)
+        onTestFinished(async () => void (await pinged))
         return { agent, values: { att: (await listener.attempt()).attempt_id } }
       }
       case 'getSessionChanges':
