@@ -36,9 +36,18 @@ export function unavailableText({
 
 export const sharedOnly = 'Works on shared issues only'
 
-/** The kind of agent, unless it is an app. */
-export const kindHint = ({ agent_kind }: Pick<Choice, 'agent_kind'>) =>
-  agent_kind === 'deployment' ? 'built in' : agent_kind === 'personal' ? 'yours' : undefined
+/** Whether the agent cannot receive work now, because no program listens for it. It receives it later. */
+export const isDisconnected = (agent: Pick<Choice, 'listening'> | undefined) => agent?.listening === false
+
+/** That the agent is not connected, or its kind unless it is an app. */
+export const hintOf = ({ agent_kind, listening }: Pick<Choice, 'agent_kind' | 'listening'>) =>
+  isDisconnected({ listening })
+    ? 'not connected'
+    : agent_kind === 'deployment'
+      ? 'built in'
+      : agent_kind === 'personal'
+        ? 'yours'
+        : undefined
 
 const remedies: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Choose its teams',

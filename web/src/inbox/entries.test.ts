@@ -52,3 +52,9 @@ test('a group opens the page that its entries share, otherwise their issue', () 
     hash: 'comment-cmt_1',
   })
 })
+
+test('a reached budget opens the session, or the budget of the app', () => {
+  expect(linkOf([entry('budget_reached', 'ENG-1')])).toEqual({ to: '/agent-session/sess_1' })
+  const month = { subject_id: 'app_1', url: 'http://localhost:3000/settings/agent-apps/app_1' }
+  expect(linkOf([entry('budget_reached', null, month)])).toEqual({ to: '/settings/agent-apps/app_1', hash: 'budget' })
+})
