@@ -50,6 +50,10 @@ export const limits = {
   webhookResponseKept: 1000,
   /** Size of one request to a listener; events are smaller. */
   relayedBytes: 8 * 1024 * 1024,
+  /** A listener's catch-up: deliveries of these hours, at most this many, once in these seconds. */
+  catchUpHours: 24,
+  catchUpDeliveries: 100,
+  catchUpSeconds: 60,
   /** Burst of test pings to one webhook; refills evenly. */
   testsPerMinute: 30,
   /** Requests to send one delivery again. */
@@ -68,6 +72,18 @@ export const limits = {
   activityBody: 32_000,
   activitiesPage: 200,
   reasonCode: 64,
+  /** Files in the changes of a session; `files_total` counts those left out too. */
+  changedFiles: 300,
+  /** One patch, and all of them together, in UTF-8. */
+  patchBytes: 64 * 1024,
+  patchesBytes: 512 * 1024,
+  path: 1024,
+  gitRef: 200,
+  /** Numbers that an agent reports: tokens, costs, lines. */
+  reportedNumber: 1e15,
+  modelName: 200,
+  currency: 16,
+  usageMonths: 12,
   selectOptions: 50,
   optionValue: 255,
   optionDescription: 1000,

@@ -21,6 +21,7 @@ const reasons: Record<UnavailableReason, string> = {
   app_missing_scope: 'Not allowed to accept issues',
   app_webhook_disabled: 'Its webhook is disabled',
   personal_agent_not_yours: 'Works only for its owner',
+  app_budget_reached: 'Reached its monthly budget',
 }
 /** Why an agent is unavailable. The built-in agent works on everything that is not private. */
 export function unavailableText({
@@ -44,6 +45,7 @@ const remedies: Record<UnavailableReason, string> = {
   app_missing_scope: 'Review its permissions',
   app_webhook_disabled: 'Enable its webhook',
   personal_agent_not_yours: 'Create a personal agent',
+  app_budget_reached: 'Raise its budget',
 }
 /** What a manager can do about it. */
 export const remedyText = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Open its settings')
