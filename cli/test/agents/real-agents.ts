@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { verifies } from '@baton/conformance'
+import { verifies } from '../../../conformance/requirements.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort, newDataDir, ServiceProcess } from '../../../server/test/service-process.ts'
 import { Shell, temporary } from '../baton.ts'
@@ -106,11 +106,7 @@ afterAll(() => service.end())
 
 interface Activity {
   type: string
-  body?: string
-  action?: string
-  parameter?: string
-  result?: string
-  signal?: string
+  content: { body?: string }
   ephemeral: boolean
 }
 
@@ -130,7 +126,7 @@ const count = (type: string, times: number) => (found: Activity[]) =>
   found.filter((activity) => activity.type === type).length >= times
 
 const say = (session: string, body: string) =>
-  service.call('POST', `/agent-sessions/${session}/activities`, { type: 'prompt', body })
+  service.call('POST', `/agent-sessions/${session}/activities`, { content: { type: 'prompt', body } })
 
 async function repository() {
   const directory = await temporary()
@@ -172,22 +168,20 @@ describe.for(chosen)('%s', (name) => {
       const start = () =>
         shell.start(['run', '--name', name, ...agent.flags, '--', ...agent.command(modules)], { cwd: repo, env })
       let runner = start()
-      await runner.says(/[Rr]eady|Waiting for work|Listening/)
+      await runner.says(/is ready/)
 
       // Delegation, a question, the diff.
-      const { data: choices } = await service.call('GET', '/agents')
-      const { id: agentId } = choices.find(
-        (choice: { name?: string; display_name?: string }) => (choice.display_name ?? choice.name) === name,
-      )
-      const session = await service.delegate('Paint the door', agentId)
+      const { data: found } = await service.call('GET', `/agents?include_apps=true&query=${name}`)
+      expect(found).toMatchObject([{ display_name: name, listening: true }])
+      const session = await service.delegate('Paint the door', found[0].id)
       const asked = await until(session, count('elicitation', 1))
       expect(asked.find(({ type }) => type === 'elicitation')).toMatchObject({ signal: 'select' })
       expect(await readFile(join(repo, 'door.txt'), 'utf8')).toBe('green\n')
       await say(session, '1')
       const done = await until(session, count('response', 1))
-      expect(done.find(({ type }) => type === 'response')?.body).toBe('The door is red.')
+      expect(done.find(({ type }) => type === 'response')?.content.body).toBe('The door is red.')
       expect(done.filter(({ type, ephemeral }) => type === 'action' && !ephemeral)).toMatchObject([
-        { action: 'run', parameter: expect.stringContaining('echo red > door.txt') },
+        { content: { action: 'run', parameter: expect.stringContaining('echo red > door.txt') } },
       ])
       const changes = await service.call('GET', `/agent-sessions/${session}/changes`)
       expect(changes).toMatchObject({ files_total: 1, additions: 1, deletions: 1, files: [{ path: 'door.txt' }] })
@@ -196,7 +190,7 @@ describe.for(chosen)('%s', (name) => {
       // A follow-up.
       await say(session, 'How is it?')
       const followed = await until(session, count('response', 2))
-      expect(followed.findLast(({ type }) => type === 'response')?.body).toBe('It is drying.')
+      expect(followed.findLast(({ type }) => type === 'response')?.content.body).toBe('It is drying.')
 
       // Stop ends the command that runs.
       await say(session, 'Wait for me')
@@ -210,10 +204,10 @@ describe.for(chosen)('%s', (name) => {
       // A restart of the runner.
       expect(await runner.interrupt()).toMatchObject({ code: 0 })
       runner = start()
-      await runner.says(/[Rr]eady|Waiting for work|Listening/)
+      await runner.says(/is ready/)
       await say(session, 'Are you there?')
       const again = await until(session, count('response', 4))
-      expect(again.findLast(({ type }) => type === 'response')?.body).toBe('Here I am again.')
+      expect(again.findLast(({ type }) => type === 'response')?.content.body).toBe('Here I am again.')
       expect((await sh('git', ['status', '--porcelain'], { cwd: repo })).stdout).toBe('')
       expect(await runner.interrupt()).toMatchObject({ code: 0 })
     },
