@@ -5,16 +5,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-const source = fileURLToPath(new URL('tsx', import.meta.url))
-const target = fileURLToPath(new URL('../../node_modules/.cache/tsx', import.meta.url))
-
-/** Installs tsx apart from the workspace, which does not need it, and returns its node_modules. */
-export async function installedTsx(): Promise<string> {
+/** Installs a package of this folder apart from the workspace, which does not need it, and returns its node_modules. */
+export async function installed(name: 'tsx' | 'agents/opencode' | 'agents/codex'): Promise<string> {
+  const source = fileURLToPath(new URL(name, import.meta.url))
+  const target = fileURLToPath(new URL(`../../node_modules/.cache/${name}`, import.meta.url))
   const modules = join(target, 'node_modules')
   const lock = (directory: string) => readFile(join(directory, 'package-lock.json'), 'utf8')
   if (existsSync(join(modules, '.package-lock.json')) && (await lock(target)) === (await lock(source))) return modules
   await mkdir(target, { recursive: true })
-  for (const name of ['package.json', 'package-lock.json']) await copyFile(join(source, name), join(target, name))
+  for (const file of ['package.json', 'package-lock.json']) await copyFile(join(source, file), join(target, file))
   const args = ['ci', '--prefix', target, '--workspaces=false', '--ignore-scripts', '--no-audit', '--no-fund']
   await promisify(execFile)('npm', args, { cwd: target })
   return modules
