@@ -166,7 +166,6 @@ test('follows only the people of --people', verifies('run.people-limited'), asyn
   expect(said.at(-2)?.content.body).toMatch(/is not followed/)
   const answered = await scene.answer(sessionId, said.at(-1) as never, 'option-1', scene.member)
   expect(answered).toMatchObject({ status: 201 })
-  setTimeout(async () => console.log('DEBUG', JSON.stringify((await scene.activities(sessionId)).map((a: any)=>[a.seq,a.type,a.content.body,a.ephemeral,a.author.kind])), scene.notes, JSON.stringify(await scene.agentLog().then(l=>l.map((x: any)=>x.outcome??x.received?.method))), (await scene.session(sessionId)).state, JSON.stringify((await scene.owner.get(`/agent-apps/${scene.client.app.id}/deliveries`)).body.data.map((d: any)=>[d.status,d.attempts?.length,d.event_type]))), 8000)
   await scene.inState(sessionId, 'complete')
   expect((await scene.last(sessionId)).content.body).toBe('Made.')
 })
