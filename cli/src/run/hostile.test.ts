@@ -24,7 +24,7 @@ test(
         turns: [
           [
             { flood: { count: 200, update: plan('Step {n}') } },
-            { flood: { count: 50_000, update: run('command {n}') } },
+            { flood: { count: 20_000, update: run('command {n}') } },
             { run: 'true' },
             { say: 'Done.' },
           ],
