@@ -8,6 +8,7 @@ import {
   EndpointState,
   PingResult,
   ResourceType,
+  Rotation,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
 import type { NameKind } from './names.ts'
@@ -199,7 +200,23 @@ export const agentApps = {
     errors: ['FORBIDDEN'],
   }),
   rotateAppWebhookSecret: operation(routes.rotateAppWebhookSecret, {
-    summary: 'Rotate the webhook secret; the old one stops working at once, also for retries',
+    summary: 'Rotate the webhook secret; the old one stops working at once, also for retries, or after an overlap',
+    body: Rotation,
+    bodyOptional: true,
+    returns: {
+      200: Type.Object(
+        {
+          webhook_secret: WebhookSecret,
+          /** With an overlap only. */
+          takes_over_at: Type.Optional(Timestamp),
+        },
+        { ...closed, title: 'RotatedAppWebhookSecret' },
+      ),
+    },
+    errors: ['FORBIDDEN', 'ROTATION_UNDER_WAY'],
+  }),
+  finishAppRotation: operation(routes.finishAppRotation, {
+    summary: 'End the overlap of a rotation: the next webhook secret becomes the only one at once',
     returns: { 200: Type.Object({ webhook_secret: WebhookSecret }, closed) },
     errors: ['FORBIDDEN'],
   }),

@@ -22,6 +22,7 @@ export const auditActions = [
   'app.deleted',
   'app.client_secret_rotated',
   'app.webhook_secret_rotated',
+  'app.webhook_rotation_finished',
   'app.webhook_enabled',
   'app.webhook_disabled',
   'app.listening_started',
@@ -40,6 +41,7 @@ export const auditActions = [
   'webhook.failing',
   'webhook.secret_shown',
   'webhook.secret_rotated',
+  'webhook.rotation_finished',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

@@ -23,6 +23,21 @@ export const WebhookUrl = Type.String({
   'x-message': `must be a URL of at most ${limits.url} characters`,
 })
 
+/** The body of a rotation. With an overlap, both secrets sign until it ends. */
+export const Rotation = Type.Object(
+  {
+    overlap_hours: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.rotationOverlapHours,
+        'x-message': `must be a whole number from 1 to ${limits.rotationOverlapHours}`,
+      }),
+    ),
+  },
+  closed,
+)
+export type Rotation = Static<typeof Rotation>
+
 export const FailureReason = Type.Enum([
   'timeout',
   'blocked_destination',

@@ -57,6 +57,10 @@ export const errors = {
     status: 409,
     message: `The delivery was already redelivered ${limits.redeliveriesPerDelivery} times, the maximum.`,
   },
+  ROTATION_UNDER_WAY: {
+    status: 409,
+    message: 'A rotation with overlap is under way. Finish it, or rotate without overlap.',
+  },
   SESSION_ENDED: {
     status: 409,
     message: 'The agent session has ended or is stopping. See details.end_reason.',

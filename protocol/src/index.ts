@@ -79,6 +79,7 @@ export {
   type FailureReason,
   type PingResult,
   type ResourceType,
+  type Rotation,
 } from './deliveries.ts'
 export * from './errors.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'

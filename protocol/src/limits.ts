@@ -56,6 +56,8 @@ export const limits = {
   redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
+  /** Longest overlap of two webhook secrets: a week. */
+  rotationOverlapHours: 168,
   /** Days in a webhook's health, including today. */
   healthDays: 14,
   /** Held deliveries are counted up to this number. */

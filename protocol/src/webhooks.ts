@@ -8,6 +8,7 @@ import {
   EndpointState,
   PingResult,
   ResourceType,
+  Rotation,
   WebhookUrl,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
@@ -34,6 +35,22 @@ export type Webhook = Static<typeof Webhook>
 const Secret = Type.String({ pattern: '^pwhsec_' })
 const CreatedWebhook = Type.Object({ ...recordFields, secret: Secret }, { ...closed, title: 'CreatedWebhook' })
 const WebhookSecret = Type.Object({ secret: Secret }, { ...closed, title: 'WebhookSecret' })
+const ShownSecret = Type.Object(
+  {
+    secret: Secret,
+    /** During the overlap of a rotation only. */
+    next: Type.Optional(Type.Object({ secret: Secret, takes_over_at: Timestamp }, closed)),
+  },
+  { ...closed, title: 'ShownWebhookSecret' },
+)
+const RotatedSecret = Type.Object(
+  {
+    secret: Secret,
+    /** With an overlap only. */
+    takes_over_at: Type.Optional(Timestamp),
+  },
+  { ...closed, title: 'RotatedWebhookSecret' },
+)
 
 const fields = {
   label: Type.String({
@@ -80,10 +97,17 @@ export const webhooks = {
   }),
   getWebhookSecret: operation(routes.getWebhookSecret, {
     summary: 'Get the secret that signs deliveries; recorded in the audit log',
-    returns: { 200: WebhookSecret },
+    returns: { 200: ShownSecret },
   }),
   rotateWebhookSecret: operation(routes.rotateWebhookSecret, {
-    summary: 'Rotate the secret; the old one stops working at once, also for retries',
+    summary: 'Rotate the secret; the old one stops working at once, also for retries, or after an overlap',
+    body: Rotation,
+    bodyOptional: true,
+    returns: { 200: RotatedSecret },
+    errors: ['ROTATION_UNDER_WAY'],
+  }),
+  finishWebhookRotation: operation(routes.finishWebhookRotation, {
+    summary: 'End the overlap of a rotation: the next secret becomes the only one at once',
     returns: { 200: WebhookSecret },
   }),
   testWebhook: operation(routes.testWebhook, {

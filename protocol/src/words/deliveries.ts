@@ -13,6 +13,19 @@ export const deliveries = {
     created_by: 'The manager who created it; null if that user was deleted',
     secret: ['The key of the signatures', 'pwhsec_5f1c2d3e4b6a79808f9e'],
   },
+  rotateWebhookSecret: {
+    overlap_hours: ['How long the old secret keeps working beside the new one; without it, it stops at once', 24],
+  },
+  RotatedWebhookSecret: {
+    secret: ['The new key of the signatures', 'pwhsec_5f1c2d3e4b6a79808f9e'],
+    takes_over_at: 'When the new secret becomes the only one; only with an overlap',
+  },
+  ShownWebhookSecret: {
+    secret: ['The key of the signatures', 'pwhsec_5f1c2d3e4b6a79808f9e'],
+    next: 'The next secret; only during the overlap of a rotation',
+    'next.secret': ['The key that signs too, in `webhook-signature`', 'pwhsec_6a2d3e4f5c7b8091a0bf'],
+    'next.takes_over_at': 'When it becomes the only key',
+  },
   Delivery: {
     id: 'Id of the delivery, the same on every attempt (`Svc-Delivery`)',
     event_id: ['The event', exampleId('evt')],

@@ -1,4 +1,4 @@
-import type { AgentApp, Manifest } from '@baton/protocol'
+import type { AgentApp, Manifest, Rotation } from '@baton/protocol'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
@@ -10,6 +10,7 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import {
   clearResourceTypes,
   type Endpoint,
+  finishRotation,
   insertEndpoint,
   newWebhookSecret,
   rotateSecret,
@@ -206,10 +207,17 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
     return { client_secret: secret }
   })
 
-export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
+export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string, rotation: Rotation) =>
   withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
-    await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id })
-    return { webhook_secret: await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now) }
+    await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id, details: { ...rotation } })
+    const { secret, ...rest } = await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now, rotation)
+    return { webhook_secret: secret, ...rest }
+  })
+
+export const finishAppRotation = (ctx: Context, admitted: Member, id: string) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+    await recordAudit(unit, { action: 'app.webhook_rotation_finished', subjectId: id })
+    return { webhook_secret: await finishRotation(unit.tx, ctx.keys, endpointId, unit.now) }
   })
 
 export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>

@@ -7,6 +7,7 @@ import { Reply, route, uncached } from '../http/route.ts'
 import {
   deleteApp,
   findOwnApp,
+  finishAppRotation,
   listApps,
   readApp,
   registerApp,
@@ -33,8 +34,11 @@ export const agentAppRoutes = [
   route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
     uncached(await rotateClientSecret(ctx, caller, params.app_id)),
   ),
-  route(api.rotateAppWebhookSecret, async ({ ctx, caller, params }) =>
-    uncached(await rotateAppWebhookSecret(ctx, caller, params.app_id)),
+  route(api.rotateAppWebhookSecret, async ({ ctx, caller, params, body }) =>
+    uncached(await rotateAppWebhookSecret(ctx, caller, params.app_id, body)),
+  ),
+  route(api.finishAppRotation, async ({ ctx, caller, params }) =>
+    uncached(await finishAppRotation(ctx, caller, params.app_id)),
   ),
 
   route(api.testAppWebhook, async ({ ctx, caller, params }) => {

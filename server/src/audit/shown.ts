@@ -19,6 +19,7 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'app.deleted': 'Agents',
   'app.client_secret_rotated': null,
   'app.webhook_secret_rotated': null,
+  'app.webhook_rotation_finished': null,
   'app.webhook_enabled': 'Agents',
   'app.webhook_disabled': 'Agents',
   'app.listening_started': 'Agents',
@@ -39,4 +40,5 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'webhook.failing': null,
   'webhook.secret_shown': null,
   'webhook.secret_rotated': null,
+  'webhook.rotation_finished': null,
 }

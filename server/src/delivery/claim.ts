@@ -85,7 +85,7 @@ export async function claim(db: Db, now: Date, limit: number, { id, woken, inFli
       select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
       order by next_due_at limit ${dueTaken}
     ), held as (
-      select e.id, e.url, e.secret, e.state = 'enabled' as enabled, e.turn, e.struggling, e.wanted_by,
+      select e.id, e.url, e.secret, e.next_secret, e.takes_over_at, e.state = 'enabled' as enabled, e.turn, e.struggling, e.wanted_by,
         exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as has_listener
       from undurable, endpoints e
       where e.id = any(array(select id from due) || ${woken}::text[]) and e.deleted_at is null and ${available}
@@ -140,7 +140,8 @@ export async function claim(db: Db, now: Date, limit: number, { id, woken, inFli
         next_due_at = case when n.wanted_by is not null then ${now}::timestamptz else n.due_at end
       from next n where e.id = n.id and not n.owned
     )
-    select m.id as "endpointId", m.url, m.secret, m.struggling, m.has_listener as "hasListener", m.free = 0 as full,
+    select m.id as "endpointId", m.url, m.secret, m.next_secret as "nextSecret",
+      m.takes_over_at as "takesOverAt", m.struggling, m.has_listener as "hasListener", m.free = 0 as full,
       p.id, p.kind, p.type, v.body::text as envelope, ${appRecipient} as app,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
       p.next_at as "nextAt", p.settled_at as "settledAt"

@@ -59,6 +59,7 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
     reason: outcome.ok ? null : outcome.reason,
     response_excerpt: outcome.status === null ? null : excerpt(outcome.body),
     signature: prepared.signature,
+    standard_signature: prepared.standardSignature,
   }
 }
 
@@ -83,7 +84,8 @@ const write = (db: Queryable, results: object[]) =>
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
         endpoint_id text, id text, kind text, status_before text, redeliveries int, number int, scheduled int, status text, next_at timestamptz,
         settled_at timestamptz, relayed boolean, by_listener boolean, failure json, started_at timestamptz,
-        duration_ms int, http_status int, reason text, response_excerpt text, signature text)
+        duration_ms int, http_status int, reason text, response_excerpt text, signature text,
+        standard_signature text)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
@@ -94,9 +96,10 @@ const write = (db: Queryable, results: object[]) =>
       returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at, d.may_block
     ), logged as (
       insert into attempts
-        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature,
+          standard_signature)
       select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
-        d.signature
+        d.signature, d.standard_signature
       from kept k join done d on d.id = k.id
     ), counted as (${countAttempts})
     select endpoint_id from kept

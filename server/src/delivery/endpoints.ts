@@ -1,9 +1,10 @@
-import type { EndpointState, ResourceType } from '@baton/protocol'
+import type { EndpointState, ResourceType, Rotation } from '@baton/protocol'
+import { hours, plus } from '../clock.ts'
 import type { Keyring } from '../crypto.ts'
 import { newSecret } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
-import { found } from '../http/errors.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import { ApiError, found } from '../http/errors.ts'
 import { canceled } from './stages.ts'
 
 /** Where events are delivered to. Lock its row before enabling, disabling, changing or deleting it. */
@@ -100,26 +101,91 @@ export const cancelPending = (tx: Tx, id: string, now: Date) =>
 
 export const newWebhookSecret = () => newSecret('pwhsec_')
 
-export async function readSecret(tx: Queryable, keys: Keyring, id: string): Promise<string> {
-  const { secret } = found(await tx.row<{ secret: string }>(sql`select secret from endpoints where id = ${id}`))
+/** As stored. During the overlap of a rotation there are two. */
+export interface SealedSecrets {
+  secret: string
+  nextSecret: string | null
+  takesOverAt: string | null
+}
+
+const secretColumns = sql`secret, next_secret as "nextSecret", takes_over_at as "takesOverAt"`
+
+/** The secrets that sign at a time: the next one takes over then, whether or not a sweep has stored it (rotation.overlap). */
+export const secretsAt = (now: Date, { secret, nextSecret, takesOverAt }: SealedSecrets) =>
+  nextSecret === null || takesOverAt === null
+    ? { secret, nextSecret: null, takesOverAt: null }
+    : new Date(takesOverAt) > now
+      ? { secret, nextSecret, takesOverAt }
+      : { secret: nextSecret, nextSecret: null, takesOverAt: null }
+
+export function openSecrets(keys: Keyring, id: string, now: Date, sealed: SealedSecrets): SealedSecrets {
+  const { secret, nextSecret, takesOverAt } = secretsAt(now, sealed)
+  return { secret: keys.open(secret, id), nextSecret: nextSecret && keys.open(nextSecret, id), takesOverAt }
+}
+
+export async function readSecrets(tx: Queryable, keys: Keyring, id: string, now: Date) {
+  return openSecrets(keys, id, now, await sealedSecrets(tx, id, now))
+}
+
+/**
+ * Replaces the secret at once, or after an overlap in which both sign. Lock the endpoint's row before. Returns the new
+ * secret, and when it takes over if there is an overlap.
+ */
+export async function rotateSecret(
+  tx: Tx,
+  keys: Keyring,
+  id: string,
+  now: Date,
+  { overlap_hours: overlapHours }: Rotation,
+): Promise<{ secret: string; takes_over_at?: string }> {
+  const secret = newWebhookSecret()
+  const sealed = keys.seal(secret, id)
+  if (overlapHours === undefined) {
+    await storeSecrets(tx, id, now, { secret: sealed, nextSecret: null, takesOverAt: null })
+    return { secret }
+  }
+  const before = await sealedSecrets(tx, id, now)
+  if (before.nextSecret !== null) throw new ApiError('ROTATION_UNDER_WAY', { takes_over_at: before.takesOverAt })
+  const takesOverAt = plus(now, hours(overlapHours)).toISOString()
+  await storeSecrets(tx, id, now, { secret: before.secret, nextSecret: sealed, takesOverAt })
+  return { secret, takes_over_at: takesOverAt }
+}
+
+/** Ends the overlap: the next secret becomes the only one, and is returned. Lock the endpoint's row before. */
+export async function finishRotation(tx: Tx, keys: Keyring, id: string, now: Date): Promise<string> {
+  const { nextSecret } = await sealedSecrets(tx, id, now)
+  const secret = found(nextSecret ?? undefined)
+  await storeSecrets(tx, id, now, { secret, nextSecret: null, takesOverAt: null })
   return keys.open(secret, id)
 }
 
-export async function rotateSecret(tx: Tx, keys: Keyring, id: string, now: Date): Promise<string> {
-  const secret = newWebhookSecret()
-  await tx.run(sql`update endpoints set secret = ${keys.seal(secret, id)}, updated_at = ${now} where id = ${id}`)
-  return secret
-}
+const sealedSecrets = async (tx: Queryable, id: string, now: Date) =>
+  secretsAt(now, found(await tx.row<SealedSecrets>(sql`select ${secretColumns} from endpoints where id = ${id}`)))
+
+const storeSecrets = (tx: Tx, id: string, now: Date, { secret, nextSecret, takesOverAt }: SealedSecrets) =>
+  tx.run(sql`
+    update endpoints set secret = ${secret}, next_secret = ${nextSecret}, takes_over_at = ${takesOverAt},
+      updated_at = ${now}
+    where id = ${id}`)
+
+/** Stores the secrets that have taken over, so that the old ones are not kept. Nothing depends on it. */
+export const storeTakenOver = (db: Db, now: Date) =>
+  db.run(sql`
+    update endpoints set secret = next_secret, next_secret = null, takes_over_at = null where takes_over_at <= ${now}`)
 
 /** Seals secrets again with the current key, so that the previous key can be removed after one start. */
 export async function resealSecrets(db: Db, keys: Keyring) {
+  const isOld = (column: Sql) => sql`${column} not like ${`${keys.currentPrefix}%`}`
   for (let after = ''; ; ) {
-    const rows = await db.rows<{ id: string; secret: string }>(sql`
-      select id, secret from endpoints where id > ${after} and secret not like ${`${keys.currentPrefix}%`}
+    const rows = await db.rows<{ id: string; secret: string; next: string | null }>(sql`
+      select id, secret, next_secret as next from endpoints
+      where id > ${after} and (${isOld(sql`secret`)} or ${isOld(sql`next_secret`)})
       order by id limit 500`)
-    for (const { id, secret } of rows) {
-      const sealed = keys.seal(keys.open(secret, id), id)
-      await db.run(sql`update endpoints set secret = ${sealed} where id = ${id} and secret = ${secret}`)
+    for (const { id, secret, next } of rows) {
+      const sealed = (old: string) => keys.seal(keys.open(old, id), id)
+      await db.run(sql`
+        update endpoints set secret = ${sealed(secret)}, next_secret = ${next && sealed(next)}
+        where id = ${id} and secret = ${secret} and next_secret is not distinct from ${next}::text`)
     }
     const last = rows.at(-1)
     if (!last) return

@@ -24,8 +24,10 @@ export interface Claimed {
   leaseUntil: Date
   endpointId: string
   url: string
-  /** Sealed. */
+  /** Sealed, like the next one. */
   secret: string
+  nextSecret: string | null
+  takesOverAt: string | null
   struggling: boolean
   /** A listener receives attempts in place of the URL (listen.attempts-go-to-listener). */
   hasListener: boolean
@@ -44,12 +46,13 @@ export interface Claimed {
   settledAt: string | null
 }
 
-/** The bytes to send, and their signature. */
+/** The bytes to send, and their signatures. */
 export interface Prepared {
   startedAt: Date
   headers: Record<string, string>
   body: Buffer
   signature: string
+  standardSignature: string
 }
 
 export interface Attempted {

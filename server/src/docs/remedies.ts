@@ -47,6 +47,8 @@ export const remedies: Record<ErrorCode, string> = {
   PERSONAL_AGENT_LIMIT_REACHED:
     'Delete one (`DELETE /agents/personal/{agent_id}`), or change the instructions of an existing one.',
   REDELIVERY_LIMIT_REACHED: 'Read the payload from the delivery record, or read the item through the API.',
+  ROTATION_UNDER_WAY:
+    'Call the `finish` route of the secret to end the overlap, wait until `details.takes_over_at`, or rotate without `overlap_hours`, which replaces both secrets at once.',
   SESSION_ENDED:
     'Stop working on it; this session is closed. If the work is still needed, a person has to delegate the issue again.',
   VIEW_LIMIT_REACHED:

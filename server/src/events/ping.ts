@@ -10,6 +10,8 @@ import type { EventActor } from './record.ts'
 interface PingedEndpoint {
   url: string
   secret: string
+  nextSecret: string | null
+  takesOverAt: string | null
   label: string
   appId: string | null
   installationId: string | null
@@ -26,12 +28,12 @@ export async function ping(
   endpointId: string,
   actor: EventActor,
 ): Promise<PingResult> {
-  const { db, clock, keys } = ctx
+  const { db, clock } = ctx
   const eventId = newId('evt')
   const now = clock.now()
   const endpoint = found(
     await db.row<PingedEndpoint>(sql`
-      select e.url, e.secret, e.label, e.app_id as "appId", i.id as "installationId", i.app_user_id as "appUserId",
+      select e.url, e.secret, e.next_secret as "nextSecret", e.takes_over_at as "takesOverAt", e.label, e.app_id as "appId", i.id as "installationId", i.app_user_id as "appUserId",
         delivery_id(${eventId}, e.id) as "deliveryId"
       from endpoints e left join installations i on i.app_id = e.app_id and i.revoked_at is null
       where e.workspace_id = ${workspaceId} and e.id = ${endpointId} and e.deleted_at is null`),
@@ -56,7 +58,7 @@ export async function ping(
     action: 'create',
     envelope,
   }
-  const { result, save } = await sendNow(ctx, message, endpoint.url, keys.open(endpoint.secret, endpointId))
+  const { result, save } = await sendNow(ctx, message, endpoint.url, endpoint)
   await db.tx(async (tx) => {
     await tx.run(sql`
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)

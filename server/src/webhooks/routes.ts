@@ -8,6 +8,7 @@ import { route, uncached } from '../http/route.ts'
 import {
   createWebhook,
   deleteWebhook,
+  finishWebhookRotation,
   listWebhooks,
   rotateWebhookSecret,
   showSecret,
@@ -24,8 +25,11 @@ export const webhookRoutes = [
   route(api.getWebhookSecret, async ({ ctx, caller, params }) =>
     uncached(await showSecret(ctx, caller, params.webhook_id)),
   ),
-  route(api.rotateWebhookSecret, async ({ ctx, caller, params }) =>
-    uncached(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
+  route(api.rotateWebhookSecret, async ({ ctx, caller, params, body }) =>
+    uncached(await rotateWebhookSecret(ctx, caller, params.webhook_id, body)),
+  ),
+  route(api.finishWebhookRotation, async ({ ctx, caller, params }) =>
+    uncached(await finishWebhookRotation(ctx, caller, params.webhook_id)),
   ),
   route(api.testWebhook, async ({ ctx, caller, params }) => {
     await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)

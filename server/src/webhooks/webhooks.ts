@@ -1,4 +1,4 @@
-import type { NewWebhook, Webhook, WebhookChange } from '@baton/protocol'
+import type { NewWebhook, Rotation, Webhook, WebhookChange } from '@baton/protocol'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import type { Context } from '../context.ts'
@@ -6,11 +6,12 @@ import { none, sql } from '../db/sql.ts'
 import {
   deleteEndpoint,
   endpointColumns,
+  finishRotation,
   insertEndpoint,
   isWebhookOf,
   lockEndpoint,
   newWebhookSecret,
-  readSecret,
+  readSecrets,
   rotateSecret,
   setState,
   updateEndpoint,
@@ -94,13 +95,21 @@ export const switchWebhook = (ctx: Context, admitted: Member, id: string, state:
 export const showSecret = (ctx: Context, admitted: Member, id: string) =>
   changing(ctx, admitted, id, async (unit) => {
     await recordAudit(unit, { action: 'webhook.secret_shown', subjectId: id })
-    return { secret: await readSecret(unit.tx, ctx.keys, id) }
+    const { secret, nextSecret, takesOverAt } = await readSecrets(unit.tx, ctx.keys, id, unit.now)
+    if (nextSecret === null || takesOverAt === null) return { secret }
+    return { secret, next: { secret: nextSecret, takes_over_at: takesOverAt } }
   })
 
-export const rotateWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
+export const rotateWebhookSecret = (ctx: Context, admitted: Member, id: string, rotation: Rotation) =>
   changing(ctx, admitted, id, async (unit) => {
-    await recordAudit(unit, { action: 'webhook.secret_rotated', subjectId: id })
-    return { secret: await rotateSecret(unit.tx, ctx.keys, id, unit.now) }
+    await recordAudit(unit, { action: 'webhook.secret_rotated', subjectId: id, details: { ...rotation } })
+    return rotateSecret(unit.tx, ctx.keys, id, unit.now, rotation)
+  })
+
+export const finishWebhookRotation = (ctx: Context, admitted: Member, id: string) =>
+  changing(ctx, admitted, id, async (unit) => {
+    await recordAudit(unit, { action: 'webhook.rotation_finished', subjectId: id })
+    return { secret: await finishRotation(unit.tx, ctx.keys, id, unit.now) }
   })
 
 /** Runs `work` with the manager's role confirmed and the webhook locked. */

@@ -19,6 +19,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'app.deleted': 'Deleted an agent app',
   'app.client_secret_rotated': "Rotated an app's client secret",
   'app.webhook_secret_rotated': "Rotated an app's webhook secret",
+  'app.webhook_rotation_finished': "Ended the overlap of an app's webhook secrets",
   'app.webhook_enabled': "Enabled an app's webhook",
   'app.webhook_disabled': "Disabled an app's webhook",
   'app.listening_started': "Started listening to an app's deliveries",
@@ -37,6 +38,7 @@ export const actionLabels: Record<AuditAction, string> = {
   'webhook.failing': 'Disabled a webhook after repeated failures',
   'webhook.secret_shown': "Viewed a webhook's secret",
   'webhook.secret_rotated': "Rotated a webhook's secret",
+  'webhook.rotation_finished': "Ended the overlap of a webhook's secrets",
 }
 
 type Details = AuditEntry['details']
@@ -74,6 +76,7 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'app.deleted': (app) => `deleted the agent app ${app}`,
   'app.client_secret_rotated': (app) => `rotated the client secret of ${app}`,
   'app.webhook_secret_rotated': (app) => `rotated the webhook secret of ${app}`,
+  'app.webhook_rotation_finished': (app) => `ended the overlap of webhook secrets of ${app}`,
   'app.webhook_enabled': (app) => `enabled the webhook of ${app}`,
   'app.webhook_disabled': (app) => `disabled the webhook of ${app}`,
   'app.listening_started': (app) => `started listening to the deliveries of ${app}`,
@@ -92,6 +95,7 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.failing': (webhook) => `disabled the webhook ${webhook} after repeated failures`,
   'webhook.secret_shown': (webhook) => `viewed the secret of the webhook ${webhook}`,
   'webhook.secret_rotated': (webhook) => `rotated the secret of the webhook ${webhook}`,
+  'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
 }
 
 /** What the actor did, such as "added Priya Nair to Support". */
