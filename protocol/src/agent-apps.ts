@@ -9,6 +9,7 @@ import {
   PingResult,
   ResourceType,
   Rotation,
+  TestEvent,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
 import type { NameKind } from './names.ts'
@@ -221,7 +222,9 @@ export const agentApps = {
     errors: ['FORBIDDEN'],
   }),
   testAppWebhook: operation(routes.testAppWebhook, {
-    summary: 'Send one signed Ping, even while disabled, and return the result',
+    summary: 'Send one signed Ping or the example of an event, even while disabled, and return the result',
+    body: TestEvent,
+    bodyOptional: true,
     returns: { 200: PingResult },
     errors: ['FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
   }),

@@ -147,6 +147,16 @@ export const EndpointHealth = Type.Object(
 )
 export type EndpointHealth = Static<typeof EndpointHealth>
 
+/** The body of a test. Without it a Ping is sent, otherwise the example of that type and action. */
+export const TestEvent = Type.Partial(
+  Type.Object({
+    type: Type.String({ minLength: 1, maxLength: 100 }),
+    action: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+  closed,
+)
+export type TestEvent = Static<typeof TestEvent>
+
 /** Result of a test ping. A failing receiver is a result, not an error. */
 export const PingResult = Type.Object(
   {

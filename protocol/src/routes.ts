@@ -185,6 +185,9 @@ export const routes = {
   updateView: { method: 'PUT', path: '/views/:view_id', caller: 'member' },
   deleteView: { method: 'DELETE', path: '/views/:view_id', caller: 'member' },
 
+  // Events that are delivered
+  listEventTypes: { method: 'GET', path: '/event-types', caller: 'anyone' },
+
   // Workspace webhooks
   listWebhooks: { method: 'GET', path: '/webhooks', caller: 'manager' },
   createWebhook: { method: 'POST', path: '/webhooks', caller: 'manager' },
@@ -205,6 +208,11 @@ export const routes = {
     path: '/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
     caller: 'manager',
   },
+
+  startWebhookReplay: { method: 'POST', path: '/webhooks/:webhook_id/replays', caller: 'manager' },
+  listWebhookReplays: { method: 'GET', path: '/webhooks/:webhook_id/replays', caller: 'manager' },
+  getWebhookReplay: { method: 'GET', path: '/webhooks/:webhook_id/replays/:replay_id', caller: 'manager' },
+  stopWebhookReplay: { method: 'DELETE', path: '/webhooks/:webhook_id/replays/:replay_id', caller: 'manager' },
 
   // Agent apps
   getManifestSchema: {
@@ -233,6 +241,10 @@ export const routes = {
     path: '/agent-apps/:app_id/deliveries/:delivery_id/redeliver',
     caller: 'member',
   },
+  startAppReplay: { method: 'POST', path: '/agent-apps/:app_id/replays', caller: 'member' },
+  listAppReplays: { method: 'GET', path: '/agent-apps/:app_id/replays', caller: 'member' },
+  getAppReplay: { method: 'GET', path: '/agent-apps/:app_id/replays/:replay_id', caller: 'member' },
+  stopAppReplay: { method: 'DELETE', path: '/agent-apps/:app_id/replays/:replay_id', caller: 'member' },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
   installApp: { method: 'POST', path: '/agent-apps/:app_id/install', caller: 'manager' },

@@ -9,12 +9,14 @@ import {
   PingResult,
   ResourceType,
   Rotation,
+  TestEvent,
   WebhookUrl,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Refs } from './tracker.ts'
+import { WebhookFilters } from './webhook-filters.ts'
 
 const recordFields = {
   id: id('whk'),
@@ -24,6 +26,7 @@ const recordFields = {
   /** Empty if `all_teams` is true. */
   team_ids: Type.Array(id('team')),
   resource_types: Type.Array(ResourceType),
+  filters: nullable(WebhookFilters),
   state: EndpointState,
   created_by: nullable(id('usr')),
   created_at: Timestamp,
@@ -67,10 +70,14 @@ const fields = {
     uniqueItems: true,
     'x-message': 'must contain one or more of Issue, Comment and Project, each once',
   }),
+  filters: nullable(WebhookFilters),
 }
 export const WebhookChange = Type.Partial(Type.Object(fields), closed)
 export type WebhookChange = Static<typeof WebhookChange>
-export const NewWebhook = Type.Object({ ...fields, team_ids: Type.Optional(Refs) }, closed)
+export const NewWebhook = Type.Object(
+  { ...fields, team_ids: Type.Optional(Refs), filters: Type.Optional(fields.filters) },
+  closed,
+)
 export type NewWebhook = Static<typeof NewWebhook>
 
 export const webhooks = {
@@ -111,7 +118,9 @@ export const webhooks = {
     returns: { 200: WebhookSecret },
   }),
   testWebhook: operation(routes.testWebhook, {
-    summary: 'Send one signed Ping, even while disabled, and return the result',
+    summary: 'Send one signed Ping or the example of an event, even while disabled, and return the result',
+    body: TestEvent,
+    bodyOptional: true,
     returns: { 200: PingResult },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),

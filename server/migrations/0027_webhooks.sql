@@ -21,6 +21,7 @@ create table replays (
   id            text primary key,
   workspace_id  text not null references workspaces on delete cascade,
   endpoint_id   text not null references endpoints on delete cascade,
+  which         text not null, -- failed, missed, all
   state         text not null, -- running, done, stopped
   matched       int not null,
   succeeded     int not null default 0,

@@ -1,4 +1,4 @@
-import type { AgentApp, Manifest, Rotation } from '@baton/protocol'
+import type { AgentApp, Manifest, NewReplay, Rotation } from '@baton/protocol'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
@@ -17,6 +17,7 @@ import {
   setState,
   updateEndpoint,
 } from '../delivery/endpoints.ts'
+import { readReplay, startReplay, stopReplay } from '../events/replay.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -176,6 +177,7 @@ function endpointOf(manifest: Manifest, id: string, createdBy: string | null, no
     all_teams: false,
     team_ids: [],
     resource_types: webhook?.resource_types ?? [],
+    filters: null,
     state: webhook && webhook.enabled !== false ? 'enabled' : 'disabled',
     created_by: createdBy,
     created_at: now,
@@ -194,6 +196,7 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
     await uninstallApp(unit, id)
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
+    await stopReplay(tx, endpointId, now)
     await clearResourceTypes(tx, endpointId)
     await recordAudit(unit, { action: 'app.deleted', subjectId: id, details: { name } })
   })
@@ -227,9 +230,28 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
       throw invalid({ 'webhook.url': 'must be set before the webhook is enabled' })
     if (app.webhook.state !== state) {
       await setState(tx, app.endpointId, state, now)
+      await stopReplay(tx, app.endpointId, now)
       await recordAudit(unit, { action: `app.webhook_${state}`, subjectId: id })
     }
     return readApp(tx, now, caller, id)
+  })
+
+export const startAppReplay = (ctx: Context, admitted: Member, id: string, wanted: NewReplay) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId, webhook }) => {
+    const started = await startReplay(unit, { id: endpointId, state: webhook.state }, wanted)
+    if ('id' in started) {
+      const details = { replay_id: started.id, matched: started.matched }
+      await recordAudit(unit, { action: 'app.replay_started', subjectId: id, details })
+    }
+    return started
+  })
+
+export const stopAppReplay = (ctx: Context, admitted: Member, id: string, replayId: string) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+    await readReplay(unit.tx, endpointId, replayId)
+    if (await stopReplay(unit.tx, endpointId, unit.now, replayId)) {
+      await recordAudit(unit, { action: 'app.replay_stopped', subjectId: id, details: { replay_id: replayId } })
+    }
   })
 
 /** Runs `work` with the app locked, if the caller may manage it. */

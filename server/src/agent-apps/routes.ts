@@ -1,8 +1,9 @@
 import { api } from '@baton/protocol'
 import { readHealth } from '../delivery/track-record.ts'
 import { listDeliveries, readDelivery, redeliver } from '../events/deliveries.ts'
-import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
+import { listReplays, readReplay, started } from '../events/replay.ts'
+import { sendTest } from '../events/test-events.ts'
 import { Reply, route, uncached } from '../http/route.ts'
 import {
   deleteApp,
@@ -14,6 +15,8 @@ import {
   replaceApp,
   rotateAppWebhookSecret,
   rotateClientSecret,
+  startAppReplay,
+  stopAppReplay,
   switchAppWebhook,
 } from './apps.ts'
 import { readIcon } from './icon.ts'
@@ -41,9 +44,9 @@ export const agentAppRoutes = [
     uncached(await finishAppRotation(ctx, caller, params.app_id)),
   ),
 
-  route(api.testAppWebhook, async ({ ctx, caller, params }) => {
+  route(api.testAppWebhook, async ({ ctx, caller, params, body }) => {
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
-    return ping(ctx, caller.workspaceId, endpointId, actorOf(caller))
+    return sendTest(ctx, caller.workspaceId, endpointId, actorOf(caller), body)
   }),
   route(api.enableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'enabled')),
   route(api.disableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'disabled')),
@@ -64,6 +67,19 @@ export const agentAppRoutes = [
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
     return redeliver(ctx, endpointId, params.delivery_id)
   }),
+
+  route(api.startAppReplay, async ({ ctx, caller, params, body }) =>
+    started(await startAppReplay(ctx, caller, params.app_id, body)),
+  ),
+  route(api.listAppReplays, async ({ ctx, caller, params, query }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return listReplays(ctx, endpointId, query)
+  }),
+  route(api.getAppReplay, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return readReplay(ctx.db, endpointId, params.replay_id)
+  }),
+  route(api.stopAppReplay, ({ ctx, caller, params }) => stopAppReplay(ctx, caller, params.app_id, params.replay_id)),
 
   route(api.listenToApp, ({ ctx, caller, params, query }) =>
     listen(ctx, caller, params.app_id, query.take_over ?? false),

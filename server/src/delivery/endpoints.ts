@@ -1,4 +1,4 @@
-import type { EndpointState, ResourceType, Rotation } from '@baton/protocol'
+import type { EndpointState, ResourceType, Rotation, WebhookFilters } from '@baton/protocol'
 import { hours, plus } from '../clock.ts'
 import type { Keyring } from '../crypto.ts'
 import { newSecret } from '../crypto.ts'
@@ -15,6 +15,7 @@ export interface Endpoint {
   all_teams: boolean
   team_ids: string[]
   resource_types: ResourceType[]
+  filters: WebhookFilters | null
   state: EndpointState
   created_by: string | null
   created_at: string
@@ -22,7 +23,9 @@ export interface Endpoint {
 }
 
 export const endpointColumns = sql`
-  id, label, url, all_teams, team_ids, resource_types, state, created_by, created_at, updated_at`
+  id, label, url, all_teams, team_ids, resource_types, filters, state, created_by, created_at, updated_at`
+
+const json = (filters: WebhookFilters | null) => sql`${filters && JSON.stringify(filters)}::jsonb`
 
 /** Excludes the endpoints of agent apps, which are found through their app. */
 export const isWebhookOf = (workspaceId: string) =>
@@ -48,10 +51,10 @@ export const insertEndpoint = (
 ) =>
   tx.run(sql`
     insert into endpoints (id, workspace_id, app_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
-      created_by, created_at, updated_at)
+      filters, created_by, created_at, updated_at)
     values (${endpoint.id}, ${workspaceId}, ${appId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
       ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
-      ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
+      ${json(endpoint.filters)}, ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
 
 /** The endpoints of webhooks that chose the team, locked in order; `only` if they chose no other. */
 export const endpointsOfTeam = (tx: Tx, workspaceId: string, teamId: string) =>
@@ -64,10 +67,13 @@ export const removeTeamFromEndpoints = (tx: Tx, ids: readonly string[], teamId: 
   tx.run(sql`
     update endpoints set team_ids = array_remove(team_ids, ${teamId}), updated_at = ${now} where id = any(${ids})`)
 
-export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, resource_types, updated_at }: Endpoint) =>
+export const updateEndpoint = (
+  tx: Tx,
+  { id, label, url, all_teams, team_ids, resource_types, filters, updated_at }: Endpoint,
+) =>
   tx.run(sql`
     update endpoints set label = ${label}, url = ${url}, all_teams = ${all_teams}, team_ids = ${team_ids},
-      resource_types = ${resource_types}, updated_at = ${updated_at}
+      resource_types = ${resource_types}, filters = ${json(filters)}, updated_at = ${updated_at}
     where id = ${id}`)
 
 /** From now on the endpoint receives only events recorded for it directly. */

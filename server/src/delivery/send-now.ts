@@ -33,9 +33,10 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
   const save = async (tx: Tx) => {
     await tx.run(sql`
       insert into deliveries
-        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at)
+        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at,
+          origin)
       values (${id}, ${workspaceId}, ${endpointId}, ${eventId}, ${type}, ${action},
-        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()})`)
+        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()}, 'test')`)
     await tx.run(sql`
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature,

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { standardSecret } from '../../../sdk/src/webhooks.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { asReceived, Listener, listenable } from '../../test/listener.ts'
 import { isSigned, standardSignature } from '../../test/receiver.ts'
@@ -61,5 +62,23 @@ test(
     await delivering
     expect(received.headers['webhook-id']).toBe(received.headers['svc-delivery'])
     expect(received.headers['webhook-signature']).toBe(standardSignature(received, key))
+  },
+)
+
+test(
+  'the bytes in the whsec form of the secret verify the raw body, others do not',
+  verifies('standard-webhook.verified', 'standard-webhook.whsec'),
+  async ({ app, receiver }) => {
+    const { owner, path, webhook, issue } = await webhookScene(app, receiver)
+    const standard = standardSecret(webhook.secret)
+    expect(standard).toMatch(/^whsec_[A-Za-z0-9+/]+=*$/)
+    const key = Buffer.from(standard.slice('whsec_'.length), 'base64')
+    await issue()
+    await app.deliver()
+    const got = only(receiver.take())
+    expect(got.headers['webhook-signature']).toBe(standardSignature(got, key))
+    expect(got.headers['webhook-signature']).not.toBe(standardSignature(got, 'pwhsec_another'))
+    // The API's answers have no further key.
+    expect(Object.keys((await owner.get(`${path}/secret`)).body)).toEqual(['secret'])
   },
 )
