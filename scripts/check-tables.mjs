@@ -16,7 +16,7 @@ const ownedTables = {
   inbox: ['inbox_entries'],
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days', 'replay_outcomes'],
   events: ['events', 'replays', 'replay_events'],
-  'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work'],
+  'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work', 'session_changes', 'app_usage'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],
   issues: ['issues', 'issue_codes', 'issue_labels', 'issue_blocks', 'issue_changes'],
   projects: ['projects', 'project_members', 'project_teams', 'project_labels'],

@@ -11,6 +11,7 @@ export const InboxKind = Type.Enum([
   'webhook_failing',
   'webhook_struggling',
   'install_request',
+  'budget_reached',
 ])
 export type InboxKind = Static<typeof InboxKind>
 

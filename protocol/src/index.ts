@@ -19,7 +19,9 @@ import { projects } from './projects.ts'
 import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
+import { sessionChanges } from './session-changes.ts'
 import { teams } from './teams.ts'
+import { usage } from './usage.ts'
 import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
@@ -119,6 +121,7 @@ export {
 export type { NewReplay, Replay } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
+export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -131,6 +134,7 @@ export type {
   TeamUsage,
 } from './teams.ts'
 export type { Priority } from './tracker.ts'
+export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export { WebhookFilters } from './webhook-filters.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
@@ -157,6 +161,8 @@ export const api = {
   ...installations,
   ...agents,
   ...agentSessions,
+  ...sessionChanges,
+  ...usage,
   ...oauth,
   ...mcp,
   ...inbox,

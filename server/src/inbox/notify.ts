@@ -53,7 +53,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
 export async function notifyManagers(
   unit: Recording,
   kind: InboxKind,
-  subject: Pick<Notice, 'endpointId' | 'appId'>,
+  subject: Omit<Notice, 'kind' | 'userId'>,
   alsoUserIds: string[] = [],
 ) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`

@@ -11,6 +11,9 @@ export const tools: readonly Tool[] = [...peopleTools, ...trackerTools, ...plann
 /** Operations that tokens may call but that are no tools, with the reason. */
 export const noTool: Partial<Record<RouteName, string>> = {
   callMcp: 'it is how tools are called',
+  listenAsApp: 'it is a stream',
+  answerAsApp: 'only the program that listens can answer',
+  setSessionChanges: 'git computes patches, a model does not',
 }
 
 type Kind = 'app' | 'person'
