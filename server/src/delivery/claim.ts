@@ -70,8 +70,8 @@ const isMine = (now: Date, owner: string) => sql`(owner = ${owner} or ${isFree(n
 
 /**
  * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
- * first attempts before retries, and these before replayed
- * deliveries. Of a disabled endpoint only redeliveries are taken; the others are held.
+ * first attempts before retries, and these before replayed deliveries. Of a disabled endpoint only redeliveries are
+ * taken; the others are held.
  *
  * The worker becomes the owner of these endpoints, so the deliveries themselves are not written: it knows which it has
  * in flight, and no other worker sends to the endpoint. An endpoint with nothing to send and nothing in flight is
