@@ -56,9 +56,6 @@ export const limits = {
   redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
-  /** Consecutive failed attempts, and the time since the first, that are reported to managers. */
-  outageAttempts: 5,
-  outageMinutes: 10,
   /** Events in one replay. */
   replayedEvents: 100_000,
   /** Failures in a row that stop a replay. */

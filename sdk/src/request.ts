@@ -12,6 +12,7 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getDocsScript',
   'searchDocs',
   'getDocsPage',
+  'getDocsPicture',
   'getReferencePage',
   'getLlmsText',
   'getAppIcon',
