@@ -8,6 +8,8 @@ import {
   EndpointState,
   PingResult,
   ResourceType,
+  Rotation,
+  TestEvent,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
 import type { NameKind } from './names.ts'
@@ -199,12 +201,30 @@ export const agentApps = {
     errors: ['FORBIDDEN'],
   }),
   rotateAppWebhookSecret: operation(routes.rotateAppWebhookSecret, {
-    summary: 'Rotate the webhook secret; the old one stops working at once, also for retries',
+    summary: 'Rotate the webhook secret; the old one stops working at once, also for retries, or after an overlap',
+    body: Rotation,
+    bodyOptional: true,
+    returns: {
+      200: Type.Object(
+        {
+          webhook_secret: WebhookSecret,
+          /** With an overlap only. */
+          takes_over_at: Type.Optional(Timestamp),
+        },
+        { ...closed, title: 'RotatedAppWebhookSecret' },
+      ),
+    },
+    errors: ['FORBIDDEN', 'ROTATION_UNDER_WAY'],
+  }),
+  finishAppRotation: operation(routes.finishAppRotation, {
+    summary: 'End the overlap of a rotation: the next webhook secret becomes the only one at once',
     returns: { 200: Type.Object({ webhook_secret: WebhookSecret }, closed) },
     errors: ['FORBIDDEN'],
   }),
   testAppWebhook: operation(routes.testAppWebhook, {
-    summary: 'Send one signed Ping, even while disabled, and return the result',
+    summary: 'Send one signed Ping or the example of an event, even while disabled, and return the result',
+    body: TestEvent,
+    bodyOptional: true,
     returns: { 200: PingResult },
     errors: ['FORBIDDEN', 'RATE_LIMIT_EXCEEDED'],
   }),

@@ -22,6 +22,9 @@ export const auditActions = [
   'app.deleted',
   'app.client_secret_rotated',
   'app.webhook_secret_rotated',
+  'app.webhook_rotation_finished',
+  'app.replay_started',
+  'app.replay_stopped',
   'app.webhook_enabled',
   'app.webhook_disabled',
   'app.listening_started',
@@ -41,6 +44,9 @@ export const auditActions = [
   'webhook.failing',
   'webhook.secret_shown',
   'webhook.secret_rotated',
+  'webhook.rotation_finished',
+  'webhook.replay_started',
+  'webhook.replay_stopped',
 ] as const
 
 export const AuditAction = Type.Enum(auditActions)

@@ -23,6 +23,21 @@ export const WebhookUrl = Type.String({
   'x-message': `must be a URL of at most ${limits.url} characters`,
 })
 
+/** The body of a rotation. With an overlap, both secrets sign until it ends. */
+export const Rotation = Type.Object(
+  {
+    overlap_hours: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.rotationOverlapHours,
+        'x-message': `must be a whole number from 1 to ${limits.rotationOverlapHours}`,
+      }),
+    ),
+  },
+  closed,
+)
+export type Rotation = Static<typeof Rotation>
+
 export const FailureReason = Type.Enum([
   'timeout',
   'blocked_destination',
@@ -131,6 +146,16 @@ export const EndpointHealth = Type.Object(
   { ...closed, title: 'EndpointHealth' },
 )
 export type EndpointHealth = Static<typeof EndpointHealth>
+
+/** The body of a test. Without it a Ping is sent, otherwise the example of that type and action. */
+export const TestEvent = Type.Partial(
+  Type.Object({
+    type: Type.String({ minLength: 1, maxLength: 100 }),
+    action: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+  closed,
+)
+export type TestEvent = Static<typeof TestEvent>
 
 /** Result of a test ping. A failing receiver is a result, not an error. */
 export const PingResult = Type.Object(

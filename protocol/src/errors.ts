@@ -61,6 +61,14 @@ export const errors = {
     status: 409,
     message: `The delivery was already redelivered ${limits.redeliveriesPerDelivery} times, the maximum.`,
   },
+  REPLAY_UNDER_WAY: {
+    status: 409,
+    message: 'A replay of this webhook is running. Stop it, or wait until it is done.',
+  },
+  ROTATION_UNDER_WAY: {
+    status: 409,
+    message: 'A rotation with overlap is under way. Finish it, or rotate without overlap.',
+  },
   SESSION_ENDED: {
     status: 409,
     message: 'The agent session has ended or is stopping. See details.end_reason.',
@@ -69,6 +77,7 @@ export const errors = {
     status: 409,
     message: `You already have ${limits.viewsPerPerson} views, the maximum. Delete one first.`,
   },
+  WEBHOOK_NOT_ENABLED: { status: 409, message: 'The webhook is disabled. Enable it first.' },
   WORKSPACE_LIMIT_REACHED: {
     status: 409,
     message: `You already created ${limits.workspacesPerPerson} workspaces, the maximum. Use one of them, or join one by invitation.`,
@@ -93,6 +102,10 @@ export const errors = {
   PROMPT_IS_HUMAN_ONLY: {
     status: 422,
     message: 'Only people can post a prompt. Apps post thought, action, elicitation, response or error.',
+  },
+  REPLAY_TOO_LARGE: {
+    status: 422,
+    message: `The replay has more than ${limits.replayedEvents.toLocaleString('en')} events. Choose a shorter time or fewer types.`,
   },
   VALIDATION_ERROR: { status: 422, message: 'Some fields are invalid. See details for each of them.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests. Wait for the number of seconds in Retry-After.' },

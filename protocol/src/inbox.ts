@@ -9,6 +9,7 @@ export const InboxKind = Type.Enum([
   'agent_needs_you',
   'agent_finished',
   'webhook_failing',
+  'webhook_struggling',
   'install_request',
   'budget_reached',
 ])

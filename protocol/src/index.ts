@@ -4,6 +4,7 @@ import { agents } from './agents.ts'
 import { audit } from './audit.ts'
 import { comments } from './comments.ts'
 import { docs } from './docs.ts'
+import { events } from './events.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
@@ -15,6 +16,7 @@ import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
+import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
@@ -81,8 +83,11 @@ export {
   type FailureReason,
   type PingResult,
   type ResourceType,
+  type Rotation,
+  type TestEvent,
 } from './deliveries.ts'
 export * from './errors.ts'
+export { type EventType, eventSchemas, receivableTypes } from './events.ts'
 export type { InboxEntry, InboxKind } from './inbox.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
@@ -113,6 +118,7 @@ export {
   ProjectData,
   projectFields,
 } from './projects.ts'
+export type { NewReplay, Replay } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
@@ -130,6 +136,7 @@ export type {
 export type { Priority } from './tracker.ts'
 export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
+export { WebhookFilters } from './webhook-filters.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export * from './words/index.ts'
 export type { Invitation, InvitationPreview, Member, NewInvitation, Workspace, WorkspaceChange } from './workspaces.ts'
@@ -146,8 +153,10 @@ export const api = {
   ...comments,
   ...planning,
   ...views,
+  ...events,
   ...webhooks,
   ...agentApps,
+  ...replays,
   ...listening,
   ...installations,
   ...agents,

@@ -56,6 +56,14 @@ export const limits = {
   redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
+  /** Events in one replay. */
+  replayedEvents: 100_000,
+  /** Failures in a row that stop a replay. */
+  replayFailures: 20,
+  /** Values of one key of a webhook's filters. */
+  filterValues: 50,
+  /** Longest overlap of two webhook secrets: a week. */
+  rotationOverlapHours: 168,
   /** Days in a webhook's health, including today. */
   healthDays: 14,
   /** Held deliveries are counted up to this number. */

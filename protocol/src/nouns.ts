@@ -175,7 +175,7 @@ export const nouns: readonly Noun[] = [
     title: 'Webhooks',
     line: 'A webhook sends events of a workspace to your server.',
     schema: 'Webhook',
-    paths: ['/webhooks'],
+    paths: ['/webhooks', '/event-types'],
   },
   {
     name: 'deliveries',
@@ -183,6 +183,13 @@ export const nouns: readonly Noun[] = [
     line: 'A delivery is one event on its way to a webhook or an app, with all its attempts.',
     schema: 'Delivery',
     paths: ['/webhooks/:webhook_id/deliveries', '/agent-apps/:app_id/deliveries'],
+  },
+  {
+    name: 'replays',
+    title: 'Replays',
+    line: 'A replay sends past events of a webhook again: those that failed, or that it missed.',
+    schema: 'Replay',
+    paths: ['/webhooks/:webhook_id/replays', '/agent-apps/:app_id/replays'],
   },
   {
     name: 'live-updates',

@@ -7,6 +7,8 @@ export interface Shape {
   summary: string
   query?: TObject
   body?: TSchema
+  /** A call without a body is as one with an empty object. */
+  bodyOptional?: boolean
   /** JSON, or form fields as in OAuth. */
   bodyFormat?: 'json' | 'form'
   /** `{code, message, details}`, RFC 6749's `{error, error_description}`, or JSON-RPC errors for invalid messages. */

@@ -186,6 +186,9 @@ export const routes = {
   updateView: { method: 'PUT', path: '/views/:view_id', caller: 'member' },
   deleteView: { method: 'DELETE', path: '/views/:view_id', caller: 'member' },
 
+  // Events that are delivered
+  listEventTypes: { method: 'GET', path: '/event-types', caller: 'anyone' },
+
   // Workspace webhooks
   listWebhooks: { method: 'GET', path: '/webhooks', caller: 'manager' },
   createWebhook: { method: 'POST', path: '/webhooks', caller: 'manager' },
@@ -194,6 +197,7 @@ export const routes = {
   deleteWebhook: { method: 'DELETE', path: '/webhooks/:webhook_id', caller: 'manager' },
   getWebhookSecret: { method: 'GET', path: '/webhooks/:webhook_id/secret', caller: 'manager' },
   rotateWebhookSecret: { method: 'POST', path: '/webhooks/:webhook_id/secret', caller: 'manager' },
+  finishWebhookRotation: { method: 'POST', path: '/webhooks/:webhook_id/secret/finish', caller: 'manager' },
   testWebhook: { method: 'POST', path: '/webhooks/:webhook_id/test', caller: 'manager' },
   enableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/enable', caller: 'manager' },
   disableWebhook: { method: 'POST', path: '/webhooks/:webhook_id/disable', caller: 'manager' },
@@ -205,6 +209,11 @@ export const routes = {
     path: '/webhooks/:webhook_id/deliveries/:delivery_id/redeliver',
     caller: 'manager',
   },
+
+  startWebhookReplay: { method: 'POST', path: '/webhooks/:webhook_id/replays', caller: 'manager' },
+  listWebhookReplays: { method: 'GET', path: '/webhooks/:webhook_id/replays', caller: 'manager' },
+  getWebhookReplay: { method: 'GET', path: '/webhooks/:webhook_id/replays/:replay_id', caller: 'manager' },
+  stopWebhookReplay: { method: 'DELETE', path: '/webhooks/:webhook_id/replays/:replay_id', caller: 'manager' },
 
   // Agent apps
   getManifestSchema: {
@@ -221,6 +230,7 @@ export const routes = {
   deleteAgentApp: { method: 'DELETE', path: '/agent-apps/:app_id', caller: 'manager' },
   rotateClientSecret: { method: 'POST', path: '/agent-apps/:app_id/secret', caller: 'member' },
   rotateAppWebhookSecret: { method: 'POST', path: '/agent-apps/:app_id/webhook-secret', caller: 'member' },
+  finishAppRotation: { method: 'POST', path: '/agent-apps/:app_id/webhook-secret/finish', caller: 'member' },
   testAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/test', caller: 'member' },
   enableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/enable', caller: 'member' },
   disableAppWebhook: { method: 'POST', path: '/agent-apps/:app_id/webhook/disable', caller: 'member' },
@@ -232,6 +242,10 @@ export const routes = {
     path: '/agent-apps/:app_id/deliveries/:delivery_id/redeliver',
     caller: 'member',
   },
+  startAppReplay: { method: 'POST', path: '/agent-apps/:app_id/replays', caller: 'member' },
+  listAppReplays: { method: 'GET', path: '/agent-apps/:app_id/replays', caller: 'member' },
+  getAppReplay: { method: 'GET', path: '/agent-apps/:app_id/replays/:replay_id', caller: 'member' },
+  stopAppReplay: { method: 'DELETE', path: '/agent-apps/:app_id/replays/:replay_id', caller: 'member' },
   listenToApp: { method: 'GET', path: '/agent-apps/:app_id/listen', caller: 'member', stream: true, writes: true },
   answerAttempt: { method: 'POST', path: '/agent-apps/:app_id/listen/:attempt_id', caller: 'member' },
   listenAsApp: { method: 'GET', path: '/listen', caller: 'app', scope: null, stream: true, writes: true },

@@ -8,12 +8,15 @@ import {
   EndpointState,
   PingResult,
   ResourceType,
+  Rotation,
+  TestEvent,
   WebhookUrl,
 } from './deliveries.ts'
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Refs } from './tracker.ts'
+import { WebhookFilters } from './webhook-filters.ts'
 
 const recordFields = {
   id: id('whk'),
@@ -23,6 +26,7 @@ const recordFields = {
   /** Empty if `all_teams` is true. */
   team_ids: Type.Array(id('team')),
   resource_types: Type.Array(ResourceType),
+  filters: nullable(WebhookFilters),
   state: EndpointState,
   created_by: nullable(id('usr')),
   created_at: Timestamp,
@@ -34,6 +38,22 @@ export type Webhook = Static<typeof Webhook>
 const Secret = Type.String({ pattern: '^pwhsec_' })
 const CreatedWebhook = Type.Object({ ...recordFields, secret: Secret }, { ...closed, title: 'CreatedWebhook' })
 const WebhookSecret = Type.Object({ secret: Secret }, { ...closed, title: 'WebhookSecret' })
+const ShownSecret = Type.Object(
+  {
+    secret: Secret,
+    /** During the overlap of a rotation only. */
+    next: Type.Optional(Type.Object({ secret: Secret, takes_over_at: Timestamp }, closed)),
+  },
+  { ...closed, title: 'ShownWebhookSecret' },
+)
+const RotatedSecret = Type.Object(
+  {
+    secret: Secret,
+    /** With an overlap only. */
+    takes_over_at: Type.Optional(Timestamp),
+  },
+  { ...closed, title: 'RotatedWebhookSecret' },
+)
 
 const fields = {
   label: Type.String({
@@ -50,10 +70,14 @@ const fields = {
     uniqueItems: true,
     'x-message': 'must contain one or more of Issue, Comment and Project, each once',
   }),
+  filters: nullable(WebhookFilters),
 }
 export const WebhookChange = Type.Partial(Type.Object(fields), closed)
 export type WebhookChange = Static<typeof WebhookChange>
-export const NewWebhook = Type.Object({ ...fields, team_ids: Type.Optional(Refs) }, closed)
+export const NewWebhook = Type.Object(
+  { ...fields, team_ids: Type.Optional(Refs), filters: Type.Optional(fields.filters) },
+  closed,
+)
 export type NewWebhook = Static<typeof NewWebhook>
 
 export const webhooks = {
@@ -80,14 +104,23 @@ export const webhooks = {
   }),
   getWebhookSecret: operation(routes.getWebhookSecret, {
     summary: 'Get the secret that signs deliveries; recorded in the audit log',
-    returns: { 200: WebhookSecret },
+    returns: { 200: ShownSecret },
   }),
   rotateWebhookSecret: operation(routes.rotateWebhookSecret, {
-    summary: 'Rotate the secret; the old one stops working at once, also for retries',
+    summary: 'Rotate the secret; the old one stops working at once, also for retries, or after an overlap',
+    body: Rotation,
+    bodyOptional: true,
+    returns: { 200: RotatedSecret },
+    errors: ['ROTATION_UNDER_WAY'],
+  }),
+  finishWebhookRotation: operation(routes.finishWebhookRotation, {
+    summary: 'End the overlap of a rotation: the next secret becomes the only one at once',
     returns: { 200: WebhookSecret },
   }),
   testWebhook: operation(routes.testWebhook, {
-    summary: 'Send one signed Ping, even while disabled, and return the result',
+    summary: 'Send one signed Ping or the example of an event, even while disabled, and return the result',
+    body: TestEvent,
+    bodyOptional: true,
     returns: { 200: PingResult },
     errors: ['RATE_LIMIT_EXCEEDED'],
   }),

@@ -20,6 +20,8 @@ export interface Envelope<Type extends string, Action extends string, Data> {
   /** Deliveries to agent apps only; null on a Ping while the app is not installed. */
   installation_id?: string | null
   app_user_id?: string | null
+  /** Only in a test event, whose data is an example. */
+  test?: true
 }
 
 export interface Guidance {

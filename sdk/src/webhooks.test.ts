@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { verifies } from '../../conformance/requirements.ts'
 import { prepare } from '../../server/src/delivery/message.ts'
-import { eventIdOf, signedHeaders, signWebhook, verifyWebhook } from './webhooks.ts'
+import { eventIdOf, signedHeaders, signWebhook, standardSecret, verifyWebhook } from './webhooks.ts'
 
 const secret = 'pwhsec_0123456789'
 const now = new Date('2026-03-02T09:00:00.000Z')
@@ -11,6 +12,23 @@ const ping = { type: 'Ping', action: 'create', data: { webhook_id: 'whk_1', labe
 const signed = (at = now) => signWebhook(ping, { secret, now: at })
 const check = (rawBody: Uint8Array | string, headers: Record<string, string>, change = {}) =>
   verifyWebhook({ rawBody, headers, secret, now, ...change })
+
+test('the standard form of a secret is whsec_ and its Base64', verifies('standard-webhook.whsec'), () => {
+  expect(standardSecret('pwhsec_5f1c2d3e4b6a79808f9e')).toBe('whsec_cHdoc2VjXzVmMWMyZDNlNGI2YTc5ODA4Zjll')
+})
+
+test('the headers of Standard Webhooks are those of the service', verifies('standard-webhook.headers'), () => {
+  const { body, headers } = signed()
+  const signature = createHmac('sha256', secret)
+    .update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`)
+    .update(body)
+    .digest('base64')
+  expect(headers).toMatchObject({
+    'webhook-id': headers['svc-delivery'],
+    'webhook-timestamp': String(now.getTime() / 1000),
+    'webhook-signature': `v1,${signature}`,
+  })
+})
 
 describe('a signature', () => {
   // Computed with openssl: printf '<body>' | openssl dgst -sha256 -hmac pwhsec_test

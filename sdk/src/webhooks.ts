@@ -48,6 +48,9 @@ export function verifyWebhook(delivered: Delivered): Verified {
   return { ok: true, event }
 }
 
+/** The secret as libraries of Standard Webhooks take it: `whsec_` and the Base64 of the whole secret. */
+export const standardSecret = (secret: string) => `whsec_${Buffer.from(secret).toString('base64')}`
+
 const hmac = (bytes: Uint8Array, secret: string) => createHmac('sha256', secret).update(bytes).digest()
 
 /** Tries every secret, so that timing does not reveal which one matched. */
@@ -130,11 +133,19 @@ export const signedHeaders = (
   body: Uint8Array,
   type: string,
   { secret, now = new Date() }: { secret: string; now?: Date },
-): Record<string, string> => ({
-  'content-type': 'application/json; charset=utf-8',
-  'user-agent': 'Svc-Webhook/1',
-  'svc-delivery': `dlv_${randomUUID()}`,
-  'svc-event': type,
-  'svc-signature': hmac(body, secret).toString('hex'),
-  'svc-timestamp': String(now.getTime()),
-})
+): Record<string, string> => {
+  const id = `dlv_${randomUUID()}`
+  const seconds = Math.floor(now.getTime() / 1000)
+  const signed = Buffer.concat([Buffer.from(`${id}.${seconds}.`), body])
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'Svc-Webhook/1',
+    'svc-delivery': id,
+    'svc-event': type,
+    'svc-signature': hmac(body, secret).toString('hex'),
+    'svc-timestamp': String(now.getTime()),
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${hmac(signed, secret).toString('base64')}`,
+  }
+}

@@ -49,6 +49,8 @@ export function repeat(
 }
 
 export const plus = (time: Date, ms: number) => new Date(time.getTime() + ms)
+export const minutes = (count: number) => count * 60 * 1000
+export const hours = (count: number) => count * 60 * 60 * 1000
 export const days = (count: number) => count * 24 * 60 * 60 * 1000
 
 /** A timestamp sent by a caller, in the format of the API. */

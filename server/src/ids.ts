@@ -7,7 +7,7 @@ export type IdPrefix =
   | 'req' | 'aud' | 'inb'
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
-  | 'evt' | 'whk' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
+  | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act' | 'wrk'
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */

@@ -16,6 +16,7 @@ import { resealSecrets } from './delivery/endpoints.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
 import { demoLoginOf } from './demo/login.ts'
+import { ReplayRunner } from './events/replay-runner.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
@@ -131,17 +132,22 @@ async function startOn(
   }
 }
 
-/** Starts everything but the API: deliveries, agents, timers and housekeeping. Returns a function that stops it. */
+/** Starts everything but the API: deliveries, replays, agents, timers and housekeeping. Returns a function that stops it. */
 function startWorking(ctx: Context, waker: EndpointWaker, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
+  const replays = new ReplayRunner(ctx)
   const worker = new DeliveryWorker(ctx, waker, {
+    completed: (attempted) => {
+      if (attempted.some(({ claimed }) => claimed.kind === 'replay')) replays.wake()
+    },
     attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
   })
   worker.start()
+  replays.start()
   agents.start()
   return async () => {
-    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), agents.stop()])
+    await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop()])
   }
 }
 

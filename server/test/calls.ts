@@ -92,6 +92,7 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     all_teams: true,
     team_ids: [],
     resource_types: ['Issue'],
+    filters: { Issue: { status: ['todo'] } },
   },
   updateWebhook: {
     label: 'Chat',
@@ -99,22 +100,29 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
     all_teams: true,
     team_ids: [],
     resource_types: ['Issue'],
+    filters: { Issue: { status: ['todo'] } },
   },
   deleteWebhook: null,
-  rotateWebhookSecret: null,
-  testWebhook: null,
+  rotateWebhookSecret: { overlap_hours: 24 },
+  finishWebhookRotation: null,
+  testWebhook: { type: 'Issue', action: 'create' },
   enableWebhook: null,
   disableWebhook: null,
   redeliverToWebhook: null,
+  startWebhookReplay: { since: '2026-03-02T09:00:00Z', types: ['Issue'], which: 'failed', dry_run: true },
+  stopWebhookReplay: null,
   createAgentApp: manifest,
   replaceAgentApp: manifest,
   deleteAgentApp: null,
   rotateClientSecret: null,
-  rotateAppWebhookSecret: null,
-  testAppWebhook: null,
+  rotateAppWebhookSecret: { overlap_hours: 24 },
+  finishAppRotation: null,
+  testAppWebhook: { type: 'AgentSessionEvent', action: 'created' },
   enableAppWebhook: null,
   disableAppWebhook: null,
   redeliverToApp: null,
+  startAppReplay: { since: '2026-03-02T09:00:00Z', types: ['Issue'], which: 'failed', dry_run: true },
+  stopAppReplay: null,
   answerAttempt: { status: 200, body: 'ok' },
   answerAsApp: { status: 200, body: 'ok' },
   setAppBudget: {
@@ -186,6 +194,7 @@ export async function makeScene(app: TestApp) {
   })
   await owner.post(`/webhooks/${webhook.id}/test`)
   const { body: deliveries } = await owner.get(`/webhooks/${webhook.id}/deliveries`)
+  const { body: replay } = await owner.post(`/webhooks/${webhook.id}/replays`, { since: '2100-01-01T00:00:00Z' })
   const { body: registered } = await owner.post('/agent-apps', manifest)
   const robot = await app.installed(owner)
   const { body: session } = await robot.post('/agent-sessions', { issue_id: issue.id })
@@ -223,6 +232,7 @@ export async function makeScene(app: TestApp) {
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
+    replay_id: replay.id,
     delivery_id: deliveries.data[0].id,
     attempt_id: 'att_of_nobody',
     agent_id: personal.id,

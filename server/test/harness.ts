@@ -14,6 +14,7 @@ import { Keyring, newSecret, sha256 } from '../src/crypto.ts'
 import { Sql, sql } from '../src/db/sql.ts'
 import { EndpointWaker } from '../src/delivery/endpoint-waker.ts'
 import { DeliveryWorker } from '../src/delivery/worker.ts'
+import { advanceReplays } from '../src/events/replay.ts'
 import type { Member, Person } from '../src/http/caller.ts'
 import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
@@ -110,7 +111,13 @@ export class TestApp {
 
   /** Sends every delivery that is due by the test's clock, and waits for the results. */
   deliver() {
-    return waitedFor(this.#worker.recover().then(() => this.#worker.drain()))
+    return waitedFor(this.#deliver())
+  }
+
+  async #deliver() {
+    await this.#worker.recover()
+    do await this.#worker.drain()
+    while ((await advanceReplays(this.ctx.db, this.clock.now())) > 0)
   }
 
   /** Does all waiting work of the agents inside the service, with their own strategy or another. */

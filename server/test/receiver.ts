@@ -73,3 +73,9 @@ export class Receiver {
 /** Verifies the signature as a receiver does. */
 export const isSigned = ({ raw, headers }: Received, secret: string) =>
   headers['svc-signature'] === createHmac('sha256', secret).update(raw).digest('hex')
+
+/** The signature that Standard Webhooks prescribes, keyed with the bytes of the whole secret. */
+export const standardSignature = ({ headers, raw }: Pick<Received, 'headers' | 'raw'>, secret: string | Buffer) => {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${raw}`
+  return `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`
+}

@@ -238,3 +238,60 @@ test.describe('on a phone', () => {
     }
   })
 })
+
+test(
+  'filters events, sends an example, replays missed events and rotates the secret with an overlap',
+  verifies(
+    'filter.stored',
+    'standard-webhook.test-event',
+    'replay.missed',
+    'rotation.overlap',
+    'standard-webhook.whsec',
+  ),
+  async ({ page, company, receiver }) => {
+    const hook = await receiver()
+    const { api } = company.owner
+    const { id: webhook_id } = await webhookFor(company, hook.url)
+    await signedIn(page, company.owner)
+    await page.goto(`${settings}/${webhook_id}`)
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Filter issues' }).click()
+    await page.getByRole('option', { name: 'Status' }).click()
+    await page.getByRole('option', { name: 'In progress' }).click()
+    await page.keyboard.press('Escape')
+    await expect(page.getByRole('button', { name: 'Issue status: In progress' })).toBeVisible()
+    await checkAxe(page)
+    await page.getByRole('button', { name: 'Save webhook' }).click()
+    await expect(page.getByText('1 condition on Issue')).toBeVisible()
+    expect((await api.getWebhook({ webhook_id })).filters).toEqual({ Issue: { status: ['in_progress'] } })
+
+    await page.getByRole('button', { name: 'Send an example' }).click()
+    await page.getByRole('option', { name: 'Issue update' }).click()
+    await expect(page.getByText('Test delivered')).toBeVisible()
+    expect(hook.received.at(-1)?.body).toMatchObject({ type: 'Issue', action: 'update', test: true })
+
+    await page.getByLabel('Events').selectOption('Missed events')
+    await page.getByRole('button', { name: 'Count' }).click()
+    await expect(page.getByText(/events? match/)).toBeVisible()
+    await page.getByRole('button', { name: 'Start replay' }).click()
+    await expect(page.getByRole('list', { name: 'Replays' }).getByText('Done')).toBeVisible()
+
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await page.getByLabel('Old secret').selectOption('Works for 24 hours')
+    await page.getByLabel('Type Warehouse to confirm').fill('Warehouse')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    await expect(page.getByText('Next secret')).toBeVisible()
+    const { secret, next } = await api.getWebhookSecret({ webhook_id })
+    for (const one of [secret, next?.secret ?? '']) {
+      await expect(page.getByText(one)).toBeVisible()
+      await expect(page.getByText(`whsec_${Buffer.from(one).toString('base64')}`)).toBeVisible()
+    }
+    await checkAxe(page)
+    await page.setViewportSize(narrow)
+    expect(await scrolledSideways(page)).toEqual([])
+    await page.getByRole('button', { name: 'End overlap' }).click()
+    await expect(page.getByText('Next secret')).toHaveCount(0)
+    expect(await api.getWebhookSecret({ webhook_id })).toEqual({ secret: next?.secret })
+  },
+)

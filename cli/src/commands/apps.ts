@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { AgentApp } from '@baton/sdk'
+import { type AgentApp, standardSecret } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
 import { findNamedApp, findTeams, listApps, type NamedTeam, rotateSecret } from '../apps.ts'
 import { ask, isInteractive } from '../ask.ts'
@@ -80,7 +80,7 @@ async function register(call: Call) {
   const shown = await saveSecrets(call, settings)
   const { client_secret: _c, webhook_secret: _w, ...withoutSecrets } = registered
   call.terminal.result(
-    shown ? registered : withoutSecrets,
+    shown ? { ...registered, ...standardForm(secrets) } : withoutSecrets,
     [`Registered ${app.name} as ${app.id}.`, ...secretLines(shown, settings)].join('\n'),
   )
 }
@@ -94,8 +94,18 @@ async function saveSecrets(call: Call, settings: Record<string, string>): Promis
   return false
 }
 
-const secretLines = (shown: boolean, settings: Record<string, string>) =>
-  shown ? ['Shown only once:', ...Object.entries(settings).map(([name, value]) => `  ${name}=${value}`)] : []
+function secretLines(shown: boolean, settings: Record<string, string>): string[] {
+  if (!shown) return []
+  const { standard_webhook_secret: standard } = standardForm(settings)
+  return [
+    'Shown only once:',
+    ...Object.entries(settings).map(([name, value]) => `  ${name}=${value}`),
+    ...(standard ? ['The webhook secret for libraries of Standard Webhooks:', `  ${standard}`] : []),
+  ]
+}
+
+const standardForm = ({ WEBHOOK_SECRET: secret }: Record<string, string>) =>
+  secret ? { standard_webhook_secret: standardSecret(secret) } : {}
 
 async function show(call: Call) {
   const [named] = positionals(call.args, 'APP?')
@@ -126,7 +136,7 @@ async function rotate(call: Call) {
   const secret = await rotateSecret(account, id, which)
   const shown = await saveSecrets(call, { ...about, ...secret })
   call.terminal.result(
-    { app_id: id, rotated: which, ...(shown ? secret : {}) },
+    { app_id: id, rotated: which, ...(shown ? { ...secret, ...standardForm(secret) } : {}) },
     [`${name} has a new ${which} secret. The old one no longer works.`, ...secretLines(shown, secret)].join('\n'),
   )
 }

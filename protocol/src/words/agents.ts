@@ -245,7 +245,15 @@ export const agents = {
     ],
   },
   rotateClientSecret: { client_secret: ['The new client secret; shown once', 'svc_sk_5f1c2d3e4b6a79808f9e'] },
-  rotateAppWebhookSecret: { webhook_secret: ['The new secret; shown once', 'pwhsec_5f1c2d3e4b6a79808f9e'] },
+  rotateAppWebhookSecret: {
+    webhook_secret: ['The new secret; shown once', 'pwhsec_5f1c2d3e4b6a79808f9e'],
+    overlap_hours: ['How long the old secret keeps working beside the new one; without it, it stops at once', 24],
+  },
+  RotatedAppWebhookSecret: {
+    webhook_secret: ['The new secret; shown once', 'pwhsec_5f1c2d3e4b6a79808f9e'],
+    takes_over_at: 'When the new secret becomes the only one; only with an overlap',
+  },
+  finishAppRotation: { webhook_secret: ['The secret that is the only one now', 'pwhsec_5f1c2d3e4b6a79808f9e'] },
   AppSetup: {
     registered_at: 'When the app was registered',
     installed_at: 'When it was installed; null if it is not',

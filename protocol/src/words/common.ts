@@ -20,6 +20,7 @@ export const common: SectionWords = {
   attempt_id: ['The relayed attempt, from the event `attempt`', exampleId('att')],
   comment_id: ['The comment', exampleId('cmt')],
   cycle_id: ['The cycle', exampleId('cyc')],
+  replay_id: ['The replay', exampleId('rpl')],
   delivery_id: ['The delivery', exampleId('dlv')],
   entry_id: ['The inbox entry', exampleId('inb')],
   file: ['The file name of the package', 'sdk.tgz'],

@@ -1,4 +1,4 @@
-import type { AgentApp, Manifest } from '@baton/protocol'
+import type { AgentApp, Manifest, NewReplay, Rotation } from '@baton/protocol'
 import { changesBetween } from '../audit/changes.ts'
 import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
@@ -10,12 +10,14 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import {
   clearResourceTypes,
   type Endpoint,
+  finishRotation,
   insertEndpoint,
   newWebhookSecret,
   rotateSecret,
   setState,
   updateEndpoint,
 } from '../delivery/endpoints.ts'
+import { readReplay, startReplay, stopReplay } from '../events/replay.ts'
 import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -184,6 +186,7 @@ function endpointOf(manifest: Manifest, id: string, createdBy: string | null, no
     all_teams: false,
     team_ids: [],
     resource_types: webhook?.resource_types ?? [],
+    filters: null,
     state: webhook && webhook.enabled !== false ? 'enabled' : 'disabled',
     created_by: createdBy,
     created_at: now,
@@ -202,6 +205,7 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
     await uninstallApp(unit, id)
     await tx.run(sql`update agent_apps set deleted_at = ${now}, updated_at = ${now} where id = ${id}`)
     await tx.run(sql`delete from app_icons where app_id = ${id}`)
+    await stopReplay(tx, endpointId, now)
     await clearResourceTypes(tx, endpointId)
     await recordAudit(unit, { action: 'app.deleted', subjectId: id, details: { name } })
   })
@@ -215,10 +219,17 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
     return { client_secret: secret }
   })
 
-export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string) =>
+export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string, rotation: Rotation) =>
   withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
-    await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id })
-    return { webhook_secret: await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now) }
+    await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id, details: { ...rotation } })
+    const { secret, ...rest } = await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now, rotation)
+    return { webhook_secret: secret, ...rest }
+  })
+
+export const finishAppRotation = (ctx: Context, admitted: Member, id: string) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+    await recordAudit(unit, { action: 'app.webhook_rotation_finished', subjectId: id })
+    return { webhook_secret: await finishRotation(unit.tx, ctx.keys, endpointId, unit.now) }
   })
 
 export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
@@ -228,9 +239,28 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
       throw invalid({ 'webhook.url': 'must be set before the webhook is enabled' })
     if (app.webhook.state !== state) {
       await setState(tx, app.endpointId, state, now)
+      await stopReplay(tx, app.endpointId, now)
       await recordAudit(unit, { action: `app.webhook_${state}`, subjectId: id })
     }
     return readApp(tx, now, caller, id)
+  })
+
+export const startAppReplay = (ctx: Context, admitted: Member, id: string, wanted: NewReplay) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId, webhook }) => {
+    const started = await startReplay(unit, { id: endpointId, state: webhook.state }, wanted)
+    if ('id' in started) {
+      const details = { replay_id: started.id, matched: started.matched }
+      await recordAudit(unit, { action: 'app.replay_started', subjectId: id, details })
+    }
+    return started
+  })
+
+export const stopAppReplay = (ctx: Context, admitted: Member, id: string, replayId: string) =>
+  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+    await readReplay(unit.tx, endpointId, replayId)
+    if (await stopReplay(unit.tx, endpointId, unit.now, replayId)) {
+      await recordAudit(unit, { action: 'app.replay_stopped', subjectId: id, details: { replay_id: replayId } })
+    }
   })
 
 /** Runs `work` with the app locked, if the caller may manage it. */

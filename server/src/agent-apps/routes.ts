@@ -1,18 +1,22 @@
 import { api } from '@baton/protocol'
 import { readHealth } from '../delivery/track-record.ts'
 import { listDeliveries, readDelivery, redeliver } from '../events/deliveries.ts'
-import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
+import { listReplays, readReplay, started } from '../events/replay.ts'
+import { sendTest } from '../events/test-events.ts'
 import { Reply, route, uncached } from '../http/route.ts'
 import {
   deleteApp,
   findOwnApp,
+  finishAppRotation,
   listApps,
   readApp,
   registerApp,
   replaceApp,
   rotateAppWebhookSecret,
   rotateClientSecret,
+  startAppReplay,
+  stopAppReplay,
   switchAppWebhook,
 } from './apps.ts'
 import { readUsage, setBudget } from './budget.ts'
@@ -34,13 +38,16 @@ export const agentAppRoutes = [
   route(api.rotateClientSecret, async ({ ctx, caller, params }) =>
     uncached(await rotateClientSecret(ctx, caller, params.app_id)),
   ),
-  route(api.rotateAppWebhookSecret, async ({ ctx, caller, params }) =>
-    uncached(await rotateAppWebhookSecret(ctx, caller, params.app_id)),
+  route(api.rotateAppWebhookSecret, async ({ ctx, caller, params, body }) =>
+    uncached(await rotateAppWebhookSecret(ctx, caller, params.app_id, body)),
+  ),
+  route(api.finishAppRotation, async ({ ctx, caller, params }) =>
+    uncached(await finishAppRotation(ctx, caller, params.app_id)),
   ),
 
-  route(api.testAppWebhook, async ({ ctx, caller, params }) => {
+  route(api.testAppWebhook, async ({ ctx, caller, params, body }) => {
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
-    return ping(ctx, caller.workspaceId, endpointId, actorOf(caller))
+    return sendTest(ctx, caller.workspaceId, endpointId, actorOf(caller), body)
   }),
   route(api.enableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'enabled')),
   route(api.disableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'disabled')),
@@ -61,6 +68,19 @@ export const agentAppRoutes = [
     const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
     return redeliver(ctx, endpointId, params.delivery_id)
   }),
+
+  route(api.startAppReplay, async ({ ctx, caller, params, body }) =>
+    started(await startAppReplay(ctx, caller, params.app_id, body)),
+  ),
+  route(api.listAppReplays, async ({ ctx, caller, params, query }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return listReplays(ctx, endpointId, query)
+  }),
+  route(api.getAppReplay, async ({ ctx, caller, params }) => {
+    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
+    return readReplay(ctx.db, endpointId, params.replay_id)
+  }),
+  route(api.stopAppReplay, ({ ctx, caller, params }) => stopAppReplay(ctx, caller, params.app_id, params.replay_id)),
 
   route(api.listenToApp, ({ ctx, caller, params, query }) =>
     listen(ctx, caller, params.app_id, query.take_over ?? false),

@@ -19,6 +19,9 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'app.deleted': 'Agents',
   'app.client_secret_rotated': null,
   'app.webhook_secret_rotated': null,
+  'app.webhook_rotation_finished': null,
+  'app.replay_started': null,
+  'app.replay_stopped': null,
   'app.webhook_enabled': 'Agents',
   'app.webhook_disabled': 'Agents',
   'app.listening_started': 'Agents',
@@ -40,4 +43,7 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'webhook.failing': null,
   'webhook.secret_shown': null,
   'webhook.secret_rotated': null,
+  'webhook.rotation_finished': null,
+  'webhook.replay_started': null,
+  'webhook.replay_stopped': null,
 }

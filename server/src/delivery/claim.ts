@@ -11,6 +11,8 @@ const endpointsPerClaim = 16
 export const wokenPerClaim = 8
 /** Maximum number of deliveries in flight to one endpoint. Only its owner sends to it. */
 const slotsPerEndpoint = 8
+/** Replayed deliveries leave one free, so that a new event need not wait for one of them (replay.live-first). */
+const slotsForReplay = slotsPerEndpoint - 1
 /** For an endpoint whose attempts time out: enough to notice a recovery, too few to fill a worker with waiting requests. */
 const slotsWhileStruggling = 1
 /**
@@ -48,12 +50,14 @@ const isUnblocked = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted}))`
 /** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
-const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and ${isUnblocked}`
+const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and replay_id is null
+  and ${isUnblocked}`
 const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
+const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_at is null`
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
 
-const picked = sql`id, event_id, installation_id, type, status, attempts, scheduled, redeliveries, next_at, settled_at,
-  survives_revocation`
+const picked = sql`id, event_id, installation_id, type, origin, status, attempts, scheduled, redeliveries, next_at, settled_at,
+  survives_revocation, replay_id`
 
 /** Ids as an array. Hundreds of them are sent faster as one text than as an array of the driver. */
 const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
@@ -66,7 +70,8 @@ const isMine = (now: Date, owner: string) => sql`(owner = ${owner} or ${isFree(n
 
 /**
  * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
- * and first attempts before retries. Of a disabled endpoint only redeliveries are taken; the others are held.
+ * first attempts before retries, and these before replayed deliveries. Of a disabled endpoint only redeliveries are
+ * taken; the others are held.
  *
  * The worker becomes the owner of these endpoints, so the deliveries themselves are not written: it knows which it has
  * in flight, and no other worker sends to the endpoint. An endpoint with nothing to send and nothing in flight is
@@ -86,7 +91,8 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
       select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
       order by next_due_at limit ${dueTaken}
     ), held as (
-      select e.id, e.url, e.secret, e.state = 'enabled' as enabled, e.turn, e.struggling, e.wanted_by,
+      select e.id, e.url, e.secret, e.next_secret, e.takes_over_at, e.state = 'enabled' as enabled, e.turn, e.struggling,
+        e.outage_since is not null as has_outage, e.wanted_by,
         exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as has_listener
       from undurable, endpoints e
       where e.id = any(array(select id from due) || ${woken}::text[]) and e.deleted_at is null and ${available}
@@ -117,6 +123,11 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
           where endpoint_id = m.id and ${isRetry} and m.enabled and redeliver_at is null and next_at <= ${now}
             and id <> all(m.flying)
           order by next_at limit m.free)
+        union all
+        (select 'replay', ${picked} from deliveries
+          where endpoint_id = m.id and ${isReplayed} and m.enabled and id <> all(m.flying)
+          order by event_id limit greatest(0, least(m.free,
+            case when m.struggling then ${slotsWhileStruggling}::int else ${slotsForReplay} end - cardinality(m.flying))))
         limit m.free
       ) d
     ), next as (
@@ -141,10 +152,11 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
         next_due_at = case when n.wanted_by is not null then ${now}::timestamptz else n.due_at end
       from next n where e.id = n.id and not n.owned
     )
-    select m.id as "endpointId", m.url, m.secret, m.struggling, m.has_listener as "hasListener", m.free = 0 as full,
-      p.id, p.kind, p.type, v.body::text as envelope, ${appRecipient} as app,
+    select m.id as "endpointId", m.url, m.secret, m.next_secret as "nextSecret",
+      m.takes_over_at as "takesOverAt", m.struggling, m.has_outage as "hasOutage", m.has_listener as "hasListener", m.free = 0 as full,
+      p.id, p.kind, p.type, p.origin = 'test' or p.type = 'Ping' as "isTest", v.body::text as envelope, ${appRecipient} as app,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
-      p.next_at as "nextAt", p.settled_at as "settledAt"
+      p.next_at as "nextAt", p.settled_at as "settledAt", p.replay_id as "replayId"
     from mine m left join picked p on p.endpoint_id = m.id
     left join events v on v.id = p.event_id left join installations i on i.id = p.installation_id`)
   const found = rows.filter(isPicked)
@@ -222,7 +234,8 @@ export const wakeOverlooked = (db: Db, now: Date) =>
         exists (select from deliveries where endpoint_id = e.id and ${isRedelivery})
         or e.state = 'enabled' and (
           exists (select from deliveries where endpoint_id = e.id and ${isFirst})
-          or exists (select from deliveries where endpoint_id = e.id and ${isRetry} and next_at <= ${now})))`)
+          or exists (select from deliveries where endpoint_id = e.id and ${isRetry} and next_at <= ${now})
+          or exists (select from deliveries where endpoint_id = e.id and ${isReplayed})))`)
     tx.afterCommit(
       'due',
       overlooked.map(({ id }) => id),

@@ -6,6 +6,8 @@ import { notifyManagers } from '../inbox/notify.ts'
 import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
 import { disableFailing } from './health.ts'
+import { trackOutages } from './outage.ts'
+import { noteReplayed } from './replayed.ts'
 import { afterAttempt } from './schedule.ts'
 import type { Attempted } from './stages.ts'
 import { countAttempts } from './track-record.ts'
@@ -29,8 +31,9 @@ export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: re
           await disableAndNotify(tx, mayBeFailing, now)
           return written
         })
-  // Best effort: the next attempt sets it again.
+  // Best effort: the next attempt sets both again.
   await updateStruggling(db, attempted).catch(() => {})
+  await trackOutages(db, attempted, now).catch(() => {})
   return new Set(pending.map(({ endpoint_id }) => endpoint_id))
 }
 
@@ -59,6 +62,9 @@ function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, r
     reason: outcome.ok ? null : outcome.reason,
     response_excerpt: outcome.status === null ? null : excerpt(outcome.body),
     signature: prepared.signature,
+    standard_signature: prepared.standardSignature,
+    replay_id: claimed.replayId,
+    ended_at: endedAt,
   }
 }
 
@@ -83,24 +89,28 @@ const write = (db: Queryable, results: object[]) =>
       select * from json_to_recordset(${JSON.stringify(results)}::json) as d (
         endpoint_id text, id text, kind text, status_before text, redeliveries int, number int, scheduled int, status text, next_at timestamptz,
         settled_at timestamptz, relayed boolean, by_listener boolean, failure json, started_at timestamptz,
-        duration_ms int, http_status int, reason text, response_excerpt text, signature text)
+        duration_ms int, http_status int, reason text, response_excerpt text, signature text,
+        standard_signature text, replay_id text, ended_at timestamptz)
     ), kept as (
       update deliveries d set attempts = done.number, scheduled = done.scheduled, status = done.status,
         next_at = done.next_at, settled_at = done.settled_at, relayed = coalesce(done.relayed, d.relayed),
         -- A request that came while a redelivery was in flight asks for one more.
-        redeliver_at = case when done.kind = 'scheduled' or d.redeliveries > done.redeliveries then d.redeliver_at end
+        redeliver_at = case when done.kind <> 'redelivery' or d.redeliveries > done.redeliveries then d.redeliver_at end,
+        replay_id = case when done.kind <> 'replay' then d.replay_id end
       from done where d.endpoint_id = done.endpoint_id and d.id = done.id and d.attempts = done.number - 1
         and d.status = done.status_before and d.claim_id is null
-      returning d.endpoint_id, d.id, d.workspace_id, d.type, d.attempts, d.status, d.redeliver_at, d.may_block
+      returning d.endpoint_id, d.id, d.workspace_id, d.type, d.origin, d.attempts, d.status, d.redeliver_at, d.may_block,
+        done.kind
     ), logged as (
       insert into attempts
-        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature,
+          standard_signature)
       select k.id, d.number, k.workspace_id, d.started_at, d.duration_ms, d.http_status, d.reason, d.response_excerpt,
-        d.signature
+        d.signature, d.standard_signature
       from kept k join done d on d.id = k.id
-    ), counted as (${countAttempts})
+    ), counted as (${countAttempts}), replayed as (${noteReplayed})
     select endpoint_id from kept
-    where status = 'pending' or redeliver_at is not null or (may_block and attempts = 1)`)
+    where status = 'pending' or redeliver_at is not null or (may_block and attempts = 1) or kind = 'replay'`)
 
 const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)

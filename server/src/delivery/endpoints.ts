@@ -1,9 +1,10 @@
-import type { EndpointState, ResourceType } from '@baton/protocol'
+import type { EndpointState, ResourceType, Rotation, WebhookFilters } from '@baton/protocol'
+import { hours, plus } from '../clock.ts'
 import type { Keyring } from '../crypto.ts'
 import { newSecret } from '../crypto.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
-import { found } from '../http/errors.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import { ApiError, found } from '../http/errors.ts'
 import { canceled } from './stages.ts'
 
 /** Where events are delivered to. Lock its row before enabling, disabling, changing or deleting it. */
@@ -14,6 +15,7 @@ export interface Endpoint {
   all_teams: boolean
   team_ids: string[]
   resource_types: ResourceType[]
+  filters: WebhookFilters | null
   state: EndpointState
   created_by: string | null
   created_at: string
@@ -21,7 +23,9 @@ export interface Endpoint {
 }
 
 export const endpointColumns = sql`
-  id, label, url, all_teams, team_ids, resource_types, state, created_by, created_at, updated_at`
+  id, label, url, all_teams, team_ids, resource_types, filters, state, created_by, created_at, updated_at`
+
+const json = (filters: WebhookFilters | null) => sql`${filters && JSON.stringify(filters)}::jsonb`
 
 /** Excludes the endpoints of agent apps, which are found through their app. */
 export const isWebhookOf = (workspaceId: string) =>
@@ -47,10 +51,10 @@ export const insertEndpoint = (
 ) =>
   tx.run(sql`
     insert into endpoints (id, workspace_id, app_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
-      created_by, created_at, updated_at)
+      filters, created_by, created_at, updated_at)
     values (${endpoint.id}, ${workspaceId}, ${appId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
       ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
-      ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
+      ${json(endpoint.filters)}, ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
 
 /** The endpoints of webhooks that chose the team, locked in order; `only` if they chose no other. */
 export const endpointsOfTeam = (tx: Tx, workspaceId: string, teamId: string) =>
@@ -63,10 +67,13 @@ export const removeTeamFromEndpoints = (tx: Tx, ids: readonly string[], teamId: 
   tx.run(sql`
     update endpoints set team_ids = array_remove(team_ids, ${teamId}), updated_at = ${now} where id = any(${ids})`)
 
-export const updateEndpoint = (tx: Tx, { id, label, url, all_teams, team_ids, resource_types, updated_at }: Endpoint) =>
+export const updateEndpoint = (
+  tx: Tx,
+  { id, label, url, all_teams, team_ids, resource_types, filters, updated_at }: Endpoint,
+) =>
   tx.run(sql`
     update endpoints set label = ${label}, url = ${url}, all_teams = ${all_teams}, team_ids = ${team_ids},
-      resource_types = ${resource_types}, updated_at = ${updated_at}
+      resource_types = ${resource_types}, filters = ${json(filters)}, updated_at = ${updated_at}
     where id = ${id}`)
 
 /** From now on the endpoint receives only events recorded for it directly. */
@@ -100,26 +107,91 @@ export const cancelPending = (tx: Tx, id: string, now: Date) =>
 
 export const newWebhookSecret = () => newSecret('pwhsec_')
 
-export async function readSecret(tx: Queryable, keys: Keyring, id: string): Promise<string> {
-  const { secret } = found(await tx.row<{ secret: string }>(sql`select secret from endpoints where id = ${id}`))
+/** As stored. During the overlap of a rotation there are two. */
+export interface SealedSecrets {
+  secret: string
+  nextSecret: string | null
+  takesOverAt: string | null
+}
+
+const secretColumns = sql`secret, next_secret as "nextSecret", takes_over_at as "takesOverAt"`
+
+/** The secrets that sign at a time: the next one takes over then, whether or not a sweep has stored it (rotation.overlap). */
+export const secretsAt = (now: Date, { secret, nextSecret, takesOverAt }: SealedSecrets) =>
+  nextSecret === null || takesOverAt === null
+    ? { secret, nextSecret: null, takesOverAt: null }
+    : new Date(takesOverAt) > now
+      ? { secret, nextSecret, takesOverAt }
+      : { secret: nextSecret, nextSecret: null, takesOverAt: null }
+
+export function openSecrets(keys: Keyring, id: string, now: Date, sealed: SealedSecrets): SealedSecrets {
+  const { secret, nextSecret, takesOverAt } = secretsAt(now, sealed)
+  return { secret: keys.open(secret, id), nextSecret: nextSecret && keys.open(nextSecret, id), takesOverAt }
+}
+
+export async function readSecrets(tx: Queryable, keys: Keyring, id: string, now: Date) {
+  return openSecrets(keys, id, now, await sealedSecrets(tx, id, now))
+}
+
+/**
+ * Replaces the secret at once, or after an overlap in which both sign. Lock the endpoint's row before. Returns the new
+ * secret, and when it takes over if there is an overlap.
+ */
+export async function rotateSecret(
+  tx: Tx,
+  keys: Keyring,
+  id: string,
+  now: Date,
+  { overlap_hours: overlapHours }: Rotation,
+): Promise<{ secret: string; takes_over_at?: string }> {
+  const secret = newWebhookSecret()
+  const sealed = keys.seal(secret, id)
+  if (overlapHours === undefined) {
+    await storeSecrets(tx, id, now, { secret: sealed, nextSecret: null, takesOverAt: null })
+    return { secret }
+  }
+  const before = await sealedSecrets(tx, id, now)
+  if (before.nextSecret !== null) throw new ApiError('ROTATION_UNDER_WAY', { takes_over_at: before.takesOverAt })
+  const takesOverAt = plus(now, hours(overlapHours)).toISOString()
+  await storeSecrets(tx, id, now, { secret: before.secret, nextSecret: sealed, takesOverAt })
+  return { secret, takes_over_at: takesOverAt }
+}
+
+/** Ends the overlap: the next secret becomes the only one, and is returned. Lock the endpoint's row before. */
+export async function finishRotation(tx: Tx, keys: Keyring, id: string, now: Date): Promise<string> {
+  const { nextSecret } = await sealedSecrets(tx, id, now)
+  const secret = found(nextSecret ?? undefined)
+  await storeSecrets(tx, id, now, { secret, nextSecret: null, takesOverAt: null })
   return keys.open(secret, id)
 }
 
-export async function rotateSecret(tx: Tx, keys: Keyring, id: string, now: Date): Promise<string> {
-  const secret = newWebhookSecret()
-  await tx.run(sql`update endpoints set secret = ${keys.seal(secret, id)}, updated_at = ${now} where id = ${id}`)
-  return secret
-}
+const sealedSecrets = async (tx: Queryable, id: string, now: Date) =>
+  secretsAt(now, found(await tx.row<SealedSecrets>(sql`select ${secretColumns} from endpoints where id = ${id}`)))
+
+const storeSecrets = (tx: Tx, id: string, now: Date, { secret, nextSecret, takesOverAt }: SealedSecrets) =>
+  tx.run(sql`
+    update endpoints set secret = ${secret}, next_secret = ${nextSecret}, takes_over_at = ${takesOverAt},
+      updated_at = ${now}
+    where id = ${id}`)
+
+/** Stores the secrets that have taken over, so that the old ones are not kept. Nothing depends on it. */
+export const storeTakenOver = (db: Db, now: Date) =>
+  db.run(sql`
+    update endpoints set secret = next_secret, next_secret = null, takes_over_at = null where takes_over_at <= ${now}`)
 
 /** Seals secrets again with the current key, so that the previous key can be removed after one start. */
 export async function resealSecrets(db: Db, keys: Keyring) {
+  const isOld = (column: Sql) => sql`${column} not like ${`${keys.currentPrefix}%`}`
   for (let after = ''; ; ) {
-    const rows = await db.rows<{ id: string; secret: string }>(sql`
-      select id, secret from endpoints where id > ${after} and secret not like ${`${keys.currentPrefix}%`}
+    const rows = await db.rows<{ id: string; secret: string; next: string | null }>(sql`
+      select id, secret, next_secret as next from endpoints
+      where id > ${after} and (${isOld(sql`secret`)} or ${isOld(sql`next_secret`)})
       order by id limit 500`)
-    for (const { id, secret } of rows) {
-      const sealed = keys.seal(keys.open(secret, id), id)
-      await db.run(sql`update endpoints set secret = ${sealed} where id = ${id} and secret = ${secret}`)
+    for (const { id, secret, next } of rows) {
+      const sealed = (old: string) => keys.seal(keys.open(old, id), id)
+      await db.run(sql`
+        update endpoints set secret = ${sealed(secret)}, next_secret = ${next && sealed(next)}
+        where id = ${id} and secret = ${secret} and next_secret is not distinct from ${next}::text`)
     }
     const last = rows.at(-1)
     if (!last) return

@@ -12,11 +12,12 @@ export const isFailing = (recent: { succeeded: boolean; failed: number }) =>
 
 /**
  * Disables those of the locked endpoints that are failing. Only deliveries since the endpoint was enabled count
- * (webhook.enable). Test pings and relayed deliveries do not (listen.not-counted).
+ * (webhook.enable). Tests, relayed deliveries and those that a replay created do not (listen.not-counted,
+ * replay.one-attempt).
  */
 export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
   const isRecent = sql`d.settled_at > ${plus(now, -windowMs)} and d.settled_at >= e.state_since and ${isNotTest}
-    and not d.relayed`
+    and d.origin = 'event' and not d.relayed`
   const health = await tx.rows<{
     id: string
     workspaceId: string

@@ -5,6 +5,18 @@ import type { AppRecipient, Prepared } from './stages.ts'
 const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
 
 /**
+ * A signature of Standard Webhooks: `v1,` and the Base64 HMAC-SHA256 of id, time and body, keyed with the bytes of the
+ * whole secret (standard-webhook.headers).
+ */
+const signStandard = (id: string, at: Date, body: Buffer, secret: string) =>
+  `v1,${createHmac('sha256', secret)
+    .update(`${id}.${secondsOf(at)}.`)
+    .update(body)
+    .digest('base64')}`
+
+const secondsOf = (at: Date) => Math.floor(at.getTime() / 1000)
+
+/**
  * Adds the fields of the endpoint and the attempt to the recorded envelope. For an app it also adds the event's id to
  * `data`, unless the envelope has one (event.app-data-event-id).
  */
@@ -19,13 +31,26 @@ export function bodyOf(envelope: string, endpointId: string, at: Date, app: AppR
   return `${identified},${added},"installation_id":"${app.installationId}","app_user_id":"${app.appUserId}"}`
 }
 
-export const headersOf = (deliveryId: string, type: string, signature: string, at: Date): Record<string, string> => ({
+/** Attempts of the version before this one have no standard signature. */
+export const headersOf = (
+  deliveryId: string,
+  type: string,
+  { signature, standardSignature }: { signature: string; standardSignature: string | null },
+  at: Date,
+): Record<string, string> => ({
   'content-type': 'application/json; charset=utf-8',
   'user-agent': 'Svc-Webhook/1',
   'svc-delivery': deliveryId,
   'svc-event': type,
   'svc-signature': signature,
   'svc-timestamp': String(at.getTime()),
+  ...(standardSignature === null
+    ? {}
+    : {
+        'webhook-id': deliveryId,
+        'webhook-timestamp': String(secondsOf(at)),
+        'webhook-signature': standardSignature,
+      }),
 })
 
 interface Message {
@@ -36,12 +61,18 @@ interface Message {
   app?: AppRecipient | null
 }
 
+/** With `nextSecret`, during the overlap of a rotation, the standard signature is made with both (rotation.both-signatures). */
 export function prepare(
   { id, endpointId, type, envelope, app = null }: Message,
   secret: string,
   startedAt: Date,
+  nextSecret: string | null = null,
 ): Prepared {
   const body = Buffer.from(bodyOf(envelope, endpointId, startedAt, app))
-  const signature = sign(body, secret)
-  return { startedAt, body, signature, headers: headersOf(id, type, signature, startedAt) }
+  const secrets = nextSecret === null ? [secret] : [secret, nextSecret]
+  const signatures = {
+    signature: sign(body, secret),
+    standardSignature: secrets.map((one) => signStandard(id, startedAt, body, one)).join(' '),
+  }
+  return { startedAt, body, ...signatures, headers: headersOf(id, type, signatures, startedAt) }
 }

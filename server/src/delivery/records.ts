@@ -71,14 +71,16 @@ const deliveriesOfSession = (sessionId: string, endpointId: string) => sql`
   (select delivery_id(v.id, ${endpointId}) as delivery_id from events v where v.agent_session_id = ${sessionId}) v
   join deliveries d on d.id = v.delivery_id`
 
-type AttemptRow = Attempt & { delivery_id: string; signature: string }
+type AttemptRow = Attempt & { delivery_id: string; signature: string; standardSignature: string | null }
 
 const readAttempts = (db: Queryable, deliveryIds: string[]) =>
   db.rows<AttemptRow>(sql`
-    select delivery_id, number, started_at, duration_ms, http_status, reason, response_excerpt, signature
+    select delivery_id, number, started_at, duration_ms, http_status, reason, response_excerpt, signature,
+      standard_signature as "standardSignature"
     from attempts where delivery_id = any(${deliveryIds}) order by delivery_id, number`)
 
-const withoutKeys = ({ delivery_id: _, signature: __, ...attempt }: AttemptRow): Attempt => attempt
+const withoutKeys = ({ delivery_id: _, signature: __, standardSignature: ___, ...attempt }: AttemptRow): Attempt =>
+  attempt
 
 async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
   const attempts = new Map<string, Attempt[]>(rows.map(({ id }) => [id, []]))
@@ -106,7 +108,7 @@ export async function readDelivery(
     ...row,
     attempts: attempts.map(withoutKeys),
     request: sentAt
-      ? { headers: headersOf(id, row.type, last.signature, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
+      ? { headers: headersOf(id, row.type, last, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
       : null,
   }
 }

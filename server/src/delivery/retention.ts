@@ -2,6 +2,7 @@ import { limits } from '@baton/protocol'
 import { days, plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { storeTakenOver } from './endpoints.ts'
 import { canceled } from './stages.ts'
 
 const canceledPerBatch = 5000
@@ -9,6 +10,7 @@ const canceledPerBatch = 5000
 /** Cancels deliveries held for 30 days (delivery.held-expire). Deletes endpoints and days that are no longer needed. */
 export async function sweepDeliveries(db: Db, now: Date) {
   const before = plus(now, -days(limits.deliveryDays))
+  await storeTakenOver(db, now)
   while ((await cancelHeld(db, before, now)) === canceledPerBatch) {}
   await db.run(sql`
     with deleted as (

@@ -8,7 +8,7 @@ export interface DeliveryState {
 }
 
 interface FinishedAttempt {
-  kind: 'scheduled' | 'redelivery'
+  kind: 'scheduled' | 'redelivery' | 'replay'
   ok: boolean
   endedAt: Date
   /** Number of scheduled attempts so far, including this one if it was scheduled. */
@@ -17,7 +17,8 @@ interface FinishedAttempt {
 
 /**
  * The state of a delivery after an attempt. Scheduled attempts are separated by the retry delays; after the last one it
- * has failed (delivery.retry-schedule). A failed redelivery changes nothing (delivery.redeliver-rules).
+ * has failed (delivery.retry-schedule). A failed redelivery changes nothing (delivery.redeliver-rules), nor does a failed
+ * replay, except that a delivery it created has failed with its only attempt (replay.one-attempt).
  */
 export function afterAttempt(
   before: DeliveryState,
@@ -27,6 +28,8 @@ export function afterAttempt(
   const endedAt = attempt.endedAt.toISOString()
   if (attempt.ok) return { status: 'succeeded', nextAt: null, settledAt: endedAt }
   if (attempt.kind === 'redelivery') return before
+  if (attempt.kind === 'replay')
+    return before.status === 'pending' ? { status: 'failed', nextAt: null, settledAt: endedAt } : before
   const delayMs = retryDelaysMs[attempt.scheduled - 1]
   if (delayMs === undefined) return { status: 'failed', nextAt: null, settledAt: endedAt }
   return { status: 'pending', nextAt: plus(attempt.endedAt, delayMs).toISOString(), settledAt: null }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { excerpt } from './complete.ts'
+import { openSecrets, type SealedSecrets } from './endpoints.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
 
@@ -17,9 +18,10 @@ interface TestMessage {
 }
 
 /** Sends a test once, in any state of the endpoint (webhook.test-once). Returns the result, and a function to save it. */
-export async function sendNow(ctx: Context, message: TestMessage, url: string, secret: string) {
+export async function sendNow(ctx: Context, message: TestMessage, url: string, sealed: SealedSecrets) {
   const startedAt = ctx.clock.now()
-  const prepared = prepare(message, secret, startedAt)
+  const { secret, nextSecret } = openSecrets(ctx.keys, message.endpointId, startedAt, sealed)
+  const prepared = prepare(message, secret, startedAt, nextSecret)
   const { outcome } = await send(ctx, { ...message, url, hasListener: true }, prepared)
   const result: PingResult = {
     ok: outcome.ok,
@@ -31,14 +33,17 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
   const save = async (tx: Tx) => {
     await tx.run(sql`
       insert into deliveries
-        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at)
+        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at,
+          origin)
       values (${id}, ${workspaceId}, ${endpointId}, ${eventId}, ${type}, ${action},
-        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()})`)
+        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()}, 'test')`)
     await tx.run(sql`
       insert into attempts
-        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)
+        (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature,
+          standard_signature)
       values (${id}, 1, ${workspaceId}, ${startedAt}, ${result.duration_ms}, ${result.status}, ${result.reason},
-        ${outcome.status === null ? null : excerpt(outcome.body)}, ${prepared.signature})`)
+        ${outcome.status === null ? null : excerpt(outcome.body)}, ${prepared.signature},
+        ${prepared.standardSignature})`)
   }
   return { result, save }
 }

@@ -20,13 +20,19 @@ export const appRecipient = sql`case when i.id is not null then jsonb_build_obje
 /** A delivery that this worker alone may send, because it owns the endpoint until the lease ends. */
 export interface Claimed {
   id: string
-  kind: 'scheduled' | 'redelivery'
+  /** `replay`: once more for a replay. */
+  kind: 'scheduled' | 'redelivery' | 'replay'
   leaseUntil: Date
   endpointId: string
   url: string
-  /** Sealed. */
+  /** Sealed, like the next one. */
   secret: string
+  nextSecret: string | null
+  takesOverAt: string | null
   struggling: boolean
+  /** The attempt before it failed. */
+  hasOutage: boolean
+  isTest: boolean
   /** A listener receives attempts in place of the URL (listen.attempts-go-to-listener). */
   hasListener: boolean
   type: string
@@ -42,14 +48,16 @@ export interface Claimed {
   redeliveries: number
   nextAt: string | null
   settledAt: string | null
+  replayId: string | null
 }
 
-/** The bytes to send, and their signature. */
+/** The bytes to send, and their signatures. */
 export interface Prepared {
   startedAt: Date
   headers: Record<string, string>
   body: Buffer
   signature: string
+  standardSignature: string
 }
 
 export interface Attempted {
@@ -72,12 +80,13 @@ export interface WorkerObserver {
 /** Delivery `b` has not been sent to its receiver yet. */
 export const isUnattempted = sql`b.status = 'pending' and b.attempts = 0`
 
-/** Test deliveries do not count for health (webhook.auto-disable-ignores-pings). As in the index deliveries_health. */
-export const isNotTest = sql`type <> 'Ping'`
+/** Test deliveries do not count for health (webhook.auto-disable-ignores-pings). The index deliveries_health excludes pings. */
+export const isNotTest = sql`type <> 'Ping' and origin <> 'test'`
 
 /** Assignments that release a claim of the version before. */
 export const unclaimed = sql`claim_id = null, claim_kind = null, lease_until = null`
 
 /** Assignments that cancel a delivery, even one that is being sent now. */
 export const canceled = (now: Date) =>
-  sql`status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}, ${unclaimed}`
+  sql`status = 'canceled', next_at = null, redeliver_at = null, settled_at = ${now}, replay_id = null,
+    ${unclaimed}`

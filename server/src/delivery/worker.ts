@@ -16,6 +16,7 @@ import {
 } from './claim.ts'
 import { CompletionQueue } from './completion-queue.ts'
 import { channel, type EndpointWaker } from './endpoint-waker.ts'
+import { secretsAt } from './endpoints.ts'
 import { InFlight } from './in-flight.ts'
 import { prepare } from './message.ts'
 import { DeadOwners, giveUpEndpoints, ownerName, renameOwner } from './ownership.ts'
@@ -267,7 +268,9 @@ export class DeliveryWorker {
       const startedAt = clock.now()
       if (claimed.leaseUntil.getTime() - startedAt.getTime() < leaseNeededMs)
         throw new Error('the lease is about to expire')
-      const prepared = prepare(claimed, this.#secretOf(claimed), startedAt)
+      const { secret, nextSecret } = secretsAt(startedAt, claimed)
+      const open = (sealed: string) => this.#open(sealed, claimed.endpointId)
+      const prepared = prepare(claimed, open(secret), startedAt, nextSecret && open(nextSecret))
       const sent = await send(this.#ctx, claimed, prepared)
       return { claimed, prepared, ...sent, endedAt: clock.now() }
     } catch (error) {
@@ -276,7 +279,7 @@ export class DeliveryWorker {
     }
   }
 
-  #secretOf({ secret: sealed, endpointId }: Claimed): string {
+  #open(sealed: string, endpointId: string): string {
     const known = this.#secrets.get(sealed)
     if (known) return known
     if (this.#secrets.size >= maxSecretsKept) this.#secrets.clear()

@@ -2,7 +2,10 @@ import { expect } from 'vitest'
 import { accepted } from '../../test/calls.ts'
 import { type TestApp, test } from '../../test/harness.ts'
 import type { Receiver } from '../../test/receiver.ts'
-import { eventExamples, stopExample } from './events-page.ts'
+import { eventExamples, stopExample } from '../events/examples.ts'
+import { sampleUrl } from './samples.ts'
+
+const examples = eventExamples(sampleUrl)
 
 type Json = { [key: string]: unknown }
 
@@ -66,10 +69,10 @@ const without = ({ updated_from: _, ...rest }: Json) => rest
 test('the examples of events have exactly the fields of real events', async ({ app, receiver }) => {
   const events = await realEvents(app, receiver)
   const kinds = (all: Json[]) => [...new Set(all.map(({ type, action }) => `${type} ${action}`))].sort()
-  expect(kinds(events)).toEqual(kinds(eventExamples.map(({ body }) => body)))
+  expect(kinds(events)).toEqual(kinds(examples.map(({ body }) => body)))
 
   const signalOf = ({ data }: Json) => (data as { agent_activity?: { signal?: unknown } }).agent_activity?.signal
-  for (const example of [...eventExamples.map(({ body }) => body), stopExample]) {
+  for (const example of [...examples.map(({ body }) => body), stopExample(sampleUrl)]) {
     const real = events.find(
       (event) =>
         event.type === example.type && event.action === example.action && signalOf(event) === signalOf(example),

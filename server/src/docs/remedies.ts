@@ -49,11 +49,16 @@ export const remedies: Record<ErrorCode, string> = {
   PERSONAL_AGENT_LIMIT_REACHED:
     'Delete one (`DELETE /agents/personal/{agent_id}`), or change the instructions of an existing one.',
   REDELIVERY_LIMIT_REACHED: 'Read the payload from the delivery record, or read the item through the API.',
+  REPLAY_UNDER_WAY:
+    'A webhook has one replay at a time. `GET …/replays` shows its progress; `DELETE …/replays/{replay_id}` stops it.',
+  ROTATION_UNDER_WAY:
+    'Call the `finish` route of the secret to end the overlap, wait until `details.takes_over_at`, or rotate without `overlap_hours`, which replaces both secrets at once.',
   SESSION_ENDED:
     'Stop working on it; this session is closed. If the work is still needed, a person has to delegate the issue again.',
   VIEW_LIMIT_REACHED:
     'Delete one (`DELETE /views/{view_id}`), or change an existing one. Views shared by others do not count.',
   WEBHOOK_LIMIT_REACHED: 'Delete one, or ask the operator of the instance to raise `BATON_WEBHOOK_LIMIT`.',
+  WEBHOOK_NOT_ENABLED: 'Enable it (`POST …/enable`), then start the replay.',
   WORKSPACE_LIMIT_REACHED:
     'Use a workspace that you have. Workspaces that you joined by invitation do not count, so another member can create it and invite you.',
 
@@ -65,6 +70,8 @@ export const remedies: Record<ErrorCode, string> = {
     '`GET /users/select?issue_id=…` lists who is available for an issue. The installation must cover the team, the app needs `app:assignable`, and its webhook must be enabled. A personal agent accepts work only from its owner.',
   DELEGATION_REQUIRES_ASSIGNEE: "Send `assignee_id` with the delegation: a member of the issue's team.",
   PROMPT_IS_HUMAN_ONLY: 'Post a `thought`, `action`, `elicitation`, `response` or `error`.',
+  REPLAY_TOO_LARGE:
+    'Send a later `since`, an `until`, or fewer `types`, and replay the rest afterwards. `dry_run` counts without sending.',
   VALIDATION_ERROR:
     'Fix every field in `details`, which is keyed by dotted path. Nothing was stored. Unknown fields and query parameters are refused as well.',
   RATE_LIMIT_EXCEEDED:

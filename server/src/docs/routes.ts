@@ -1,5 +1,6 @@
-import { api, limits } from '@baton/protocol'
+import { api, eventSchemas, limits } from '@baton/protocol'
 import type { Config } from '../config.ts'
+import { eventExamples } from '../events/examples.ts'
 import { found } from '../http/errors.ts'
 import { Reply, route } from '../http/route.ts'
 import type { Page, PageRequest } from '../http/web-page.ts'
@@ -31,6 +32,16 @@ function queryOf({ q = '' }: { q?: unknown }): string {
 }
 
 export const docsRoutes = [
+  route(api.listEventTypes, ({ ctx }) => {
+    const examples = eventExamples(ctx.config.rootUrl)
+    return {
+      data: eventSchemas.map(({ type, action, schema }) => {
+        const { body } = found(examples.find((example) => example.type === type && example.action === action))
+        return { type, action, schema: schema as unknown as Record<string, unknown>, example: body }
+      }),
+    }
+  }),
+
   route(api.getDocs, async ({ ctx }) => typed('text/html', withAddress((await library()).index, ctx.config))),
 
   route(api.getDocsStyle, async () => typed('text/css', (await library()).style)),

@@ -100,6 +100,25 @@ class Company {
       case 'getAppDelivery':
       case 'redeliverToApp':
         return { values: { dlv: this.#deliveryId } }
+      case 'finishWebhookRotation':
+        await owner.post(`/webhooks/${ids.webhook_id}/secret`, { overlap_hours: 1 })
+        return {}
+      case 'finishAppRotation':
+        await owner.post(`/agent-apps/${this.#registered.app.id}/webhook-secret`, { overlap_hours: 1 })
+        return {}
+      case 'startWebhookReplay':
+        await owner.post(`/webhooks/${ids.webhook_id}/enable`)
+        return {}
+      case 'startAppReplay':
+        await owner.post(`/agent-apps/${this.#registered.app.id}/webhook/enable`)
+        return {}
+      case 'getAppReplay':
+      case 'stopAppReplay': {
+        const path = `/agent-apps/${this.#registered.app.id}`
+        await owner.post(`${path}/webhook/enable`)
+        const { body } = await owner.post(`${path}/replays`, { since: '2100-01-01T00:00:00Z' })
+        return { values: { rpl: body.id } }
+      }
       case 'getConsentRequest':
       case 'approveConsent':
       case 'denyConsent':

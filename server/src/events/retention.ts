@@ -3,6 +3,7 @@ import { days, plus } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { deleteSettled } from '../delivery/retention.ts'
+import { sweepReplays } from './replay.ts'
 
 const eventsPerBatch = 1000
 
@@ -16,6 +17,7 @@ export async function sweepEvents(db: Db, now: Date) {
   do {
     after = await sweepBatch(db, before, after)
   } while (after)
+  await sweepReplays(db, before)
 }
 
 type Position = { at: string; id: string }

@@ -48,7 +48,8 @@ export class Door {
   }
 
   async invoke(operation: Operation, caller: Caller, input: Input): Promise<Answer> {
-    const { params, query, body } = input
+    const { params, query } = input
+    const body = input.body === undefined && operation.bodyOptional ? {} : input.body
     const mounted = this.#mounted.get(operation)
     if (!mounted) throw new Error(`not mounted: ${operation.route.method} ${operation.route.path}`)
     admit(operation.route, caller)
@@ -60,7 +61,7 @@ export class Door {
     }
     if (caller.kind === 'app') refuseForApps(operation, body)
     mounted.checkBody(body === undefined ? {} : body)
-    const call = { ctx: this.#ctx, caller, ...input } as never
+    const call = { ctx: this.#ctx, caller, ...input, body } as never
     const result = await mounted.handler(call)
     const { body: answer, headers, status } = result instanceof Reply ? result : new Reply(result, {})
     return { status: status ?? successStatus(operation), headers, body: answer }

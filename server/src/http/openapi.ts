@@ -84,7 +84,12 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
       })),
     ],
     ...(body
-      ? { requestBody: { required: true, content: content(named(body, schemas), mediaTypeOf(operation)) } }
+      ? {
+          requestBody: {
+            required: !operation.bodyOptional,
+            content: content(named(body, schemas), mediaTypeOf(operation)),
+          },
+        }
       : {}),
     responses: { ...answers(operation, schemas), ...refusals(operation, schemas) },
   }

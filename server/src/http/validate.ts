@@ -72,7 +72,10 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
   const fields = new Map<string, string>()
   if (!validate(value)) {
     for (const error of validate.errors ?? []) {
-      for (const path of fieldsOf(error)) if (!fields.has(path)) fields.set(path, messageOf(error))
+      for (const path of fieldsOf(error)) {
+        if (!fields.has(path) && !(isAlternative(error) && hasFieldBelow(fields, path)))
+          fields.set(path, messageOf(error))
+      }
       if (fields.size >= maxFieldsReported) break
     }
   }
@@ -82,6 +85,13 @@ function problems(validate: ValidateFunction, value: unknown): Map<string, strin
   }
   return fields
 }
+
+/** That an object is not null either says less than which of its fields is wrong. */
+const isAlternative = ({ keyword, params }: ErrorObject) =>
+  keyword === 'anyOf' || (keyword === 'type' && params.type === 'null')
+
+const hasFieldBelow = (fields: Map<string, string>, path: string) =>
+  [...fields.keys()].some((field) => field.startsWith(`${path}.`))
 
 const join = (path: string, name: string | number) => (path ? `${path}.${name}` : String(name))
 

@@ -61,5 +61,5 @@ const readEntries = ({ db, config }: Context, { id, workspaceId, role }: Member,
       and coalesce(
         not i.personal or i.reporter_id = ${id},
         not p.personal or p.owner_id = ${id},
-        ${role !== 'member'} and coalesce(w.deleted_at, a.deleted_at) is null)
+        (${role !== 'member'} or a.owner_user_id = ${id}) and coalesce(w.deleted_at, a.deleted_at) is null)
       ${rest}`)

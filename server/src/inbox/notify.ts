@@ -49,12 +49,18 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
   )
 }
 
-/** Adds an inbox entry for every manager of the workspace. */
-export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Omit<Notice, 'kind' | 'userId'>) {
+/** Adds an inbox entry for every manager of the workspace, and for the other users given. */
+export async function notifyManagers(
+  unit: Recording,
+  kind: InboxKind,
+  subject: Omit<Notice, 'kind' | 'userId'>,
+  alsoUserIds: string[] = [],
+) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)
+  const userIds = new Set([...managers.map(({ userId }) => userId), ...alsoUserIds])
   await notify(
     unit,
-    managers.map(({ userId }) => ({ kind, userId, ...subject })),
+    [...userIds].map((userId) => ({ kind, userId, ...subject })),
   )
 }

@@ -2,15 +2,19 @@ import { api } from '@baton/protocol'
 import { readEndpoint } from '../delivery/endpoints.ts'
 import { readHealth } from '../delivery/track-record.ts'
 import { listDeliveries, readDelivery, redeliver } from '../events/deliveries.ts'
-import { ping } from '../events/ping.ts'
 import { actorOf } from '../events/record.ts'
+import { listReplays, readReplay, started } from '../events/replay.ts'
+import { sendTest } from '../events/test-events.ts'
 import { route, uncached } from '../http/route.ts'
 import {
   createWebhook,
   deleteWebhook,
+  finishWebhookRotation,
   listWebhooks,
   rotateWebhookSecret,
   showSecret,
+  startWebhookReplay,
+  stopWebhookReplay,
   switchWebhook,
   updateWebhook,
 } from './webhooks.ts'
@@ -24,12 +28,15 @@ export const webhookRoutes = [
   route(api.getWebhookSecret, async ({ ctx, caller, params }) =>
     uncached(await showSecret(ctx, caller, params.webhook_id)),
   ),
-  route(api.rotateWebhookSecret, async ({ ctx, caller, params }) =>
-    uncached(await rotateWebhookSecret(ctx, caller, params.webhook_id)),
+  route(api.rotateWebhookSecret, async ({ ctx, caller, params, body }) =>
+    uncached(await rotateWebhookSecret(ctx, caller, params.webhook_id, body)),
   ),
-  route(api.testWebhook, async ({ ctx, caller, params }) => {
+  route(api.finishWebhookRotation, async ({ ctx, caller, params }) =>
+    uncached(await finishWebhookRotation(ctx, caller, params.webhook_id)),
+  ),
+  route(api.testWebhook, async ({ ctx, caller, params, body }) => {
     await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
-    return ping(ctx, caller.workspaceId, params.webhook_id, actorOf(caller))
+    return sendTest(ctx, caller.workspaceId, params.webhook_id, actorOf(caller), body)
   }),
   route(api.enableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'enabled')),
   route(api.disableWebhook, ({ ctx, caller, params }) => switchWebhook(ctx, caller, params.webhook_id, 'disabled')),
@@ -50,4 +57,19 @@ export const webhookRoutes = [
     await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
     return redeliver(ctx, params.webhook_id, params.delivery_id)
   }),
+
+  route(api.startWebhookReplay, async ({ ctx, caller, params, body }) =>
+    started(await startWebhookReplay(ctx, caller, params.webhook_id, body)),
+  ),
+  route(api.listWebhookReplays, async ({ ctx, caller, params, query }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return listReplays(ctx, params.webhook_id, query)
+  }),
+  route(api.getWebhookReplay, async ({ ctx, caller, params }) => {
+    await readEndpoint(ctx.db, caller.workspaceId, params.webhook_id)
+    return readReplay(ctx.db, params.webhook_id, params.replay_id)
+  }),
+  route(api.stopWebhookReplay, ({ ctx, caller, params }) =>
+    stopWebhookReplay(ctx, caller, params.webhook_id, params.replay_id),
+  ),
 ]

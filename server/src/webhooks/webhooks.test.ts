@@ -41,6 +41,7 @@ describe('creating a webhook', () => {
         ...good,
         id: expect.stringMatching(/^whk_[0-9a-hjkmnp-tv-z]{26}$/),
         team_ids: [],
+        filters: null,
         state: 'enabled',
         created_by: admin.user.id,
         created_at: now,

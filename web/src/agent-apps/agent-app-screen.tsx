@@ -9,6 +9,7 @@ import { appEndpoint } from '../data/endpoints.ts'
 import { useMe } from '../data/me.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { EndpointPill } from '../deliveries/labels.tsx'
+import { ReplaySection } from '../deliveries/replay-section.tsx'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
 import { Block } from '../ui/copy.tsx'
@@ -157,7 +158,17 @@ function AppWebhook({ app }: { app: AgentApp }) {
           failures.
         </Notice>
       )}
-      {url !== '' && <EndpointPanel endpoint={appEndpoint(app.id, url === listenUrl)} state={state} url={url} />}
+      {url !== '' && (
+        <>
+          <EndpointPanel
+            endpoint={appEndpoint(app.id, url === listenUrl)}
+            state={state}
+            url={url}
+            types={['AgentSessionEvent', 'PermissionChange', 'OAuthApp', ...app.webhook.resource_types, 'Ping']}
+          />
+          <ReplaySection endpoint={appEndpoint(app.id, url === listenUrl)} state={state} />
+        </>
+      )}
     </Section>
   )
 }

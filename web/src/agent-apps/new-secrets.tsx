@@ -1,5 +1,6 @@
 import { Download } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { standardSecret } from '../deliveries/standard-secret.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable, CopyTextButton } from '../ui/copy.tsx'
 import { download } from '../ui/download.ts'
@@ -66,6 +67,7 @@ export function NewSecrets({ title, noun = 'secrets', settings, children }: Prop
           const value = settings[name]
           return value && <Value key={name} label={labels[name]} text={value} />
         })}
+        {settings.WEBHOOK_SECRET && <Value label="Standard form" text={standardSecret(settings.WEBHOOK_SECRET)} />}
       </dl>
       <div className="flex flex-wrap gap-2">
         <CopyTextButton text={text}>Copy as .env</CopyTextButton>

@@ -1,11 +1,14 @@
 import type { AgentApp } from '@baton/protocol'
-import { KeyRound } from 'lucide-react'
+import { Check, KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { api } from '../data/api.ts'
+import { api, isBatonError } from '../data/api.ts'
+import { OverlapField, rotationOf } from '../deliveries/overlap-field.tsx'
+import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { isolated } from '../ui/isolated.ts'
 import { Rows, Section } from '../ui/layout.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
 import { type EnvFile, NewSecrets } from './new-secrets.tsx'
 
 type SecretKind = 'client' | 'webhook'
@@ -20,22 +23,35 @@ const texts: Record<SecretKind, { title: string; about: string; warning: string 
   webhook: {
     title: 'Webhook secret',
     about: 'Signs deliveries, so the app can verify them.',
-    warning:
-      'The old secret stops working at once, also for retries: the app will reject deliveries until it has the new one. You can redeliver rejected deliveries.',
+    warning: 'You can redeliver deliveries that the app rejected.',
   },
 }
 
 export function Secrets({ app }: { app: AgentApp }) {
   const [rotating, setRotating] = useState<SecretKind | null>(null)
   const [created, setCreated] = useState<EnvFile | null>(null)
+  const [hours, setHours] = useState(0)
+  /** As far as this page knows: the app's record does not say. */
+  const [hasOverlap, setHasOverlap] = useState(false)
   const ids = { APP_ID: app.id, CLIENT_ID: app.client_id }
   const rotate = async () => {
     if (rotating === 'client') {
       setCreated({ ...ids, CLIENT_SECRET: (await api.rotateClientSecret({ app_id: app.id })).client_secret })
     } else {
-      setCreated({ ...ids, WEBHOOK_SECRET: (await api.rotateAppWebhookSecret({ app_id: app.id })).webhook_secret })
+      const rotation = api.rotateAppWebhookSecret({ app_id: app.id, ...rotationOf(hours) })
+      const { webhook_secret } = await rotation.catch((error) => {
+        setHasOverlap(isBatonError(error) && error.code === 'ROTATION_UNDER_WAY')
+        throw error
+      })
+      setHasOverlap(hours > 0)
+      setCreated({ ...ids, WEBHOOK_SECRET: webhook_secret })
     }
   }
+  const { run: finish, busy: finishing } = useAction(async () => {
+    await api.finishAppRotation({ app_id: app.id })
+    setHasOverlap(false)
+    showToast('Only the new secret signs now')
+  }, showError)
   if (created) {
     return (
       <NewSecrets title="New secret" settings={created}>
@@ -54,6 +70,11 @@ export function Secrets({ app }: { app: AgentApp }) {
               <p className="font-medium">{texts[kind].title}</p>
               <p className="text-xs text-ink-2">{texts[kind].about}</p>
             </div>
+            {kind === 'webhook' && hasOverlap && (
+              <Button size="sm" icon={Check} busy={finishing} onClick={() => void finish()}>
+                End overlap
+              </Button>
+            )}
             <Button size="sm" icon={KeyRound} onClick={() => setRotating(kind)}>
               Rotate<span className="sr-only"> the {kind} secret</span>
             </Button>
@@ -69,6 +90,7 @@ export function Secrets({ app }: { app: AgentApp }) {
           typed={app.name}
           onConfirm={rotate}
         >
+          {rotating === 'webhook' && <OverlapField hours={hours} onChange={setHours} />}
           <p>{texts[rotating].warning}</p>
         </Confirm>
       )}

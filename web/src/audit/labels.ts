@@ -19,6 +19,9 @@ export const actionLabels: Record<AuditAction, string> = {
   'app.deleted': 'Deleted an agent app',
   'app.client_secret_rotated': "Rotated an app's client secret",
   'app.webhook_secret_rotated': "Rotated an app's webhook secret",
+  'app.replay_started': 'Started a replay for an app',
+  'app.replay_stopped': 'Stopped a replay for an app',
+  'app.webhook_rotation_finished': "Ended the overlap of an app's webhook secrets",
   'app.webhook_enabled': "Enabled an app's webhook",
   'app.webhook_disabled': "Disabled an app's webhook",
   'app.listening_started': "Started listening to an app's deliveries",
@@ -38,6 +41,9 @@ export const actionLabels: Record<AuditAction, string> = {
   'webhook.failing': 'Disabled a webhook after repeated failures',
   'webhook.secret_shown': "Viewed a webhook's secret",
   'webhook.secret_rotated': "Rotated a webhook's secret",
+  'webhook.replay_started': 'Started a replay of a webhook',
+  'webhook.replay_stopped': 'Stopped a replay of a webhook',
+  'webhook.rotation_finished': "Ended the overlap of a webhook's secrets",
 }
 
 type Details = AuditEntry['details']
@@ -75,6 +81,9 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'app.deleted': (app) => `deleted the agent app ${app}`,
   'app.client_secret_rotated': (app) => `rotated the client secret of ${app}`,
   'app.webhook_secret_rotated': (app) => `rotated the webhook secret of ${app}`,
+  'app.replay_started': (app) => `started a replay for ${app}`,
+  'app.replay_stopped': (app) => `stopped a replay for ${app}`,
+  'app.webhook_rotation_finished': (app) => `ended the overlap of webhook secrets of ${app}`,
   'app.webhook_enabled': (app) => `enabled the webhook of ${app}`,
   'app.webhook_disabled': (app) => `disabled the webhook of ${app}`,
   'app.listening_started': (app) => `started listening to the deliveries of ${app}`,
@@ -94,6 +103,9 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'webhook.failing': (webhook) => `disabled the webhook ${webhook} after repeated failures`,
   'webhook.secret_shown': (webhook) => `viewed the secret of the webhook ${webhook}`,
   'webhook.secret_rotated': (webhook) => `rotated the secret of the webhook ${webhook}`,
+  'webhook.replay_started': (webhook) => `started a replay of the webhook ${webhook}`,
+  'webhook.replay_stopped': (webhook) => `stopped a replay of the webhook ${webhook}`,
+  'webhook.rotation_finished': (webhook) => `ended the overlap of secrets of the webhook ${webhook}`,
 }
 
 /** What the actor did, such as "added Priya Nair to Support". */

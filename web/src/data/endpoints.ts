@@ -1,4 +1,12 @@
-import type { Delivery, DeliveryDetail, DeliveryQuery, EndpointHealth, PingResult } from '@baton/protocol'
+import type {
+  Delivery,
+  DeliveryDetail,
+  DeliveryQuery,
+  EndpointHealth,
+  PingResult,
+  Replay,
+  TestEvent,
+} from '@baton/protocol'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, queries } from './api.ts'
 import type { DeliverySearch } from './delivery-search.ts'
@@ -10,43 +18,64 @@ export interface Endpoint {
   id: string
   /** Only `baton listen` receives its deliveries: the URL of the app is a placeholder. */
   usesListener: boolean
-  test: () => Promise<PingResult>
+  /** Sends a Ping, or the example of an event. */
+  test: (event?: TestEvent) => Promise<PingResult>
   enable: () => Promise<unknown>
   disable: () => Promise<unknown>
   health: () => Promise<EndpointHealth>
   deliveries: (query: DeliveryQuery & { agent_session_id?: string }) => Promise<Page>
   delivery: (id: string) => Promise<DeliveryDetail>
   redeliver: (id: string) => Promise<Delivery>
+  replays: () => Promise<{ data: Replay[] }>
+  startReplay: (wanted: WantedReplay) => Promise<unknown>
+  /** How many events a replay would take up. */
+  countReplay: (wanted: WantedReplay) => Promise<number>
+  stopReplay: (id: string) => Promise<unknown>
+}
+/** Apps replay failed deliveries only. */
+interface WantedReplay {
+  since: string
+  which: 'failed' | 'missed' | 'all'
 }
 interface Page {
   data: Delivery[]
   next_cursor: string | null
 }
 
+const shownReplays = 5
+
 export const appEndpoint = (id: string, usesListener: boolean): Endpoint => ({
   kind: 'agent-apps',
   id,
   usesListener,
-  test: () => api.testAppWebhook({ app_id: id }),
+  test: (event) => api.testAppWebhook({ app_id: id, ...event }),
   enable: () => api.enableAppWebhook({ app_id: id }),
   disable: () => api.disableAppWebhook({ app_id: id }),
   health: () => api.getAppWebhookHealth({ app_id: id }),
   deliveries: (query) => api.listAppDeliveries({ app_id: id, ...query }),
   delivery: (delivery_id) => api.getAppDelivery({ app_id: id, delivery_id }),
   redeliver: (delivery_id) => api.redeliverToApp({ app_id: id, delivery_id }),
+  replays: () => api.listAppReplays({ app_id: id, limit: shownReplays }),
+  startReplay: ({ since }) => api.startAppReplay({ app_id: id, since }),
+  countReplay: async ({ since }) => (await api.startAppReplay({ app_id: id, since, dry_run: true })).matched,
+  stopReplay: (replay_id) => api.stopAppReplay({ app_id: id, replay_id }),
 })
 
 export const webhookEndpoint = (id: string): Endpoint => ({
   kind: 'webhooks',
   id,
   usesListener: false,
-  test: () => api.testWebhook({ webhook_id: id }),
+  test: (event) => api.testWebhook({ webhook_id: id, ...event }),
   enable: () => api.enableWebhook({ webhook_id: id }),
   disable: () => api.disableWebhook({ webhook_id: id }),
   health: () => api.getWebhookHealth({ webhook_id: id }),
   deliveries: ({ agent_session_id: _, ...query }) => api.listWebhookDeliveries({ webhook_id: id, ...query }),
   delivery: (delivery_id) => api.getWebhookDelivery({ webhook_id: id, delivery_id }),
   redeliver: (delivery_id) => api.redeliverToWebhook({ webhook_id: id, delivery_id }),
+  replays: () => api.listWebhookReplays({ webhook_id: id, limit: shownReplays }),
+  startReplay: (wanted) => api.startWebhookReplay({ webhook_id: id, ...wanted }),
+  countReplay: async (wanted) => (await api.startWebhookReplay({ webhook_id: id, ...wanted, dry_run: true })).matched,
+  stopReplay: (replay_id) => api.stopWebhookReplay({ webhook_id: id, replay_id }),
 })
 
 /** Poll interval while an attempt is due soon. */
@@ -58,6 +87,14 @@ export const healthQuery = (endpoint: Endpoint) =>
     queryKey: [endpoint.kind, endpoint.id, 'health'],
     queryFn: endpoint.health,
     refetchInterval: laterMs,
+  })
+
+export const replaysQuery = (endpoint: Endpoint) =>
+  queryOptions({
+    queryKey: [endpoint.kind, endpoint.id, 'replays'],
+    queryFn: endpoint.replays,
+    select: ({ data }) => data,
+    refetchInterval: ({ state }) => (state.data?.data.some((replay) => replay.state === 'running') ? soonMs : laterMs),
   })
 
 /** The next attempt is due within a minute. */

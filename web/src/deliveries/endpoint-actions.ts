@@ -1,4 +1,4 @@
-import type { PingResult } from '@baton/protocol'
+import type { PingResult, TestEvent } from '@baton/protocol'
 import { useState } from 'react'
 import { type Endpoint, refreshEndpoint } from '../data/endpoints.ts'
 import { useAction } from '../ui/action.ts'
@@ -17,10 +17,10 @@ export function useEndpointActions(endpoint: Endpoint) {
     busy: busy ? latest : null,
     ping,
     problem,
-    test: () =>
+    test: (event?: TestEvent) =>
       run('test', async () => {
         setPing(null)
-        setPing(await endpoint.test())
+        setPing(await endpoint.test(event))
       }),
     enable: () =>
       run('switch', async () => {

@@ -1,10 +1,12 @@
 import type { EndpointState, PingResult } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { CirclePause, CirclePlay, List, Zap } from 'lucide-react'
+import { CirclePause, CirclePlay, FlaskConical, List, Zap } from 'lucide-react'
+import { api } from '../data/api.ts'
 import { type Endpoint, healthQuery } from '../data/endpoints.ts'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/layout.tsx'
+import { usePicker } from '../ui/picker.tsx'
 import { useCommands } from '../ui/shortcuts.ts'
 import { Notice } from '../ui/states.tsx'
 import { useEndpointActions } from './endpoint-actions.ts'
@@ -12,12 +14,35 @@ import { FailingBanner } from './failing-banner.tsx'
 import { Health } from './health.tsx'
 import { heldText, pingText } from './labels.tsx'
 
+interface Props {
+  endpoint: Endpoint
+  state: EndpointState
+  url: string
+  /** The types of events that it receives. */
+  types: readonly string[]
+}
+
 /** Health of an endpoint, with the actions to test, enable and disable it. */
-export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; state: EndpointState; url: string }) {
+export function EndpointPanel({ endpoint, state, url, types }: Props) {
   const health = useQuery(healthQuery(endpoint)).data
   const actions = useEndpointActions(endpoint)
   const { busy, ping, problem } = actions
   const navigate = useNavigate()
+  const ask = usePicker()
+  const chooseEvent = (anchor: Element) =>
+    ask(anchor, {
+      title: 'Send example of',
+      options: async (query) => {
+        const { data } = await api.listEventTypes()
+        const labels = data.filter(({ type }) => types.includes(type)).map(({ type, action }) => `${type} ${action}`)
+        const found = labels.filter((label) => label.toLowerCase().includes(query.toLowerCase()))
+        return found.map((label) => ({ value: label, label }))
+      },
+      onPick: (picked) => {
+        const [type = '', action = ''] = picked.split(' ')
+        void actions.test({ type, action })
+      },
+    })
   const openDeliveries = () => void navigate({ to: `/settings/${endpoint.kind}/${endpoint.id}/deliveries` })
   useCommands([
     { id: 'endpoint.test', title: 'Send a test', section: 'View', keys: 't', run: () => void actions.test() },
@@ -53,6 +78,13 @@ export function EndpointPanel({ endpoint, state, url }: { endpoint: Endpoint; st
               )}
             </>
           )}
+          <Button
+            icon={FlaskConical}
+            disabled={busy !== null}
+            onClick={({ currentTarget }) => chooseEvent(currentTarget)}
+          >
+            Send an example
+          </Button>
           <Button icon={List} command="endpoint.deliveries" onClick={openDeliveries}>
             Deliveries
           </Button>

@@ -15,6 +15,7 @@ const kinds: Record<InboxKind, Kind> = {
   agent_needs_you: { icon: Bot, color: 'text-accent-ink', sentence: (actor) => `${actor} needs your answer` },
   agent_finished: { icon: Bot, color: 'text-agent-ink', sentence: (actor) => `${actor} finished` },
   webhook_failing: { icon: Webhook, color: 'text-bad-ink', sentence: () => 'Webhook disabled after repeated failures' },
+  webhook_struggling: { icon: Webhook, color: 'text-warn-ink', sentence: () => 'Webhook attempts keep failing' },
   install_request: {
     icon: PackagePlus,
     color: 'text-warn-ink',

@@ -7,8 +7,9 @@ import { useForm } from '../ui/form.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
 import { TeamCoverageField } from '../workspaces/team-coverage.tsx'
+import { FiltersField } from './filters-field.tsx'
 
-export type WebhookFields = Pick<Webhook, 'label' | 'url' | 'all_teams' | 'team_ids' | 'resource_types'>
+export type WebhookFields = Pick<Webhook, 'label' | 'url' | 'all_teams' | 'team_ids' | 'resource_types' | 'filters'>
 
 export const emptyWebhook: WebhookFields = {
   label: '',
@@ -16,6 +17,7 @@ export const emptyWebhook: WebhookFields = {
   all_teams: true,
   team_ids: [],
   resource_types: ['Issue', 'Comment', 'Project'],
+  filters: null,
 }
 
 const types: { type: ResourceType; label: string; hint: string }[] = [
@@ -23,6 +25,12 @@ const types: { type: ResourceType; label: string; hint: string }[] = [
   { type: 'Comment', label: 'Comments', hint: 'except internal comments' },
   { type: 'Project', label: 'Projects', hint: 'created, changed, deleted' },
 ]
+
+/** Leaves out the filters of types that are not sent. */
+function ofTypes(filters: WebhookFields['filters'], sent: readonly ResourceType[]): WebhookFields['filters'] {
+  const kept = Object.entries(filters ?? {}).filter(([type]) => (sent as readonly string[]).includes(type))
+  return kept.length > 0 ? Object.fromEntries(kept) : null
+}
 
 interface Props {
   initial: WebhookFields
@@ -38,11 +46,12 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
   const [edited, setEdited] = useState<Partial<WebhookFields>>({})
   const form = useForm(async () => {
     setEdited({})
-    await onSubmit({ ...fields, team_ids: fields.all_teams ? [] : fields.team_ids })
-  }, ['label', 'url', 'resource_types', 'team_ids'])
+    const filters = ofTypes(fields.filters, fields.resource_types)
+    await onSubmit({ ...fields, filters, team_ids: fields.all_teams ? [] : fields.team_ids })
+  }, ['label', 'url', 'resource_types', 'team_ids', 'filters'])
   // An error disappears when its field is edited.
   const errors: Record<string, string> = Object.fromEntries(
-    Object.entries(form.errors).filter(([field]) => !(field in edited)),
+    Object.entries(form.errors).filter(([field]) => !((field.split('.')[0] ?? '') in edited)),
   )
   const change = (next: Partial<WebhookFields>) => {
     setFields({ ...fields, ...next })
@@ -91,6 +100,12 @@ export function WebhookForm({ initial, action, onSubmit, children }: Props) {
           </p>
         )}
       </fieldset>
+      <FiltersField
+        types={fields.resource_types}
+        value={fields.filters}
+        onChange={(filters) => change({ filters })}
+        errors={errors}
+      />
       <TeamCoverageField
         label="Teams"
         name="webhook-teams"

@@ -1,4 +1,4 @@
-import type { Webhook } from '@baton/protocol'
+import type { Webhook, WebhookFilters } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,6 +9,7 @@ import { webhookQuery, whyManagers } from '../data/webhooks.ts'
 import { usePeople } from '../data/workspaces.ts'
 import { EndpointPanel } from '../deliveries/endpoint-panel.tsx'
 import { EndpointPill } from '../deliveries/labels.tsx'
+import { ReplaySection } from '../deliveries/replay-section.tsx'
 import { Button } from '../ui/button.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { Confirm } from '../ui/dialog.tsx'
@@ -46,9 +47,15 @@ export function WebhookScreen() {
       <Loaded query={webhook}>
         {(data) => (
           <>
-            <EndpointPanel endpoint={webhookEndpoint(data.id)} state={data.state} url={data.url} />
+            <EndpointPanel
+              endpoint={webhookEndpoint(data.id)}
+              state={data.state}
+              url={data.url}
+              types={[...data.resource_types, 'Ping']}
+            />
             <Details webhook={data} />
             <WebhookSecret webhook={data} />
+            <ReplaySection endpoint={webhookEndpoint(data.id)} state={data.state} />
             <Danger webhook={data} />
           </>
         )}
@@ -69,8 +76,8 @@ function Details({ webhook }: { webhook: Webhook }) {
           <WebhookForm
             initial={webhook}
             action="Save webhook"
-            onSubmit={async ({ label, url, all_teams, team_ids, resource_types }) => {
-              const fields = { label, url, all_teams, team_ids, resource_types }
+            onSubmit={async ({ label, url, all_teams, team_ids, resource_types, filters }) => {
+              const fields = { label, url, all_teams, team_ids, resource_types, filters }
               await api.updateWebhook({ webhook_id: webhook.id, ...fields })
               await refreshEndpoint(webhookEndpoint(webhook.id))
               setEditing(false)
@@ -91,6 +98,12 @@ function Details({ webhook }: { webhook: Webhook }) {
           <dd className="font-mono text-xs leading-5 wrap-anywhere">{webhook.url}</dd>
           <dt>Events</dt>
           <dd>{webhook.resource_types.map((type) => `${type}s`).join(', ')}</dd>
+          {webhook.filters && (
+            <>
+              <dt>Filters</dt>
+              <dd>{filterCount(webhook.filters)}</dd>
+            </>
+          )}
           <dt>Teams</dt>
           <dd>{coverageText(webhook)}</dd>
           <dt>Created</dt>
@@ -102,6 +115,11 @@ function Details({ webhook }: { webhook: Webhook }) {
       </Card>
     </Section>
   )
+}
+
+function filterCount(filters: WebhookFilters): string {
+  const count = Object.values(filters).reduce((sum, ofType) => sum + Object.keys(ofType).length, 0)
+  return `${count} ${count === 1 ? 'condition' : 'conditions'} on ${Object.keys(filters).join(', ')}`
 }
 
 function Danger({ webhook }: { webhook: Webhook }) {

@@ -1,29 +1,55 @@
 import type { Webhook } from '@baton/protocol'
-import { Eye, EyeOff, KeyRound } from 'lucide-react'
+import { Check, Eye, EyeOff, KeyRound } from 'lucide-react'
 import { useState } from 'react'
 import { api } from '../data/api.ts'
+import { OverlapField, rotationOf } from '../deliveries/overlap-field.tsx'
+import { SecretForms } from '../deliveries/secret-forms.tsx'
 import { useAction } from '../ui/action.ts'
 import { Button } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Card, Section } from '../ui/layout.tsx'
-import { showError } from '../ui/toast.tsx'
+import { Time } from '../ui/time.tsx'
+import { showError, showToast } from '../ui/toast.tsx'
+
+interface Shown {
+  secret: string
+  next?: { secret: string; takes_over_at: string }
+}
 
 /** Loads the secret only on request, because each read is recorded in the audit log. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
-  const [secret, setSecret] = useState<string | null>(null)
+  const [shown, setShown] = useState<Shown | null>(null)
   const [rotating, setRotating] = useState(false)
-  const { run: show, busy } = useAction(
-    async () => setSecret((await api.getWebhookSecret({ webhook_id: webhook.id })).secret),
-    showError,
-  )
+  const [hours, setHours] = useState(0)
+  const webhook_id = webhook.id
+  const read = async () => setShown(await api.getWebhookSecret({ webhook_id }))
+  const { run: show, busy } = useAction(read, showError)
+  const { run: finish, busy: finishing } = useAction(async () => {
+    setShown(await api.finishWebhookRotation({ webhook_id }))
+    showToast('Only the new secret signs now')
+  }, showError)
   return (
     <Section title="Secret" hint="Signs deliveries. The audit log records who views or rotates it.">
       <Card className="space-y-3 p-4">
-        {secret && <Copyable text={secret} label="webhook secret" />}
+        {shown && <SecretForms secret={shown.secret} />}
+        {shown?.next && (
+          <div className="space-y-2 border-t pt-3">
+            <p>
+              <span className="font-medium">Next secret</span>{' '}
+              <span className="text-ink-2">
+                becomes the only one <Time at={shown.next.takes_over_at} />. Until then webhook-signature is made with
+                both.
+              </span>
+            </p>
+            <SecretForms secret={shown.next.secret} />
+            <Button icon={Check} busy={finishing} onClick={() => void finish()}>
+              End overlap
+            </Button>
+          </div>
+        )}
         <div className="flex flex-wrap gap-2">
-          {secret ? (
-            <Button icon={EyeOff} onClick={() => setSecret(null)}>
+          {shown ? (
+            <Button icon={EyeOff} onClick={() => setShown(null)}>
               Hide secret
             </Button>
           ) : (
@@ -42,12 +68,14 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
         title={`Rotate the secret of ${webhook.label}?`}
         action="Rotate secret"
         typed={webhook.label}
-        onConfirm={async () => setSecret((await api.rotateWebhookSecret({ webhook_id: webhook.id })).secret)}
+        onConfirm={async () => {
+          const { secret } = await api.rotateWebhookSecret({ webhook_id, ...rotationOf(hours) })
+          if (hours === 0) setShown({ secret })
+          else await read()
+        }}
       >
-        <p>
-          The old secret stops working at once, also for retries: the receiver will reject deliveries until it has the
-          new one. You can redeliver rejected deliveries.
-        </p>
+        <OverlapField hours={hours} onChange={setHours} />
+        <p>You can redeliver deliveries that the receiver rejected.</p>
       </Confirm>
     </Section>
   )

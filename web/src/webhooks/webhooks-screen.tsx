@@ -9,8 +9,8 @@ import { useMe } from '../data/me.ts'
 import { webhooksQuery, whyManagers } from '../data/webhooks.ts'
 import { HealthInRow } from '../deliveries/health.tsx'
 import { EndpointPill } from '../deliveries/labels.tsx'
+import { SecretForms } from '../deliveries/secret-forms.tsx'
 import { Button } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Page } from '../ui/layout.tsx'
 import { Loaded } from '../ui/loaded.tsx'
@@ -106,7 +106,7 @@ function CreateWebhook({ onClose }: { onClose: () => void }) {
           </Button>
         }
       >
-        <Copyable text={created.secret} label="webhook secret" />
+        <SecretForms secret={created.secret} />
       </Dialog>
     )
   }
