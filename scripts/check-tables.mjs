@@ -15,6 +15,7 @@ const ownedTables = {
   workspaces: ['workspaces', 'memberships', 'invitations', 'teams', 'team_members'],
   inbox: ['inbox_entries'],
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days'],
+  'linear-shape': ['linear_aliases'],
   events: ['events'],
   'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],

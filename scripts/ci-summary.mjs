@@ -5,7 +5,7 @@ export const mostRetried = 2
 
 /**
  * From the title, exit code and output lines of each part: its failures (✗), tests that passed only when retried (≈),
- * and the sum of all counts. A part without counts is one check.
+ * notes about skipped tests (▲), and the sum of all counts. A part without counts is one check.
  */
 export function summaryOf(parts) {
   const remarks = []
@@ -13,7 +13,7 @@ export function summaryOf(parts) {
   for (const { title, code, output } of parts) {
     const counts = output.map((line) => /^(\d+) passed, (\d+) failed/.exec(line)).filter(Boolean)
     const failures = sum(counts.map(([, , count]) => count))
-    remarks.push(...output.filter((line) => /^(✗|≈) /.test(line)))
+    remarks.push(...output.filter((line) => /^(✗|≈|▲) /.test(line)))
     passed += sum(counts.map(([, count]) => count))
     failed += failures
     if (code !== 0 && failures === 0) {

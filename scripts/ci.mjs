@@ -1,5 +1,5 @@
-// Runs before a change is merged (.ci/run): npm test, PostgreSQL, query plans, other versions of Node, and the README in
-// a fresh clone. Ends with all failures and one line of counts.
+// Runs before a change is merged (.ci/run): npm test, PostgreSQL, programs of others, query plans, other versions of
+// Node, and the README in a fresh clone. Ends with all failures and one line of counts.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { summaryOf } from './ci-summary.mjs'
@@ -15,6 +15,7 @@ const parts = [
     title: 'Tests on PostgreSQL',
     command: ['npm', 'run', '--silent', 'test:postgres', '--', '--third', 'auto'],
   },
+  { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'] },
   { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'] },
   { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'] },
   {

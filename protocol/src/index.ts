@@ -7,6 +7,7 @@ import { docs } from './docs.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
+import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
@@ -22,7 +23,7 @@ import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
+export { type AgentApp, type AppSetup, type Compat, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
   AgentActivity,
@@ -96,6 +97,7 @@ export {
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
+export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
@@ -150,6 +152,7 @@ export const api = {
   ...agentSessions,
   ...oauth,
   ...mcp,
+  ...linear,
   ...inbox,
   ...live,
   ...audit,

@@ -14,7 +14,7 @@ import type { TimeRules } from './state.ts'
  * An app sees its own sessions; a person the sessions on items they can access; an agent inside the service its own
  * sessions on items it can access. A condition on the session `s` and its issue `i` or project `p`.
  */
-function isVisibleTo(caller: Actor): Sql {
+export function isVisibleTo(caller: Actor): Sql {
   const own = caller.kind === 'app' ? sql`and s.agent_id = ${caller.id}` : none
   if (caller.kind === 'app' && caller.installationId !== null) return sql`s.workspace_id = ${caller.workspaceId} ${own}`
   const personalOf = caller.kind === 'app' ? caller.personalOf : caller.id

@@ -52,7 +52,7 @@ const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
 
 const picked = sql`id, event_id, installation_id, type, status, attempts, scheduled, redeliveries, next_at, settled_at,
-  survives_revocation`
+  survives_revocation, format, body`
 
 /** Ids as an array. Hundreds of them are sent faster as one text than as an array of the driver. */
 const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
@@ -141,7 +141,7 @@ export async function claim(db: Db, now: Date, limit: number, { id, woken, inFli
       from next n where e.id = n.id and not n.owned
     )
     select m.id as "endpointId", m.url, m.secret, m.struggling, m.has_listener as "hasListener", m.free = 0 as full,
-      p.id, p.kind, p.type, v.body::text as envelope, ${appRecipient} as app,
+      p.id, p.kind, p.type, p.format, coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
       p.next_at as "nextAt", p.settled_at as "settledAt"
     from mine m left join picked p on p.endpoint_id = m.id

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { AppRecipient, Prepared } from './stages.ts'
+import { uuidOf } from '../ids.ts'
+import type { AppRecipient, BodyFormat, Prepared } from './stages.ts'
 
 /** Lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret (delivery.signature). */
 const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
@@ -8,7 +9,15 @@ const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).upda
  * Adds the fields of the endpoint and the attempt to the recorded envelope. For an app it also adds the event's id to
  * `data`, unless the envelope has one (event.app-data-event-id).
  */
-export function bodyOf(envelope: string, endpointId: string, at: Date, app: AppRecipient | null = null): string {
+export function bodyOf(
+  envelope: string,
+  endpointId: string,
+  at: Date,
+  app: AppRecipient | null = null,
+  format: BodyFormat | null = null,
+): string {
+  // Already complete, except for the time of the attempt.
+  if (format === 'linear') return `${envelope.slice(0, -1)},"webhookTimestamp":${at.getTime()}}`
   const added = `"webhook_id":"${endpointId}","webhook_timestamp":${at.getTime()}`
   const open = envelope.slice(0, envelope.lastIndexOf('}'))
   if (!app) return `${open},${added}}`
@@ -19,13 +28,27 @@ export function bodyOf(envelope: string, endpointId: string, at: Date, app: AppR
   return `${identified},${added},"installation_id":"${app.installationId}","app_user_id":"${app.appUserId}"}`
 }
 
-export const headersOf = (deliveryId: string, type: string, signature: string, at: Date): Record<string, string> => ({
+export const headersOf = (
+  deliveryId: string,
+  type: string,
+  signature: string,
+  at: Date,
+  format: BodyFormat | null = null,
+): Record<string, string> => ({
   'content-type': 'application/json; charset=utf-8',
   'user-agent': 'Svc-Webhook/1',
   'svc-delivery': deliveryId,
   'svc-event': type,
   'svc-signature': signature,
   'svc-timestamp': String(at.getTime()),
+  ...(format === 'linear'
+    ? {
+        'linear-delivery': uuidOf(deliveryId),
+        'linear-event': type,
+        'linear-signature': signature,
+        'linear-timestamp': String(at.getTime()),
+      }
+    : {}),
 })
 
 interface Message {
@@ -34,14 +57,15 @@ interface Message {
   type: string
   envelope: string
   app?: AppRecipient | null
+  format?: BodyFormat | null
 }
 
 export function prepare(
-  { id, endpointId, type, envelope, app = null }: Message,
+  { id, endpointId, type, envelope, app = null, format = null }: Message,
   secret: string,
   startedAt: Date,
 ): Prepared {
-  const body = Buffer.from(bodyOf(envelope, endpointId, startedAt, app))
+  const body = Buffer.from(bodyOf(envelope, endpointId, startedAt, app, format))
   const signature = sign(body, secret)
-  return { startedAt, body, signature, headers: headersOf(id, type, signature, startedAt) }
+  return { startedAt, body, signature, headers: headersOf(id, type, signature, startedAt, format) }
 }

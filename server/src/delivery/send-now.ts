@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts'
 import { excerpt } from './complete.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
+import type { BodyFormat } from './stages.ts'
 
 interface TestMessage {
   id: string
@@ -14,6 +15,7 @@ interface TestMessage {
   type: string
   action: string
   envelope: string
+  format?: BodyFormat | null
 }
 
 /** Sends a test once, in any state of the endpoint (webhook.test-once). Returns the result, and a function to save it. */
@@ -27,13 +29,15 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
     reason: outcome.ok ? null : outcome.reason,
     duration_ms: Math.round(outcome.durationMs),
   }
-  const { id, workspaceId, endpointId, eventId, type, action } = message
+  const { id, workspaceId, endpointId, eventId, type, action, format = null } = message
   const save = async (tx: Tx) => {
     await tx.run(sql`
       insert into deliveries
-        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at)
+        (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at,
+          format, body)
       values (${id}, ${workspaceId}, ${endpointId}, ${eventId}, ${type}, ${action},
-        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()})`)
+        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()}, ${format},
+        ${format && message.envelope})`)
     await tx.run(sql`
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature)

@@ -1,10 +1,11 @@
-import { limits, type PingResult } from '@baton/protocol'
+import { type Compat, limits, type PingResult } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { sendNow } from '../delivery/send-now.ts'
 import { found } from '../http/errors.ts'
 import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
+import { linearBodies } from '../linear-shape/bodies.ts'
 import type { EventActor } from './record.ts'
 
 interface PingedEndpoint {
@@ -14,6 +15,7 @@ interface PingedEndpoint {
   appId: string | null
   installationId: string | null
   appUserId: string | null
+  compat: Compat | null
   deliveryId: string
 }
 
@@ -32,11 +34,12 @@ export async function ping(
   const endpoint = found(
     await db.row<PingedEndpoint>(sql`
       select e.url, e.secret, e.label, e.app_id as "appId", i.id as "installationId", i.app_user_id as "appUserId",
-        delivery_id(${eventId}, e.id) as "deliveryId"
-      from endpoints e left join installations i on i.app_id = e.app_id and i.revoked_at is null
+        a.compat, delivery_id(${eventId}, e.id) as "deliveryId"
+      from endpoints e left join agent_apps a on a.id = e.app_id
+        left join installations i on i.app_id = e.app_id and i.revoked_at is null
       where e.workspace_id = ${workspaceId} and e.id = ${endpointId} and e.deleted_at is null`),
   )
-  const envelope = JSON.stringify({
+  const event = {
     action: 'create',
     type: 'Ping',
     actor,
@@ -45,7 +48,9 @@ export async function ping(
     url: '',
     workspace_id: workspaceId,
     ...(endpoint.appId ? { installation_id: endpoint.installationId, app_user_id: endpoint.appUserId } : {}),
-  })
+  }
+  const recipient = { installationId: endpoint.installationId ?? '', endpointId, envelope: event }
+  const [envelope] = endpoint.compat ? await linearBodies(db, [recipient]) : [JSON.stringify(event)]
   await takeOne(db, `ping ${endpointId}`, rateLimit, now)
   const message = {
     id: endpoint.deliveryId,
@@ -54,13 +59,14 @@ export async function ping(
     eventId,
     type: 'Ping',
     action: 'create',
-    envelope,
+    envelope: envelope as string,
+    format: endpoint.compat,
   }
   const { result, save } = await sendNow(ctx, message, endpoint.url, keys.open(endpoint.secret, endpointId))
   await db.tx(async (tx) => {
     await tx.run(sql`
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      values (${eventId}, ${workspaceId}, 'Ping', 'create', '{}', ${envelope}::json, ${now})`)
+      values (${eventId}, ${workspaceId}, 'Ping', 'create', '{}', ${JSON.stringify(event)}::json, ${now})`)
     await save(tx)
   })
   return result
