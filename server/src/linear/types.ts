@@ -28,7 +28,7 @@ import {
   teamSource,
   userSource,
 } from './sources.ts'
-import { type Field, type ObjectType, object, type Run, reference, value } from './type.ts'
+import { type Args, type Field, type ObjectType, object, type Run, reference, value } from './type.ts'
 
 // The objects of Linear's API that we have, with the fields that its clients read. Fields that a client's constructor
 // reads without a check are never null (linear.constructor-fields).
