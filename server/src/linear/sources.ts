@@ -44,7 +44,8 @@ const user = (column: Sql, caller: App): Relation => ({
   columns: {
     id: id(column, 'usr'),
     name: text(sql`(select display_name from users where id = ${column})`),
-    email: text(sql`(select email from users where id = ${column} and ${memberCovered(caller, column)})`),
+    email: text(sql`(select u.email from users u join memberships m on m.user_id = u.id
+      where u.id = ${column} and m.workspace_id = ${caller.workspaceId} and ${memberCovered(caller, column)})`),
   },
 })
 
