@@ -1,9 +1,11 @@
 // Writes the package to the first directory given: it contains what it needs of the protocol, of the examples and of the
-// SDK, whose package is in the second directory (sdk/build.mjs), and depends on nothing.
+// SDK, whose package is in the second directory (sdk/build.mjs), and the library of the Agent Client Protocol. It depends on
+// nothing.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 const [target, sdk] = process.argv.slice(2)
@@ -27,6 +29,7 @@ mkdirSync(to('templates/examples'), { recursive: true })
 for (const example of ['echo', 'triage']) {
   copyFileSync(here(`../examples/${example}/agent.js`), to(`templates/examples/${example}.js`))
 }
+await bundle('run/acp-sdk')
 for (const name of readdirSync(to('dist'), { recursive: true }).filter((file) => file.endsWith('.js'))) {
   makeSelfContained(to(`dist/${name}`))
 }
@@ -45,7 +48,26 @@ function makeSelfContained(file) {
     /(from |import\()(["'])@baton\/sdk(?:\/([\w-]+))?\2/g,
     (_, start, quote, part = 'index') => `${start}${quote}${path}/${part}.js${quote}`,
   )
-  const foreign = text.match(/(?:from|import\()\s*["'](?!\.|node:)[^"']+/)
+  const foreign = text.match(/(?:\bfrom\s+|\bimport\s*\(?\s*)["'](?!\.|node:)[^"']+/)
   if (foreign) throw new Error(`${file} imports a package that the CLI does not contain: ${foreign[0]}`)
   writeFileSync(file, text)
+}
+
+/** Replaces a file of `dist` by one that contains the packages which it imports. */
+async function bundle(name) {
+  await build({
+    configFile: false,
+    root: here('.'),
+    logLevel: 'warn',
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      target: 'node20',
+      outDir: join(to('dist'), dirname(name)),
+      emptyOutDir: false,
+      copyPublicDir: false,
+      minify: false,
+      rollupOptions: { input: { [basename(name)]: here(`dist/${name}.js`) }, output: { entryFileNames: '[name].js' } },
+    },
+  })
 }

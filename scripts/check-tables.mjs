@@ -17,7 +17,7 @@ const ownedTables = {
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days'],
   'linear-shape': ['linear_aliases'],
   events: ['events'],
-  'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work'],
+  'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work', 'session_changes', 'app_usage'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],
   issues: ['issues', 'issue_codes', 'issue_labels', 'issue_blocks', 'issue_changes'],
   projects: ['projects', 'project_members', 'project_teams', 'project_labels'],

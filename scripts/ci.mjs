@@ -1,13 +1,14 @@
 // Runs before a change is merged (.ci/run): npm test, PostgreSQL, programs of others, query plans, other versions of
-// Node, and the README in a fresh clone. Ends with all failures and one line of counts.
+// Node, a real coding agent, and the README in a fresh clone. Ends with all failures and one line of counts.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { summaryOf } from './ci-summary.mjs'
 import { root } from './setup.mjs'
 
 const budgetSeconds = 2700
-/** The README takes up to a minute, which a slow machine may not have left. */
+/** The README takes up to a minute, and so does a coding agent, which a slow machine may not have left. */
 const latestReadmeSeconds = 2500
+const latestAgentsSeconds = 2400
 
 const parts = [
   { title: 'npm test', command: ['npm', 'test'] },
@@ -18,6 +19,11 @@ const parts = [
   { title: 'Programs of others', command: ['npm', 'run', '--silent', 'test:foreign'] },
   { title: 'Query plans', command: ['npm', 'run', '--silent', 'check:plans'] },
   { title: 'Other versions of Node', command: ['npm', 'run', '--silent', 'check:nodes'] },
+  {
+    title: 'Real coding agents',
+    command: ['npm', 'run', '--silent', 'test:agents', '--', '--if-installable', 'opencode'],
+    latestSeconds: latestAgentsSeconds,
+  },
   {
     title: 'README in a fresh clone',
     command: [process.execPath, 'scripts/try-readme.mjs'],

@@ -43,6 +43,8 @@ export default defineConfig({
           groups: [
             { name: 'base', tags: ['$initial'], priority: 2 },
             { name: 'list', test: /src[\\/](shell[\\/]shell|issues[\\/]issues-screen)\.tsx$/, priority: 1 },
+            // Otherwise each shared icon is a chunk, whose name is listed in the chunks above.
+            { name: 'icons', test: /lucide-react/, minShareCount: 2 },
           ],
         },
       },

@@ -43,7 +43,7 @@ export async function run(where) {
       { ours: await timeToUsable(app), floor: await timeToUsable(floor) },
       { ours: await keysAtRest(app), floor: bareKeys },
       { ours: await keysWhileLoading(app), floor: bareKeys },
-      { ours: await keysAtRest(app, (work) => whileChanging(change, work)), floor: bareKeys },
+      { ours: await keysAtRest(app, (work, page) => whileChanging(change, work, page)), floor: bareKeys },
       { ours: await timeToOpen(app), floor: await timeToOpen(floor) },
       { ours: await longFrames(app, { board: true }), floor: await longFrames(floor) },
     ]
@@ -71,16 +71,26 @@ export function subjects({ browser, service, bare, issues, token, workspaceId })
   return { app, floor, change }
 }
 
-/** Runs `work` while issues change. Fails if a change was refused. */
-export async function whileChanging(change, work) {
+/** Runs `work` while issues change. Fails if a change was refused, or if the page did not read the changed issues. */
+export async function whileChanging(change, work, page) {
   const changes = []
   let failure
+  let made = 0
+  let read = 0
+  page.on('response', (response) => {
+    if (response.ok() && response.url().includes('/api/v1/issues/')) read++
+  })
   const next = () =>
-    change(changes.length).catch((error) => {
-      failure ??= error
-    })
+    change(changes.length).then(
+      () => made++,
+      (error) => {
+        failure ??= error
+      },
+    )
   const timer = setInterval(() => changes.push(next()), 1000 / changesPerSecond)
   const done = await work().finally(() => clearInterval(timer))
+  // The last ones may still be on their way.
+  if (made === 0 || read < made / 2) failure ??= new Error(`the page read ${read} of ${made} changed issues`)
   await Promise.all(changes)
   if (failure) throw failure
   return done

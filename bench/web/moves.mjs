@@ -58,11 +58,11 @@ async function press(page, count) {
 
 const p95 = (times) => percentile(times, 0.95)
 
-/** The 95th percentile of key presses in a loaded list; `during` may run work while keys are pressed. */
+/** The 95th percentile of key presses in a loaded list; `during` may change issues while keys are pressed. */
 export async function keysAtRest(subject, during = (work) => work()) {
   const page = await visit(subject)
   await subject.loaded?.(page)
-  const times = await during(() => press(page, presses))
+  const times = await during(() => press(page, presses), page)
   await page.context().close()
   return p95(times)
 }

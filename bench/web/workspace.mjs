@@ -2,6 +2,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { openSetting } from '../setting.mjs'
 
+/** Issues in one statement, which has a timeout. */
+const batch = 2000
 const statuses = ['backlog', 'todo', 'in_progress', 'qa', 'release', 'done']
 const priorities = ['low', 'low', 'medium', 'high', 'urgent']
 const subjects = ['The export', 'The sign-in page', 'A webhook', 'The search of old comments', 'The weekly report']
@@ -44,13 +46,13 @@ export async function createWorkspace(where, issueCount) {
     insert into team_members (workspace_id, team_id, user_id, joined_at)
     values (${workspaceId}, ${teamId}, ${personId}, ${now})`)
   const issues = Array.from({ length: issueCount }, (_, index) => issueNumber(index + 1))
-  for (let from = 0; from < issues.length; from += 10_000) {
+  for (let from = 0; from < issues.length; from += batch) {
     await db.run(sql`
       insert into issues (id, workspace_id, code, title, description, status, priority, type, team_id, reporter_id,
         assignee_id, delegation_revision, personal, sort_order, created_at, updated_at)
       select id, ${workspaceId}, code, title, description, status, priority, 'task', ${teamId}, ${personId},
         case when sort_order % 3 = 0 then ${personId} end, 0, false, sort_order, updated_at, updated_at
-      from jsonb_to_recordset(${JSON.stringify(issues.slice(from, from + 10_000))}::jsonb) as made(id text, code text,
+      from jsonb_to_recordset(${JSON.stringify(issues.slice(from, from + batch))}::jsonb) as made(id text, code text,
         title text, description text, status text, priority text, sort_order int, updated_at timestamptz)`)
   }
   await db.run(sql`

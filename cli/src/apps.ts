@@ -86,3 +86,16 @@ export async function rotateSecret({ client }: Account, app_id: string, which: '
   if (which === 'client') return { CLIENT_SECRET: (await client.rotateClientSecret({ app_id })).client_secret }
   return { WEBHOOK_SECRET: (await client.rotateAppWebhookSecret({ app_id })).webhook_secret }
 }
+
+export type NamedTeam = { id: string; key: string; name: string }
+
+/** An empty list means all teams. */
+export async function findTeams({ client }: Account, keys: string | undefined): Promise<NamedTeam[]> {
+  if (keys === undefined) return []
+  const teams = await allPages((cursor) => client.listTeams(pageAt(cursor)))
+  return keys.split(',').map((key) => {
+    const team = teams.find((one) => one.key.toLowerCase() === key.trim().toLowerCase() || one.id === key.trim())
+    if (!team) throw new Failure(`There is no team ${key}. Teams: ${teams.map((one) => one.key).join(', ')}.`)
+    return team
+  })
+}

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { installApart } from '../../scripts/setup.mjs'
 import { filledDataDir } from '../../server/test/empty-databases.ts'
 import { freePort, ServiceProcess } from '../../server/test/service-process.ts'
 import { isAlive, Shell, temporary } from '../test/baton.ts'
-import { installedTsx } from '../test/installed-tsx.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
@@ -77,7 +77,7 @@ async function initedTypeScript(shell: Shell, name: string, ...options: string[]
   for (const module of ['@baton/sdk', '@types/node']) {
     await symlink(join(root, 'node_modules', module), join(modules, module))
   }
-  const foreign = await installedTsx()
+  const foreign = join(await installApart('Installing tsx', 'cli/test/tsx'), 'node_modules')
   for (const module of ['tsx', '.bin/tsx']) await symlink(join(foreign, module), join(modules, module))
   return cwd
 }

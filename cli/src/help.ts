@@ -3,14 +3,14 @@ import { commandName } from './origin.ts'
 import { table } from './terminal.ts'
 
 export function overview(commands: readonly Command[]): string {
-  return `baton: build agents for Baton and run them on your own machine
+  return `baton: run coding agents as teammates, and build agents for Baton
 
 Commands:
 ${indent(table(commands.map(({ name, summary }) => [name, summary])))}
 
 Run \`${commandName} COMMAND --help\` for details, \`${commandName} --version\` for the version. Every command accepts --json.
-Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. \`dev\`, \`listen\` and
-\`deliveries --follow\` run until Ctrl-C and then exit with 0.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted by Ctrl-C. \`run\`, \`dev\`, \`listen\` and
+\`deliveries --follow\` run until Ctrl-C and then exit with 0. \`run --once\` exits with 3 if a question is not answered.
 `
 }
 

@@ -1,5 +1,6 @@
 import { type Call, type Command, parse, split } from './command.ts'
 import { apps } from './commands/apps.ts'
+import { changes } from './commands/changes.ts'
 import { deliveries } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { doctor } from './commands/doctor.ts'
@@ -7,6 +8,7 @@ import { init } from './commands/init.ts'
 import { linear } from './commands/linear.ts'
 import { listen } from './commands/listen.ts'
 import { login } from './commands/login.ts'
+import { run } from './commands/run.ts'
 import { trigger } from './commands/trigger.ts'
 import { verify } from './commands/verify.ts'
 import { endWithNpm } from './end-with-npm.ts'
@@ -16,7 +18,20 @@ import { commandName } from './origin.ts'
 import { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 
-const commands: readonly Command[] = [login, init, dev, listen, trigger, deliveries, verify, doctor, apps, linear]
+const commands: readonly Command[] = [
+  login,
+  run,
+  changes,
+  init,
+  dev,
+  listen,
+  trigger,
+  deliveries,
+  verify,
+  doctor,
+  apps,
+  linear,
+]
 
 /** 128 + SIGINT, as in shells. */
 const interrupted = 130

@@ -23,17 +23,8 @@ export async function ensureRegistered(
   settings: Settings,
   note: Note,
 ): Promise<{ app: AgentApp; settings: Settings }> {
-  const known = (await findBySettings(account, settings)) ?? (await findByName(account, manifest.name, note))
-  if (!known) {
-    const created = await account.client.createAgentApp({
-      ...manifest,
-      webhook: { ...manifest.webhook, url: listenUrl },
-    })
-    note(`Registered ${created.app.name} as ${created.app.id}.`)
-    const secrets = { CLIENT_SECRET: created.client_secret, WEBHOOK_SECRET: created.webhook_secret }
-    return { app: created.app, settings: { ...identity(account, created.app), ...secrets } }
-  }
-  const app = await updateIfChanged(account, known.app, manifest, note)
+  const { app: found, secrets, isNew } = await findOrRegister(account, manifest, settings, note)
+  const app = isNew ? found : await updateIfChanged(account, found, manifest, note)
   if (app.webhook.url !== listenUrl) {
     throw new Failure(
       `${app.name} (${app.id}) has its own webhook URL (${app.webhook.url || 'none'}), so it cannot be run with \`dev\`.`,
@@ -42,7 +33,17 @@ export async function ensureRegistered(
       },
     )
   }
-  return { app, settings: { ...identity(account, app), ...known.secrets } }
+  return { app, settings: { ...identity(account, app), ...secrets } }
+}
+
+/** Finds the app by its settings or its name, or registers a new one. */
+export async function findOrRegister(account: Account, manifest: AgentAppManifest, settings: Settings, note: Note) {
+  const known = (await findBySettings(account, settings)) ?? (await findByName(account, manifest.name, note))
+  if (known) return { ...known, isNew: false }
+  const webhook = { ...manifest.webhook, url: listenUrl }
+  const { app, client_secret, webhook_secret } = await account.client.createAgentApp({ ...manifest, webhook })
+  note(`Registered ${app.name} as ${app.id}.`)
+  return { app, secrets: { CLIENT_SECRET: client_secret, WEBHOOK_SECRET: webhook_secret }, isNew: true }
 }
 
 const identity = ({ url }: Account, { id, client_id }: AgentApp) => ({
@@ -75,7 +76,7 @@ async function findByName(account: Account, name: string, note: Note): Promise<K
   const isMine = ({ owner_user_id, webhook }: AgentApp) => owner_user_id === user.id && webhook.url === listenUrl
   const app = (await listApps(account)).find((one) => one.name === name && isMine(one))
   if (!app) return null
-  note(`Found ${app.name} (${app.id}); rotated its secrets, because they were not in .env.`)
+  note(`Found ${app.name} (${app.id}); rotated its secrets, because they are not stored here.`)
   const secrets = {
     ...(await rotateSecret(account, app.id, 'client')),
     ...(await rotateSecret(account, app.id, 'webhook')),

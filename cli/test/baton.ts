@@ -12,7 +12,8 @@ const bin = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 /** A directory that is deleted after the test. */
 export async function temporary(name = 'baton-cli-'): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), name))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  // Retries, because a child of an agent may still write there.
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return directory
 }
 

@@ -11,7 +11,7 @@ export const restart = {
   withinMs: 300_000,
   run: ({ url, database, options }) =>
     underLoad(options, {
-      start: (journal) => startRoles(['api', 'worker'], journal, postgresEnv(url)),
+      start: (journal) => startRoles(['api', 'worker', 'worker'], journal, postgresEnv(url)),
       async inject() {
         for (const how of ['immediate', 'fast', 'smart', 'immediate']) {
           await stop(database, how)

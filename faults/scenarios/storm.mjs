@@ -11,7 +11,7 @@ import { Tracker } from '../tracker.mjs'
 /** Enough that a dead worker's claims do not block all endpoints. */
 const webhooks = 64
 const retryDelaysMs = [1000, 2000, 3000]
-/** A lease takes 30 seconds; some deliveries are claimed again by a worker that is killed too. */
+/** A lease takes 15 seconds; some deliveries are claimed again by a worker that is killed too. */
 const settledWithinMs = 120_000
 
 export const storm = {

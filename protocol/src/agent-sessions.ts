@@ -3,7 +3,9 @@ import { closed, id, list, nullable, paging, Timestamp, text } from './common.ts
 import { limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
+import { ChangesSummary } from './session-changes.ts'
 import { Ref } from './tracker.ts'
+import { SessionUsage, UsageReport } from './usage.ts'
 
 export const sessionStates = ['pending', 'active', 'awaitingInput', 'error', 'complete', 'stale', 'stopping'] as const
 export const SessionState = Type.Enum(sessionStates)
@@ -55,6 +57,10 @@ export const AgentSession = Type.Object(
     app_user_id: id('usr'),
     plan: Plan,
     external_urls: ExternalUrls,
+    changes: nullable(ChangesSummary),
+    usage: nullable(SessionUsage),
+    /** The limit of the app's budget that refuses messages now. */
+    budget_reached: nullable(Type.Enum(['session', 'month'])),
     created_at: Timestamp,
     updated_at: Timestamp,
     ended_at: nullable(Timestamp),
@@ -217,6 +223,7 @@ export const SessionChange = Type.Object(
     removed_external_urls: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: limits.url }), { maxItems: limits.idsInArray }),
     ),
+    usage: Type.Optional(UsageReport),
   },
   closed,
 )
@@ -274,10 +281,10 @@ export const agentSessions = {
     summary: "Open a session on an issue or in a comment's thread; 200 if the thread already has an open one",
     body: NewSession,
     returns: { 201: AgentSession, 200: AgentSession },
-    errors: ['RESOURCE_NOT_FOUND'],
+    errors: ['RESOURCE_NOT_FOUND', 'BUDGET_REACHED'],
   }),
   updateAgentSession: operation(routes.updateAgentSession, {
-    summary: 'Replace the plan of a session or change its links',
+    summary: 'Replace the plan of a session, change its links or report its usage',
     body: SessionChange,
     returns: { 200: AgentSession },
     errors: ['SESSION_ENDED'],
@@ -307,6 +314,13 @@ export const agentSessions = {
     bodyCheckedByVerb: true,
     idempotent: true,
     returns: { 201: AgentActivity },
-    errors: ['FORBIDDEN', 'SESSION_ENDED', 'IDEMPOTENCY_KEY_REUSED', 'PROMPT_IS_HUMAN_ONLY', 'RATE_LIMIT_EXCEEDED'],
+    errors: [
+      'FORBIDDEN',
+      'SESSION_ENDED',
+      'BUDGET_REACHED',
+      'IDEMPOTENCY_KEY_REUSED',
+      'PROMPT_IS_HUMAN_ONLY',
+      'RATE_LIMIT_EXCEEDED',
+    ],
   }),
 }

@@ -9,6 +9,7 @@ export const UnavailableReason = Type.Enum([
   'app_missing_scope',
   'app_webhook_disabled',
   'personal_agent_not_yours',
+  'app_budget_reached',
 ])
 export type UnavailableReason = Static<typeof UnavailableReason>
 
@@ -22,6 +23,8 @@ export const Choice = Type.Object(
     avatar_url: nullable(Type.String()),
     available: Type.Boolean(),
     unavailable_reason: nullable(UnavailableReason),
+    /** Whether an app that only listeners receive for has one now; null for other users. */
+    listening: nullable(Type.Boolean()),
   },
   { ...closed, title: 'Choice' },
 )

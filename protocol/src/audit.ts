@@ -26,6 +26,7 @@ export const auditActions = [
   'app.webhook_disabled',
   'app.listening_started',
   'app.listening_ended',
+  'app.budget_set',
   'installation.approved',
   'installation.coverage_changed',
   'installation.uninstalled',

@@ -43,6 +43,10 @@ export const errors = {
     message:
       'The team is the only one of an installation or a webhook. Give these another team, or delete them, first.',
   },
+  BUDGET_REACHED: {
+    status: 409,
+    message: 'The agent has reached its budget. See details. A manager can raise it on the page of the app.',
+  },
   DELIVERY_CANCELED: { status: 409, message: 'The delivery was canceled and cannot be sent again.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 409,

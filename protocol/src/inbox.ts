@@ -10,6 +10,7 @@ export const InboxKind = Type.Enum([
   'agent_finished',
   'webhook_failing',
   'install_request',
+  'budget_reached',
 ])
 export type InboxKind = Static<typeof InboxKind>
 

@@ -18,7 +18,9 @@ import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
+import { sessionChanges } from './session-changes.ts'
 import { teams } from './teams.ts'
+import { usage } from './usage.ts'
 import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
@@ -115,6 +117,7 @@ export {
 } from './projects.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
+export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -127,6 +130,7 @@ export type {
   TeamUsage,
 } from './teams.ts'
 export type { Priority } from './tracker.ts'
+export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
 export type { NewWebhook, Webhook, WebhookChange } from './webhooks.ts'
 export * from './words/index.ts'
@@ -150,6 +154,8 @@ export const api = {
   ...installations,
   ...agents,
   ...agentSessions,
+  ...sessionChanges,
+  ...usage,
   ...oauth,
   ...mcp,
   ...linear,

@@ -71,6 +71,9 @@ export const limits = {
   activityBody: 32_000,
   activitiesPage: 200,
   reasonCode: 64,
+  /** Numbers that an agent reports: tokens, costs, lines. */
+  reportedNumber: 1e15,
+  currency: 16,
   selectOptions: 50,
   optionValue: 255,
   optionDescription: 1000,
@@ -114,4 +117,22 @@ export const limits = {
   signInElsewherePeriodSeconds: 3600,
   knownNetworkDays: 30,
   signUpsPerAddress: 60,
+} as const
+
+/** Limits of programs alone, apart from the others so that browsers do not load them. */
+export const programLimits = {
+  /** Files in the changes of a session; `files_total` counts those left out too. */
+  changedFiles: 300,
+  /** One patch, and all of them together, in UTF-8. */
+  patchBytes: 64 * 1024,
+  patchesBytes: 512 * 1024,
+  path: 1024,
+  gitRef: 200,
+  modelName: 200,
+  /** Months in the usage of an app. */
+  usageMonths: 12,
+  /** A listener's catch-up: deliveries of these hours, at most this many, once in these seconds. */
+  catchUpHours: 24,
+  catchUpDeliveries: 100,
+  catchUpSeconds: 60,
 } as const

@@ -47,6 +47,17 @@ export const listening = {
     produces: 'text/event-stream',
     errors: ['FORBIDDEN'],
   }),
+  listenAsApp: operation(routes.listenAsApp, {
+    summary: `Receive the calling app's deliveries with server-sent events, with the same events; only for an app with the webhook URL ${listenUrl}. \`ended\` also after it was uninstalled`,
+    query: Type.Object({ workspace_id: Type.Optional(Type.String()), catch_up: Type.Optional(Type.Boolean()) }, closed),
+    returns: { 200: Type.String() },
+    produces: 'text/event-stream',
+  }),
+  answerAsApp: operation(routes.answerAsApp, {
+    summary: 'Answer a relayed attempt of the calling app, within five seconds',
+    body: AttemptAnswer,
+    returns: { 204: null },
+  }),
   answerAttempt: operation(routes.answerAttempt, {
     summary: 'Answer a relayed attempt, within five seconds',
     body: AttemptAnswer,

@@ -152,9 +152,9 @@ export const nouns: readonly Noun[] = [
   {
     name: 'listening',
     title: 'Listening',
-    line: 'A developer receives the deliveries of an app on their own machine, in place of its URL.',
+    line: 'A developer, or the app itself, receives the deliveries of an app in place of its URL.',
     schema: 'RelayedAttempt',
-    paths: ['/agent-apps/:app_id/listen'],
+    paths: ['/agent-apps/:app_id/listen', '/listen'],
   },
   {
     name: 'oauth',

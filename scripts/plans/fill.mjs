@@ -238,4 +238,12 @@ async function loadApp(run, workspaceId, appId) {
     `insert into endpoint_days select id, workspace_id, current_date - n, 5, 1, now(), now(), null
      from endpoints, generate_series(0, 29) n`,
   )
+  // The app's own months, and those of many others.
+  await run(
+    `insert into app_usage (app_id, month, workspace_id, sessions, input_tokens, output_tokens, costs)
+     select case when a = 0 then $1 else 'app_' || a end, to_char(now() - n * interval '1 month', 'YYYY-MM'), 'wsp_' || a,
+       5, 1000, 100, '{"USD": 100}'
+     from generate_series(0, 500) a, generate_series(0, 11) n`,
+    [appId],
+  )
 }

@@ -6,6 +6,7 @@ import { isBatonError } from './errors.ts'
 import { EventDispatcher } from './event-dispatcher.ts'
 import type { WebhookEvent } from './events.ts'
 import { type Handlers, handlersOf, type Receipt } from './handlers.ts'
+import { type ListenEnd, type ListenOptions, listenForDeliveries } from './listen.ts'
 import type { RetryRules } from './retry.ts'
 import type { Session } from './session.ts'
 import { TokenManager, type TokenStore } from './tokens.ts'
@@ -14,6 +15,7 @@ import { eventIdOf, type HeadersLike, verifyWebhook, type WebhookFailure } from 
 export type { AgentHandlers } from './agent-handlers.ts'
 export { type Dedupe, memoryDedupe } from './dedupe.ts'
 export { nodeHandler } from './handlers.ts'
+export type { ListenEnd, ListenOptions } from './listen.ts'
 export { type EphemeralOptions, type Option, type PostOptions, Session } from './session.ts'
 
 export interface AgentOptions extends AgentHandlers {
@@ -49,6 +51,11 @@ export interface Agent extends Handlers {
   client(installationId: string): BatonClient
   /** Opens a session; messages that people write in it arrive at `onPrompted`. */
   open(installationId: string, on: { issue_id: string } | { comment_id: string }): Promise<Session>
+  /**
+   * Receives deliveries over a connection to the service, instead of at a URL. For an app with the webhook URL
+   * https://listen.invalid/. Reconnects after a failure; rejects if the service refuses the app.
+   */
+  listen(options?: ListenOptions): Promise<ListenEnd>
   /** Resolves when no event is being processed. Use it before a process ends, and in tests. */
   settled(): Promise<void>
 }
@@ -65,7 +72,7 @@ const statusOf: Record<WebhookFailure, number> = {
 export function createAgent(options: AgentOptions): Agent {
   const { clock = systemClock, dedupe = memoryDedupe() } = options
   const report = reporterOf(options)
-  const { clientOf, discard } = clientsOf(options)
+  const { clientOf, discard, installations } = clientsOf(options)
   const dispatcher = new EventDispatcher({
     handlers: options,
     clock,
@@ -93,6 +100,11 @@ export function createAgent(options: AgentOptions): Agent {
     redo: (event) => begin(event, true),
     client: clientOf,
     open: async (id, on) => dispatcher.opened(id, await clientOf(id).openAgentSession(on)),
+    async listen(listenOptions = {}) {
+      const id = listenOptions.installationId ?? (await onlyOne(installations))
+      const client = clientOf(id)
+      return listenForDeliveries({ ...listenOptions, client, clock, receive, report: (error) => report(error, null) })
+    },
     async settled() {
       while (running.size > 0) await Promise.all(running)
     },
@@ -141,7 +153,7 @@ function clientsOf(options: AgentOptions) {
   if (token !== undefined) {
     if (!workspaceId) throw new TypeError('createAgent needs workspaceId together with token.')
     const client = new BatonClient({ ...shared, token, workspaceId })
-    return { clientOf: () => client, discard: async () => {} }
+    return { clientOf: () => client, discard: async () => {}, installations: async () => [''] }
   }
   if (!options.tokens && !(clientId && clientSecret && store)) {
     throw new TypeError('createAgent needs tokens; or clientId, clientSecret and store; or token and workspaceId.')
@@ -164,7 +176,13 @@ function clientsOf(options: AgentOptions) {
     clients.delete(id)
     return tokens.discard(id)
   }
-  return { clientOf, discard }
+  return { clientOf, discard, installations: tokens.installations }
+}
+
+async function onlyOne(installations: () => Promise<string[]>): Promise<string> {
+  const ids = await installations()
+  if (ids.length === 1) return ids[0] as string
+  throw new TypeError(`agent.listen needs installationId: the token store lists ${ids.length} installations.`)
 }
 
 function toConsole(error: unknown) {

@@ -250,6 +250,6 @@ test('limits pauses, and at most half of each is random', () => {
 test('has a method for every operation except streams', () => {
   const client = new BatonClient({ baseUrl: 'http://localhost:1', token: 'x', workspaceId: 'x' })
   const streams = Object.keys(routes).filter((name) => 'stream' in routes[name as keyof typeof routes])
-  expect(streams).toEqual(['listenToApp', 'watchAgentSession', 'watchWorkspace'])
+  expect(streams).toEqual(['listenToApp', 'listenAsApp', 'watchAgentSession', 'watchWorkspace'])
   for (const name of Object.keys(routes)) expect([name, name in client]).toEqual([name, !streams.includes(name)])
 })

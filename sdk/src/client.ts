@@ -4,11 +4,13 @@ import { BatonError, isBatonError, jsonObject, refusalOf } from './errors.ts'
 import type { Operations } from './operations.ts'
 import { type PreparedRequest, requestOf, returnsOtherThanJson, type UntypedInput, unflatten } from './request.ts'
 import { defaultRetries, pauseBefore, type RetryRules } from './retry.ts'
-import { type CallName, callNames } from './routes.ts'
+import { type CallName, callNames, type RouteName } from './routes.ts'
 
 export interface Credentials {
   accessToken: string
   workspaceId?: string
+  /** When the access token expires, in milliseconds since 1970, if known. */
+  expiresAt?: number
 }
 
 /** Source of credentials, such as a TokenManager. */
@@ -72,6 +74,8 @@ type Methods = {
     : (...args: [...Optional<FlatInput<Name>>, options?: CallOptions]) => Promise<Answer<Name>>
 }
 
+export type StreamName = Exclude<RouteName, CallName>
+
 /** A page of a hundred issues with the longest descriptions is smaller. */
 const answerBytes = 64 * 1024 * 1024
 
@@ -126,27 +130,56 @@ class Caller {
     }
   }
 
+  /**
+   * Opens a stream of server-sent events, which lasts until `signal` is aborted. Not repeated after a failure, except
+   * once after a 401. `expiresAt` is null if the expiry of the token is not known.
+   */
+  async stream(
+    name: StreamName,
+    query: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<{ body: AsyncIterable<Uint8Array>; expiresAt: number | null }> {
+    const request = requestOf(name, { query }, { headers: { accept: 'text/event-stream' } })
+    let credentials = await this.#tokens?.credentials()
+    for (let renewed = false; ; renewed = true) {
+      const response = await this.#send(request, credentials, signal).catch((cause) => {
+        throw new BatonError({ code: 'NETWORK_ERROR', status: 0, message: 'The service could not be reached.', cause })
+      })
+      if (response.ok && response.body) return { body: response.body, expiresAt: credentials?.expiresAt ?? null }
+      const text = textOf((await bytesUpTo(answerBytes, response.body)) ?? new Uint8Array())
+      const refusal = refusalOf(response.status, response.headers, text, this.#clock.now())
+      const mayRenew = refusal.status === 401 && credentials && !renewed
+      const renewedCredentials = mayRenew ? await this.#tokens?.refused?.(credentials as Credentials, refusal) : null
+      if (!renewedCredentials) throw refusal
+      credentials = renewedCredentials
+    }
+  }
+
+  #send(request: PreparedRequest, credentials: Credentials | undefined, signal: AbortSignal): Promise<Response> {
+    const { fetch = globalThis.fetch, workspaceId } = this.#options
+    const workspace = credentials?.workspaceId ?? workspaceId
+    return fetch(`${request.atRoot ? this.rootUrl : this.baseUrl}${request.path}`, {
+      method: request.method,
+      headers: {
+        ...(credentials ? { authorization: `Bearer ${credentials.accessToken}` } : {}),
+        ...(workspace ? { 'x-workspace-id': workspace } : {}),
+        ...request.headers,
+      },
+      // A redirect would send the token to another address.
+      redirect: 'manual',
+      signal,
+      ...(request.body === undefined ? {} : { body: request.body }),
+    })
+  }
+
   async #attempt(
     request: PreparedRequest,
     credentials: Credentials | undefined,
     options: CallOptions,
   ): Promise<unknown> {
-    const { fetch = globalThis.fetch, workspaceId } = this.#options
-    const workspace = credentials?.workspaceId ?? workspaceId
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 15_000
     return withDeadline(this.#clock, timeoutMs, options.signal, async (signal) => {
-      const response = await fetch(`${request.atRoot ? this.rootUrl : this.baseUrl}${request.path}`, {
-        method: request.method,
-        headers: {
-          ...(credentials ? { authorization: `Bearer ${credentials.accessToken}` } : {}),
-          ...(workspace ? { 'x-workspace-id': workspace } : {}),
-          ...request.headers,
-        },
-        // A redirect would send the token to another address.
-        redirect: 'manual',
-        signal,
-        ...(request.body === undefined ? {} : { body: request.body }),
-      })
+      const response = await this.#send(request, credentials, signal)
       const bytes = await bytesUpTo(answerBytes, response.body)
       if (!bytes) throw unexpected(response, `sent more than ${answerBytes} bytes`)
       if (response.ok) return contentOf(request, response, bytes)

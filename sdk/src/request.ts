@@ -1,9 +1,9 @@
-import { type CallName, routes } from './routes.ts'
+import { type CallName, type RouteName, routes } from './routes.ts'
 
 /** Operations that accept an Idempotency-Key, take a form, or do not return JSON. A test compares them with the protocol. */
-export const acceptsIdempotencyKey: ReadonlySet<CallName> = new Set<CallName>(['postActivity'])
-export const takesForm: ReadonlySet<CallName> = new Set<CallName>(['issueToken', 'revokeToken'])
-export const returnsOtherThanJson: ReadonlySet<CallName> = new Set<CallName>([
+export const acceptsIdempotencyKey: ReadonlySet<RouteName> = new Set<CallName>(['postActivity'])
+export const takesForm: ReadonlySet<RouteName> = new Set<CallName>(['issueToken', 'revokeToken'])
+export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getHome',
   'getMetrics',
   'getPackage',
@@ -30,7 +30,7 @@ interface RequestOptions {
 }
 
 export interface PreparedRequest {
-  name: CallName
+  name: RouteName
   method: string
   path: string
   atRoot: boolean
@@ -40,7 +40,7 @@ export interface PreparedRequest {
 }
 
 export function requestOf(
-  name: CallName,
+  name: RouteName,
   { params = {}, query = {}, body }: UntypedInput,
   options: RequestOptions,
 ): PreparedRequest {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The tokens of one installation and its workspace. */
@@ -19,6 +19,8 @@ export interface TokenStore {
   get(installationId: string): Promise<InstallationTokens | null>
   set(installationId: string, tokens: InstallationTokens): Promise<void>
   delete(installationId: string): Promise<void>
+  /** The stored installation ids; `agent.listen` needs it if you do not name an installation. */
+  list?(): Promise<string[]>
 }
 
 /** Tokens are lost when the process ends: for tests and a first try. */
@@ -28,6 +30,7 @@ export function memoryTokens(): TokenStore {
     get: async (id) => kept.get(id) ?? null,
     set: async (id, tokens) => void kept.set(id, tokens),
     delete: async (id) => void kept.delete(id),
+    list: async () => [...kept.keys()],
   }
 }
 
@@ -64,6 +67,13 @@ export function fileTokens(directory: string): TokenStore {
       }
     },
     delete: (id) => rm(pathOf(id), { force: true }),
+    async list() {
+      const names = await readdir(directory).catch((error) => {
+        if (isMissing(error)) return []
+        throw error
+      })
+      return names.flatMap((name) => /^(\w+)\.json$/.exec(name)?.[1] ?? [])
+    },
   }
 }
 
@@ -99,6 +109,7 @@ export function envTokens(store: TokenStore, env: Record<string, string | undefi
   return {
     ...store,
     get: async (id) => (await store.get(id)) ?? (id === INSTALLATION_ID ? first : null),
+    list: async () => [...new Set([INSTALLATION_ID, ...((await store.list?.()) ?? [])])],
   }
 }
 

@@ -54,11 +54,15 @@ export class TokenManager {
     return this.#isFresh(tokens) ? tokens : this.#refreshOnce(installationId, null)
   }
 
+  /** The ids of all installations with stored tokens; empty if the store cannot list them. */
+  installations = async (): Promise<string[]> => (await this.#options.store.list?.()) ?? []
+
   /** The `tokenProvider` of a BatonClient for this installation. */
   provider(installationId: string): TokenProvider {
-    const credentials = ({ access_token, workspace_id }: InstallationTokens): Credentials => ({
+    const credentials = ({ access_token, workspace_id, expires_at }: InstallationTokens): Credentials => ({
       accessToken: access_token,
       workspaceId: workspace_id,
+      expiresAt: expires_at,
     })
     return {
       credentials: async () => credentials(await this.get(installationId)),

@@ -43,6 +43,7 @@ export interface TestPerson extends Client {
   workspaceId: string
 }
 
+export type InstalledApp = Awaited<ReturnType<TestApp['installed']>>
 export type TestWorkspace = Awaited<ReturnType<TestApp['workspace']>>
 
 let people = 0

@@ -3,7 +3,8 @@ import { limits, type RelayedAttempt } from '@baton/protocol'
 import { onTestFinished } from 'vitest'
 import { plus } from '../src/clock.ts'
 import { sql } from '../src/db/sql.ts'
-import type { TestApp, TestPerson } from './harness.ts'
+import type { Client } from './client.ts'
+import type { InstalledApp, TestApp, TestPerson } from './harness.ts'
 import type { Received } from './receiver.ts'
 import { type StreamEvent, Watch } from './watch.ts'
 
@@ -15,12 +16,12 @@ export interface ListenOptions {
 /** A user who listens in place of an app's URL, over a real socket. */
 export class Listener {
   readonly watch: Watch
-  readonly #person: TestPerson
+  readonly #caller: Client
   readonly #path: string
 
-  private constructor(watch: Watch, person: TestPerson, path: string) {
+  private constructor(watch: Watch, caller: Client, path: string) {
     this.watch = watch
-    this.#person = person
+    this.#caller = caller
     this.#path = path
   }
 
@@ -34,6 +35,18 @@ export class Listener {
     await listener.event()
     open.add(listener)
     onTestFinished(() => closeAll(person, appId))
+    return listener
+  }
+
+  /** An app that listens with its own token. Resolves when it listens, or was refused. */
+  static async asApp(robot: InstalledApp, person: TestPerson, { query = '' } = {}) {
+    const headers = { authorization: `Bearer ${robot.token}`, 'x-workspace-id': person.workspaceId }
+    const watch = await Watch.open({ rootUrl: robot.rootUrl, path: `/listen${query}`, headers })
+    const listener = new Listener(watch, robot, '/listen')
+    if (watch.status !== 200) return listener
+    await listener.event()
+    open.add(listener)
+    onTestFinished(() => closeAll(person, robot.app.id))
     return listener
   }
 
@@ -51,8 +64,8 @@ export class Listener {
     return received.data as RelayedAttempt
   }
 
-  answer(attempt: RelayedAttempt, answer: object, person = this.#person) {
-    return person.post(`${this.#path}/${attempt.attempt_id}`, answer)
+  answer(attempt: RelayedAttempt, answer: object, caller = this.#caller) {
+    return caller.post(`${this.#path}/${attempt.attempt_id}`, answer)
   }
 
   /** Takes the next attempt and answers it. */

@@ -1,6 +1,7 @@
 import { BatonClient, type Issue } from '@baton/sdk'
 import { Receiver } from '../../server/test/receiver.ts'
 import { installUrl, ScriptedAgent } from './agents.ts'
+import { changesOf, fileOf, omittedFile } from './changes.ts'
 import { type Person, signUp } from './company.ts'
 import type { Settings } from './service.ts'
 
@@ -26,6 +27,8 @@ export interface Demo {
   issues: Record<DemoSessionState, Issue>
   /** An issue that Baton has answered, and one that a personal agent could not work on without a model. */
   inside: { answered: Issue; unable: Issue }
+  /** The session of the completed issue, which has changes and usage. */
+  changedSessionId: string
   teamId: string
   projectId: string
   appId: string
@@ -52,6 +55,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
     const account = await signUp(url, 'Nora Newcomer')
     const { token } = await ada.api.createInvitation({ email: account.email, role: 'member' })
     const { data: projects } = await ada.api.listProjects()
+    const { data: sessions } = await ada.api.listAgentSessions({ issue_id: issues.complete.id })
     await createCycles(ada, issues.working.team_id ?? '')
     await work({
       ada,
@@ -60,6 +64,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       invitationToken: token,
       issues,
       inside,
+      changedSessionId: sessions[0]?.id ?? '',
       teamId: issues.working.team_id ?? '',
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
@@ -96,6 +101,38 @@ async function demoPerson(url: string, name: string, role: Person['role']): Prom
   const api = new BatonClient({ baseUrl: url, token, workspaceId })
   return { ...account, id: user.id, name: user.display_name, role, token, workspaceId, api }
 }
+
+const oneTotal = changesOf([
+  fileOf('src/cart/cart.ts', [
+    " import { total } from './total.ts'",
+    ' ',
+    '-const sum = cart.lines.reduce((sum, line) => sum + line.price, 0) - (coupon?.amount ?? 0)',
+    '-export const payable = Math.max(0, sum)',
+    '+/** What the customer pays. */',
+    '+export const payable = (cart: Cart, coupon?: Coupon) => total(cart, { coupon })',
+    ' ',
+    ' export const isEmpty = (cart: Cart) => cart.lines.length === 0',
+  ]),
+  fileOf(
+    'src/cart/total.ts',
+    [
+      "+import type { Cart, Coupon } from './types.ts'",
+      '+',
+      '+export function total({ lines }: Cart, { coupon }: { coupon?: Coupon } = {}) {',
+      '+  const goods = lines.reduce((sum, { price, count }) => sum + price * count, 0)',
+      '+  return Math.max(0, goods - (coupon?.amount ?? 0))',
+      '+}',
+    ],
+    { status: 'added' },
+  ),
+  fileOf('src/cart/total.test.ts', [
+    " test('a coupon is subtracted once', () => {",
+    '-  expect(sumOf(cart)).toBe(20)',
+    '+  expect(total(cart, { coupon })).toBe(20)',
+    ' })',
+  ]),
+  omittedFile('docs/checkout.png', 'binary'),
+])
 
 /** Delegates one issue per state to the agent and brings its session to that state. */
 async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promise<Record<DemoSessionState, Issue>> {
@@ -135,6 +172,15 @@ async function createSessions({ id, api }: Person, robot: ScriptedAgent): Promis
     }
     if (state === 'complete') {
       await session.addUrl('Pull request', 'https://code.example.com/harbor/shop/pull/7')
+      await session.client.setSessionChanges({ session_id: session.id, ...oneTotal })
+      const usage = {
+        model: 'small-1',
+        input_tokens: 48_200,
+        output_tokens: 3120,
+        cost_micros: 420_000,
+        currency: 'USD',
+      }
+      await session.client.updateAgentSession({ session_id: session.id, usage })
       await session.respond('Both totals now come from **one** function.\n\n```ts\ntotal(cart, { coupon })\n```')
     }
     if (state === 'failed') await session.fail('The tests do not run on this branch.', 'tests_failed')

@@ -5,6 +5,8 @@ const batch = 500
 const statuses = ['backlog', 'todo', 'in_progress', 'qa'] as const
 
 test('moves through ten thousand issues without losing a key press', async ({ page, company }) => {
+  // Importing them takes most of the time.
+  test.setTimeout(180_000)
   const { owner, engineering } = company
   for (let first = 0; first < count; first += batch) {
     await owner.api.importIssues({
@@ -18,7 +20,7 @@ test('moves through ten thousand issues without losing a key press', async ({ pa
   await signedIn(page, owner)
   // The issues of the company fixture are the oldest, so the last row is known.
   await page.goto('/issues?sort=newest&group=none')
-  await expect(page.getByRole('status').filter({ hasText: '10,005 issues' })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('status').filter({ hasText: '10,005 issues' })).toBeVisible({ timeout: 60_000 })
   const rows = page.getByRole('row')
   const current = page.locator('[aria-current="true"]')
   const indexNow = async () => Number(await current.getAttribute('aria-rowindex'))

@@ -87,9 +87,11 @@ export const screens: Screen[] = [
   { name: 'session-failed', path: ({ issues }) => `/issue/${issues.failed.code}` },
   { name: 'session-stopping', path: ({ issues }) => `/issue/${issues.stopping.code}` },
   { name: 'session-silent', path: ({ issues }) => `/issue/${issues.silent.code}` },
+  { name: 'session-changes', path: ({ changedSessionId }) => `/agent-session/${changedSessionId}/changes` },
   { name: 'session-built-in', path: ({ inside }) => `/issue/${inside.answered.code}` },
   { name: 'session-no-model', path: ({ inside }) => `/issue/${inside.unable.code}` },
   { name: 'agents', path: '/agents' },
+  { name: 'agents-add', path: '/agents/add' },
   {
     name: 'agents-new',
     path: '/agents',

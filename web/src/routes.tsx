@@ -138,6 +138,16 @@ const agentSession = createRoute({
   path: '/agent-session/$sessionId',
   component: lazyRouteComponent(() => import('./agent-sessions/session-screen.tsx'), 'SessionScreen'),
 })
+const sessionChanges = createRoute({
+  getParentRoute: () => inside,
+  path: '/agent-session/$sessionId/changes',
+  component: lazyRouteComponent(() => import('./agent-sessions/changes/changes-screen.tsx'), 'ChangesScreen'),
+})
+const addCodingAgent = createRoute({
+  getParentRoute: () => inside,
+  path: '/agents/add',
+  component: lazyRouteComponent(() => import('./agents/add-coding-agent-screen.tsx'), 'AddCodingAgentScreen'),
+})
 const inbox = createRoute({
   getParentRoute: () => inside,
   path: '/inbox',
@@ -270,6 +280,8 @@ const routeTree = root.addChildren([
       project,
       agents,
       agentSession,
+      sessionChanges,
+      addCodingAgent,
       inbox,
       settings.addChildren([
         settingsHome,

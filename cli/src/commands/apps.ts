@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { AgentApp } from '@baton/sdk'
 import { type Account, currentAccount } from '../account.ts'
-import { allPages, findNamedApp, listApps, pageAt, rotateSecret } from '../apps.ts'
+import { findNamedApp, findTeams, listApps, type NamedTeam, rotateSecret } from '../apps.ts'
 import { ask, isInteractive } from '../ask.ts'
 import { account, type Call, type Command, positionals, text } from '../command.ts'
 import { readEnv, updateEnv } from '../env-file.ts'
@@ -172,8 +172,6 @@ The tokens are in ${tokensFile}.`,
   )
 }
 
-type NamedTeam = { id: string; key: string; name: string }
-
 const teamWords = (teams: NamedTeam[]) =>
   teams.length === 0 ? 'all teams' : teams.map(({ key, name }) => `${name} (${key})`).join(', ')
 
@@ -203,15 +201,4 @@ async function findClientSecret(call: Call, app: AgentApp): Promise<string> {
       advice: `If it is lost, run \`${commandName} apps rotate client ${app.id} --env ${file}\`.`,
     },
   )
-}
-
-/** An empty list means all teams. */
-async function findTeams({ client }: Account, keys: string | undefined): Promise<NamedTeam[]> {
-  if (keys === undefined) return []
-  const teams = await allPages((cursor) => client.listTeams(pageAt(cursor)))
-  return keys.split(',').map((key) => {
-    const team = teams.find((one) => one.key.toLowerCase() === key.trim().toLowerCase() || one.id === key.trim())
-    if (!team) throw new Failure(`There is no team ${key}. Teams: ${teams.map((one) => one.key).join(', ')}.`)
-    return team
-  })
 }

@@ -27,6 +27,7 @@ const extended: Readonly<Record<string, string>> = {
   DeliveryDetail: 'Delivery',
   RegisteredApp: 'AgentApp',
   NewAgentActivity: 'AgentActivity',
+  NewSessionChanges: 'SessionChanges',
   TeamChoice: 'Team',
   FoundComment: 'Comment',
 }
@@ -57,6 +58,7 @@ const withExtended = (title: Noun['schema']): string[] =>
 export const streamed: Readonly<Record<string, Readonly<Record<string, TSchema>>>> = {
   watchAgentSession: { session: AgentSession, activity: AgentActivity },
   listenToApp: { attempt: RelayedAttempt },
+  listenAsApp: { attempt: RelayedAttempt },
   watchWorkspace: { change: LiveChange },
 }
 

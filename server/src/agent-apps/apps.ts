@@ -60,13 +60,22 @@ export const readApp = async (db: Queryable, now: Date, { workspaceId }: Member,
       select ${columns}, ${listenerOf(now)} from ${apps} where ${ofWorkspace(workspaceId)} and a.id = ${id}`),
   )
 
-/** Finds an app whose secrets, webhook and deliveries the caller may manage (app.registrant-manages-secrets). */
-export async function findOwnApp(db: Queryable, caller: Member, id: string, lock: Sql = none): Promise<StoredApp> {
-  const app = found(
+/** For callers that may use the app, whatever their role. */
+export const findApp = async (
+  db: Queryable,
+  { workspaceId }: { workspaceId: string },
+  id: string,
+  lock: Sql = none,
+): Promise<StoredApp> =>
+  found(
     await db.row<StoredApp>(sql`
       select ${columns}, a.endpoint_id as "endpointId" from ${apps}
-      where ${ofWorkspace(caller.workspaceId)} and a.id = ${id} ${lock}`),
+      where ${ofWorkspace(workspaceId)} and a.id = ${id} ${lock}`),
   )
+
+/** Finds an app whose secrets, webhook and deliveries the caller may manage (app.registrant-manages-secrets). */
+export async function findOwnApp(db: Queryable, caller: Member, id: string, lock: Sql = none): Promise<StoredApp> {
+  const app = await findApp(db, caller, id, lock)
   if (!isManager(caller) && app.owner_user_id !== caller.id) throw new ApiError('FORBIDDEN')
   return app
 }

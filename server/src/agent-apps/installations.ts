@@ -19,6 +19,7 @@ import { createAgentUser, renameUser } from '../login/users.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { lockWorkspace, transactAs } from '../workspaces/members.ts'
 import { usersIn } from '../workspaces/users.ts'
+import { endListening } from './listeners.ts'
 
 interface Stored extends Omit<Installation, 'scopes'> {
   approved: AppScope[]
@@ -279,6 +280,8 @@ async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
   await endGrants(tx, now, sql`installation_id = ${installation.id}`)
   await releaseUncovered(unit, { id: installation.id, agentId: installation.app_user_id })
   await endAllOf(unit, installation.app_user_id)
+  // The app's own listener; a person continues to receive, first of all `revoked`.
+  await endListening(tx, now, sql`user_id = ${installation.app_user_id}`)
   await cancelPending(tx, endpointId, now)
   await recordForApp(
     unit,

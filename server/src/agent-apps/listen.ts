@@ -3,15 +3,18 @@ import { type AttemptAnswer, limits, listenUrl } from '@baton/protocol'
 import { recordAudit } from '../audit/record.ts'
 import { plus } from '../clock.ts'
 import type { Context } from '../context.ts'
-import { sql } from '../db/sql.ts'
-import { isManager, type Member } from '../http/caller.ts'
+import type { Queryable } from '../db/database.ts'
+import { none, type Sql, sql } from '../db/sql.ts'
+import { requestMissed } from '../delivery/catch-up.ts'
+import { setState } from '../delivery/endpoints.ts'
+import { type Actor, type App, isManager, type Member } from '../http/caller.ts'
 import { ApiError, found } from '../http/errors.ts'
 import type { EventStream } from '../http/event-stream.ts'
 import { confirmAccess } from '../live/access.ts'
 import { readOnWake, streamFor } from '../live/stream.ts'
-import { transact } from '../unit-of-work.ts'
-import { confirmRole, transactAs } from '../workspaces/members.ts'
-import { findOwnApp, type StoredApp } from './apps.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
+import { confirmRole } from '../workspaces/members.ts'
+import { findApp, findOwnApp, type StoredApp } from './apps.ts'
 import { currentListener, endListening } from './listeners.ts'
 
 /** Two heartbeats. If a process dies, its listeners end after this time. */
@@ -23,16 +26,41 @@ interface Listening {
   appId: string
   connectionId: string
   takeOver: boolean
+  catchUp: boolean
 }
 
+/** A developer receives the deliveries of an app. */
+export const listen = (ctx: Context, caller: Member, appId: string, takeOver: boolean) =>
+  openStream(ctx, caller, { appId, takeOver, catchUp: false, connectionId: randomUUID() })
+
+/** An app receives its own deliveries, with its token (run.listen-as-app-delivers). */
+export const listenAsApp = (ctx: Context, caller: App, catchUp: boolean) =>
+  openStream(ctx, caller, { appId: appIdOf(caller), takeOver: false, catchUp, connectionId: randomUUID() })
+
 /** While the stream is open, the app's attempts are sent on it as events (listen.attempts-go-to-listener). */
-export async function listen(ctx: Context, caller: Member, appId: string, takeOver: boolean) {
-  mustBePermitted(caller, await findOwnApp(ctx.db, caller, appId), takeOver)
-  const listening = { appId, takeOver, connectionId: randomUUID() }
+async function openStream(ctx: Context, caller: Actor, listening: Listening) {
+  await findPermitted(ctx.db, caller, listening)
   return streamFor(ctx, caller, (stream) => relayTo(ctx, caller, stream, listening), {
     unreadBytes,
     mayContinue: () => extendLease(ctx, caller, listening),
   })
+}
+
+function appIdOf({ appId }: App): string {
+  if (appId === null) throw new ApiError('FORBIDDEN', {}, { message: 'This route needs the token of an agent app.' })
+  return appId
+}
+
+/** The app, if the caller may listen to it. */
+async function findPermitted(db: Queryable, caller: Actor, { appId, takeOver }: Listening, lock: Sql = none) {
+  if (caller.kind === 'person') {
+    const app = await findOwnApp(db, caller, appId, lock)
+    mustBePermitted(caller, app, takeOver)
+    return app
+  }
+  const app = await findApp(db, caller, appId, lock)
+  if (app.webhook.url === listenUrl) return app
+  throw new ApiError('FORBIDDEN', {}, { message: `Only an app with the webhook URL ${listenUrl} can listen.` })
 }
 
 /** listen.who: without a webhook URL, those who manage the app may listen; otherwise a manager with `take_over`. */
@@ -45,31 +73,55 @@ function mustBePermitted(caller: Member, { webhook }: StoredApp, takeOver: boole
 }
 
 /** Replaces the previous listener, if any (listen.newest-wins). */
-const startListening = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
-  transactAs(ctx, admitted, 'member', async (unit) => {
+const startListening = (ctx: Context, admitted: Actor, listening: Listening) =>
+  transact(ctx, admitted, async (admission) => {
+    const unit = await confirmCaller(admission)
     const { tx, now, caller } = unit
-    const app = await findOwnApp(tx, caller, appId, sql`for no key update of a`)
-    mustBePermitted(caller, app, takeOver)
-    await endListening(tx, now, sql`endpoint_id = ${app.endpointId}`)
+    const { appId, connectionId, catchUp } = listening
+    const app = await findPermitted(tx, caller, listening, sql`for no key update of a`)
+    const { endpointId } = app
+    await endListening(tx, now, sql`endpoint_id = ${endpointId}`)
     await tx.run(sql`
       insert into listeners (endpoint_id, workspace_id, app_id, connection_id, user_id, since, lease_until)
-      values (${app.endpointId}, ${caller.workspaceId}, ${appId}, ${connectionId}, ${caller.id}, ${now},
+      values (${endpointId}, ${caller.workspaceId}, ${appId}, ${connectionId}, ${caller.id}, ${now},
         ${plus(now, leaseMs)})`)
     await recordAudit(unit, { action: 'app.listening_started', subjectId: appId, details: { url: app.webhook.url } })
+    await ctx.relay.handOver(tx, { endpointId, userId: caller.id, connectionId })
+    if (caller.kind === 'app') await clearFailing(unit, app)
+    if (catchUp) await requestMissed(unit, endpointId)
     return app
   })
 
+/** The caller may have lost access since the request was admitted. */
+async function confirmCaller(unit: UnitOfWork<Actor>): Promise<UnitOfWork<Actor>> {
+  const { tx, caller } = unit
+  if (caller.kind === 'person') return confirmRole({ ...unit, caller }, 'member')
+  const held = await tx.row(sql`
+    select 1 from installations where id = ${caller.installationId} and revoked_at is null for share`)
+  if (!held) throw new ApiError('INSTALLATION_REVOKED')
+  return unit
+}
+
+/** An app that listens can receive again; a webhook that was disabled by a person stays so (run.listen-clears-failing). */
+async function clearFailing(unit: UnitOfWork<Actor>, { id, endpointId, webhook }: StoredApp) {
+  const { tx, now } = unit
+  if (webhook.state !== 'failing') return
+  await setState(tx, endpointId, 'enabled', now)
+  await recordAudit(unit, { action: 'app.webhook_enabled', subjectId: id })
+}
+
 /** Extends the lease. False if this connection no longer listens, or its user is no longer permitted to. */
-const extendLease = (ctx: Context, admitted: Member, { appId, connectionId, takeOver }: Listening) =>
+const extendLease = (ctx: Context, admitted: Actor, listening: Listening) =>
   transact(ctx, admitted, async (unit) => {
     const { tx, now } = unit
     try {
-      const { caller } = await confirmRole(unit, 'member')
-      mustBePermitted(caller, await findOwnApp(tx, caller, appId), takeOver)
+      const { caller } = await confirmCaller(unit)
+      await findPermitted(tx, caller, listening)
     } catch (error) {
       if (error instanceof ApiError) return false
       throw error
     }
+    const { connectionId } = listening
     const leaseUntil = plus(now, leaseMs)
     return (
       (await tx.run(sql`update listeners set lease_until = ${leaseUntil} where connection_id = ${connectionId}`)) > 0
@@ -77,7 +129,7 @@ const extendLease = (ctx: Context, admitted: Member, { appId, connectionId, take
   })
 
 /** The first read starts listening; each wake-up reads the attempts that are waiting. */
-function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: Listening): () => void {
+function relayTo(ctx: Context, caller: Actor, stream: EventStream, listening: Listening): () => void {
   let started = false
   const read = readOnWake(ctx, stream, async () => {
     if (!started) {
@@ -94,22 +146,33 @@ function relayTo(ctx: Context, caller: Member, stream: EventStream, listening: L
   })
 }
 
-async function sendAll(ctx: Context, caller: Member, stream: EventStream, { appId, connectionId }: Listening) {
+async function sendAll(ctx: Context, caller: Actor, stream: EventStream, { appId, connectionId }: Listening) {
   const { db, relay } = ctx
+  let admitted = true
   for (;;) {
     await stream.drained()
     if (stream.over) return
-    await confirmAccess(ctx, caller)
-    const attempt = await relay.take(connectionId)
+    admitted = await isAdmitted(ctx, caller)
+    const attempt = admitted && (await relay.take(connectionId))
     if (!attempt) break
     stream.event('attempt', attempt)
   }
   const { still, user } = await currentListener(db, appId, connectionId)
-  if (still) return
-  if (user) stream.event('replaced', { user })
-  else stream.event('ended', {})
+  if (still && admitted) return
+  if (user && admitted) stream.event('replaced', { user })
+  else if (!still) stream.event('ended', {})
   stream.end()
 }
+
+/** An app that was uninstalled is told that listening ended, so that it does not connect again. */
+const isAdmitted = (ctx: Context, caller: Actor): Promise<boolean> =>
+  confirmAccess(ctx, caller).then(
+    () => true,
+    (error) => {
+      if (error instanceof ApiError) return false
+      throw error
+    },
+  )
 
 /** Does not wait for the lease, so that the next attempt goes to the URL (listen.disconnect-restores-url). */
 const stopListening = ({ db, clock, log }: Context, { connectionId }: Listening) =>
@@ -132,7 +195,15 @@ export async function answerAttempt(
       where workspace_id = ${caller.workspaceId} and id = ${appId}`),
   )
   if (!isManager(caller) && ownerId !== caller.id) throw new ApiError('FORBIDDEN')
-  if (await relay.answer(attemptId, endpointId, caller.id, answer)) return
+  if (!(await relay.answer(attemptId, endpointId, caller.id, answer))) throw notWaiting()
+}
+
+export async function answerAsApp({ db, relay }: Context, caller: App, attemptId: string, answer: AttemptAnswer) {
+  const { endpointId } = await findApp(db, caller, appIdOf(caller))
+  if (!(await relay.answer(attemptId, endpointId, caller.id, answer))) throw notWaiting()
+}
+
+function notWaiting() {
   const message = 'No such attempt is waiting for you: it was already answered, or its 5 seconds have passed.'
-  throw new ApiError('RESOURCE_NOT_FOUND', {}, { message })
+  return new ApiError('RESOURCE_NOT_FOUND', {}, { message })
 }

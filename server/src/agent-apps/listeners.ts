@@ -13,6 +13,10 @@ export const listenerOf = (now: Date) => sql`(
   from listeners l join users u on u.id = l.user_id
   where l.endpoint_id = e.id and l.lease_until > ${now}) as listener`
 
+/** Whether the endpoint `w` has a listener. */
+export const hasListener = (now: Date) =>
+  sql`exists (select from listeners l where l.endpoint_id = w.id and l.lease_until > ${now})`
+
 /** Ends the listeners that match `which`, and wakes their connections, in whichever process they are. */
 export async function endListening(tx: Tx, now: Date, which: Sql) {
   const ended = await tx.rows<{ workspace_id: string; app_id: string; user_id: string; connection_id: string }>(sql`

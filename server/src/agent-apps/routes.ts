@@ -15,9 +15,10 @@ import {
   rotateClientSecret,
   switchAppWebhook,
 } from './apps.ts'
+import { readUsage, setBudget } from './budget.ts'
 import { readIcon } from './icon.ts'
 import { listInstallations, readInstallation, requestInstall, uninstall, updateCoverage } from './installations.ts'
-import { answerAttempt, listen } from './listen.ts'
+import { answerAsApp, answerAttempt, listen, listenAsApp } from './listen.ts'
 import { servedSchema } from './manifest.ts'
 import { readSetup } from './setup.ts'
 
@@ -67,6 +68,12 @@ export const agentAppRoutes = [
   route(api.answerAttempt, ({ ctx, caller, params, body }) =>
     answerAttempt(ctx, caller, { appId: params.app_id, attemptId: params.attempt_id }, body),
   ),
+
+  route(api.listenAsApp, ({ ctx, caller, query }) => listenAsApp(ctx, caller, query.catch_up ?? false)),
+  route(api.answerAsApp, ({ ctx, caller, params, body }) => answerAsApp(ctx, caller, params.attempt_id, body)),
+
+  route(api.getAppUsage, ({ ctx, caller, params }) => readUsage(ctx, caller, params.app_id)),
+  route(api.setAppBudget, ({ ctx, caller, params, body }) => setBudget(ctx, caller, params.app_id, body)),
 
   route(api.requestInstall, ({ ctx, caller, params }) => requestInstall(ctx, caller, params.app_id)),
   route(api.listInstallations, ({ ctx, caller, query }) => listInstallations(ctx, caller, query)),

@@ -6,12 +6,14 @@ import type { Actor, App, Member } from '../http/caller.ts'
 import { found, invalid, notFound } from '../http/errors.ts'
 import { newId } from '../ids.ts'
 import { type Agent, findAgents, ownerOf } from '../installations/agents.ts'
+import { limitsOfMonth } from '../installations/budget.ts'
 import { reaches } from '../installations/reach.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { recordCreated } from './events.ts'
 import { lockSessions, readSession, type Session, type SessionSubject, saveLifecycles } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { dueAt, newLifecycle } from './state.ts'
+import { budgetReached } from './usage.ts'
 
 interface SessionStart {
   agent: Agent
@@ -43,16 +45,24 @@ export const openForApp = (
   return transact(ctx, caller, async (unit) => {
     const { tx } = unit
     // Locked, so that the app keeps its teams and its installation until the session is stored.
-    const [agent] = await findAgents(tx, caller.workspaceId, [caller.id], sql`for share of i`)
+    const [agent] = await findAgents(unit, [caller.id], sql`for share of i`)
     if (!agent?.access) throw notFound()
     const reach: App = { ...caller, ...agent.access }
     const start = issue_id
       ? await startOnIssue(tx, reach, issue_id)
       : await startOnComment(tx, reach, comment_id as string)
+    refuseOverBudget(agent)
     const open = start.comment && (await openInThread(unit, start.comment.threadId))
     const session = open ?? (await insert(unit, { ...start, agent }))
     return { session: await readSession(unit, session.id), isNew: !open }
   })
+}
+
+/** usage.month-limit-refuses-work */
+function refuseOverBudget({ access }: Agent) {
+  const spending = access && 'spending' in access ? access.spending : null
+  const [limit] = spending ? limitsOfMonth(spending) : []
+  if (limit) throw budgetReached(limit)
 }
 
 /** Locks and returns the caller's open session in a thread, if any. */

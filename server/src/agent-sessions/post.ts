@@ -27,6 +27,7 @@ import {
 } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { acceptsMessages, afterAppActivity } from './state.ts'
+import { budgetReached, findReachedLimit } from './usage.ts'
 
 /** Attempts without a lock, before the session is locked. */
 const unlockedAttempts = 2
@@ -148,6 +149,8 @@ const postAsPerson = (ctx: Context, caller: Member, { sessionId, input, idempote
     if (!canMessage(open, caller))
       throw new ApiError('FORBIDDEN', {}, { message: 'A personal agent accepts messages only from its owner.' })
     if (!acceptsMessages(open.lifecycle)) throw sessionEnded(open)
+    const limit = await findReachedLimit(unit, open)
+    if (limit) throw budgetReached(limit)
     const answer = input.signal_metadata as Answer | undefined
     if (answer) checkAnswer(answer, await readChoice(tx, sessionId, answer.in_reply_to))
     return postMessage(unit, open, input.content.body as string, { answer, idempotency })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Conversation, type SessionScene, sessionScene } from '../../test/agent-sessions.ts'
+import { accepted } from '../../test/calls.ts'
 import type { Response } from '../../test/client.ts'
 import { test, verifies, verifiesOnPostgres } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
@@ -133,3 +134,51 @@ test(
     }
   },
 )
+
+describe('reports of usage at the same time', () => {
+  test(
+    'are all counted, and managers are notified once',
+    verifiesOnPostgres('usage.month-totals', 'usage.managers-told-once'),
+    async ({ app }) => {
+      const scene = await sessionScene(app)
+      const { owner, robot } = scene
+      const limits = { session_cost_micros: null, month_cost_micros: null, session_tokens: null }
+      await owner.put(`/agent-apps/${robot.app.id}/budget`, { currency: null, ...limits, month_tokens: 30 })
+      const sessions = [await scene.delegated(), await scene.delegated(), await scene.delegated()]
+      // Two reports in each session, and three sessions in one month.
+      const reports = sessions.flatMap((session) =>
+        [10, 20].map((input_tokens) => session.change({ usage: { input_tokens } })),
+      )
+      for (const { status } of await Promise.all(reports)) expect([200, 422]).toContain(status)
+      for (const session of sessions) expect((await session.get()).usage?.input_tokens).toBe(20)
+      const { body } = await owner.get(`/agent-apps/${robot.app.id}/usage`)
+      expect(body).toMatchObject({ data: [{ sessions: 3, input_tokens: 60 }], month_reached: true })
+      const { data } = (await owner.get('/inbox')).body
+      expect(data.filter(({ kind }: { kind: string }) => kind === 'budget_reached')).toHaveLength(1)
+    },
+  )
+})
+
+describe('changes stored while a session ends', () => {
+  for (const [what, [end_reason, ending]] of Object.entries(endings)) {
+    test(
+      `${what}: each is stored or refused as a whole`,
+      verifiesOnPostgres('changes.ended-session-409', 'changes.replace-and-same'),
+      async ({ app }) => {
+        const scene = await sessionScene(app)
+        const session = await scene.delegated()
+        const issueId = (await session.get()).issue?.id as string
+        const put = (additions: number) =>
+          scene.robot.put(`${session.path}/changes`, { ...accepted.setSessionChanges, additions })
+        const answers = await Promise.all([put(1), put(2), put(3), ending(scene, issueId), put(4), put(5)])
+        for (const { status } of answers) expect([200, 204, 401, 409]).toContain(status)
+        const stored = answers.filter(({ body }) => body?.version !== undefined)
+        expect(stored.map(({ body }) => body.version).sort()).toEqual(stored.map((_, index) => index + 1))
+        const { end_reason: reason, changes } = await session.get(scene.member)
+        expect(reason).toBe(end_reason)
+        const last = stored.find(({ body }) => body.version === stored.length)?.body
+        expect(changes ?? undefined).toEqual(last && { ...changes, version: last.version, additions: last.additions })
+      },
+    )
+  }
+})

@@ -1,6 +1,7 @@
 import { api } from '@baton/protocol'
 import { Reply, route } from '../http/route.ts'
 import { listActivities } from './activities.ts'
+import { getChanges, setChanges } from './changes.ts'
 import { previewGuidance } from './context/preview.ts'
 import { openForApp } from './open.ts'
 import { postActivity } from './post.ts'
@@ -16,6 +17,8 @@ export const agentSessionRoutes = [
     return new Reply(session, {}, isNew ? 201 : 200)
   }),
   route(api.updateAgentSession, ({ ctx, caller, params, body }) => updateSession(ctx, caller, params.session_id, body)),
+  route(api.getSessionChanges, ({ ctx, caller, params }) => getChanges(ctx, caller, params.session_id)),
+  route(api.setSessionChanges, ({ ctx, caller, params, body }) => setChanges(ctx, caller, params.session_id, body)),
   route(api.stopAgentSession, ({ ctx, caller, params }) => stopSession(ctx, caller, params.session_id)),
   route(api.listActivities, ({ ctx, caller, params, query }) => listActivities(ctx, caller, params.session_id, query)),
   route(api.postActivity, ({ ctx, caller, params, body, headers }) =>

@@ -3,7 +3,9 @@ import { commentUrl, issueUrl, projectUrl } from '../addresses.ts'
 import type { Config } from '../config.ts'
 import type { Queryable } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { ApiError } from '../http/errors.ts'
+import type { App } from '../http/caller.ts'
+import { ApiError, found } from '../http/errors.ts'
+import { limitsOfMonth, limitsOfSession, type Spending, spendingOf } from '../installations/budget.ts'
 import { nameOfUser } from '../login/names.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { advance, dueAt, type Lifecycle, type TimeRules, unresponsiveSince } from './state.ts'
@@ -132,6 +134,17 @@ export async function lockSessions({ tx, now, config }: UnitOfWork, condition: S
   return rows.map((row) => sessionOf(row, now, config))
 }
 
+/** Locks a session of the calling agent. Throws if it has none with this id, or if it has ended. */
+export async function lockOwnSession(unit: UnitOfWork<App>, id: string): Promise<Session> {
+  const { id: agentId, workspaceId } = unit.caller
+  const [session] = await lockSessions(
+    unit,
+    sql`s.id = ${id} and s.workspace_id = ${workspaceId} and s.agent_id = ${agentId}`,
+  )
+  refuseEnded(found(session))
+  return session as Session
+}
+
 /** session.ended-refuses-writes */
 export const sessionEnded = ({ lifecycle }: Session) =>
   new ApiError('SESSION_ENDED', { end_reason: lifecycle.endReason })
@@ -148,6 +161,9 @@ interface JoinedRow extends SessionRow {
   issue: Omit<NonNullable<AgentSession['issue']>, 'url'> | null
   comment: Omit<NonNullable<AgentSession['comment']>, 'url'> | null
   creator: AgentSession['creator']
+  changes: AgentSession['changes']
+  usage: AgentSession['usage']
+  spending: Spending | null
 }
 
 /** The issue `i` of the team `t`, without its URL. */
@@ -155,11 +171,13 @@ export const issueJson = sql`
   case when i.id is not null then jsonb_build_object('id', i.id, 'identifier', i.code, 'title', i.title, 'team',
     case when t.id is not null then jsonb_build_object('id', t.id, 'key', t.key, 'name', t.name) end) end`
 
-const joinedColumns = sql`
+const joinedColumns = (now: Date) => sql`
   coalesce(s.parting::jsonb -> 'issue', ${issueJson}) as issue,
   case when c.id is not null then
     jsonb_build_object('id', c.id, 'body', coalesce(s.parting ->> 'comment', c.text)) end as comment,
-  ${nameOfUser} as creator`
+  ${nameOfUser} as creator, s.changes, s.usage,
+  (select ${spendingOf(now)} from installations n join agent_apps a on a.id = n.app_id
+    where n.id = s.installation_id) as spending`
 
 /** `i`, `p` and `c` are the issue, project and comment of the session `s`. */
 const joinedTables = sql`
@@ -173,7 +191,7 @@ const joinedTables = sql`
 /** Sessions in the format of the API. */
 export async function readSessions(db: Queryable, config: Config, now: Date, condition: Sql): Promise<AgentSession[]> {
   const rows = await db.rows<JoinedRow>(sql`
-    select ${sessionColumns}, ${joinedColumns} from ${joinedTables} where ${condition}`)
+    select ${sessionColumns}, ${joinedColumns(now)} from ${joinedTables} where ${condition}`)
   return rows.map((row) => toAgentSession(config, row, now))
 }
 
@@ -196,11 +214,19 @@ function toAgentSession(config: Config, row: JoinedRow, now: Date): AgentSession
     app_user_id: agentId,
     plan,
     external_urls: externalUrls,
+    changes: row.changes,
+    usage: row.usage,
+    budget_reached: reachedBudget(row),
     created_at: createdAt.toISOString(),
     updated_at: lifecycle.updatedAt.toISOString(),
     ended_at: iso(lifecycle.endedAt),
     end_reason: lifecycle.endReason,
   }
+}
+
+function reachedBudget({ spending, usage }: JoinedRow): AgentSession['budget_reached'] {
+  if (!spending) return null
+  return [...limitsOfSession(spending, usage), ...limitsOfMonth(spending)][0]?.limit ?? null
 }
 
 const iso = (time: Date | null) => time?.toISOString() ?? null

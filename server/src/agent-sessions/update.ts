@@ -4,16 +4,17 @@ import { limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { App } from '../http/caller.ts'
-import { found, invalid } from '../http/errors.ts'
+import { invalid } from '../http/errors.ts'
 import { transact } from '../unit-of-work.ts'
 import { refuseRepeated } from './bodies.ts'
-import { lifecycleColumns, lockSessions, readSession, refuseEnded } from './session.ts'
+import { lifecycleColumns, lockOwnSession, readSession } from './session.ts'
 import { sendSessionHint } from './session-hint.ts'
 import { afterUpdate } from './state.ts'
+import { reportUsage } from './usage.ts'
 
-/** Replaces the plan, and replaces or changes the list of links. The state stays the same (plan.keeps-state). */
+/** Replaces the plan, replaces or changes the list of links, and stores usage. The state stays the same (plan.keeps-state). */
 export function updateSession(ctx: Context, caller: App, id: string, change: SessionChange): Promise<AgentSession> {
-  const { plan, external_urls, added_external_urls, removed_external_urls } = change
+  const { plan, external_urls, added_external_urls, removed_external_urls, usage } = change
   if (external_urls && (added_external_urls || removed_external_urls)) {
     throw invalid({ external_urls: 'cannot be sent together with added_external_urls or removed_external_urls' })
   }
@@ -21,19 +22,14 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
   refuseRepeated('added_external_urls', 'url', added_external_urls ?? [])
   return transact(ctx, caller, async (unit) => {
     const { tx, now, config } = unit
-    const [locked] = await lockSessions(
-      unit,
-      sql`s.id = ${id} and s.workspace_id = ${caller.workspaceId} and s.agent_id = ${caller.id}`,
-    )
-    const session = found(locked)
-    refuseEnded(session)
+    const session = await lockOwnSession(unit, id)
     const urls = external_urls ?? changedUrls(session.externalUrls, added_external_urls, removed_external_urls)
     if (urls.length > limits.externalUrls) {
       throw invalid({ added_external_urls: `must leave at most ${limits.externalUrls} links` })
     }
     const items = plan ?? session.plan
     // Nothing differs, so `updated_at` stays too.
-    if (isDeepStrictEqual([items, urls], [session.plan, session.externalUrls])) {
+    if (!usage && isDeepStrictEqual([items, urls], [session.plan, session.externalUrls])) {
       return readSession(unit, id)
     }
     const addsLinks = (external_urls ?? added_external_urls ?? []).length > 0
@@ -42,6 +38,7 @@ export function updateSession(ctx: Context, caller: App, id: string, change: Ses
       update agent_sessions set ${lifecycleColumns(session, after, now, config)},
         plan = ${JSON.stringify(items)}, external_urls = ${JSON.stringify(urls)}
       where id = ${id}`)
+    if (usage) await reportUsage(unit, session, usage)
     sendSessionHint(tx, session)
     return readSession(unit, id)
   })

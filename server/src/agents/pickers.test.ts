@@ -1,5 +1,7 @@
+import { type Choice, listenUrl } from '@baton/protocol'
 import { expect } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
+import { Listener, waitForNoListener } from '../../test/listener.ts'
 import { sql } from '../db/sql.ts'
 
 const assignable = ['read', 'app:assignable']
@@ -39,6 +41,7 @@ test(
       avatar_url: null,
       available: true,
       unavailable_reason: null,
+      listening: null,
     })
     const agent = (one: typeof robot, name: string, reason: string | null) => ({
       id: one.userId,
@@ -48,6 +51,7 @@ test(
       avatar_url: `${app.ctx.config.baseUrl}/agent-apps/${one.app.id}/icon`,
       available: reason === null,
       unavailable_reason: reason,
+      listening: null,
     })
     const agents = [agent(mute, 'Zebu', 'app_missing_scope'), agent(robot, 'Zebra', null)]
     const builtIn = {
@@ -136,3 +140,36 @@ test('an app needs the scope read for the pickers', verifies('identity.pickers-n
     expect((await seeing.get(path)).status).toBe(200)
   }
 })
+
+test(
+  'shows whether a program receives for an app without a URL',
+  verifies('run.listening-shown-in-pickers'),
+  async ({ app, receiver }) => {
+    const { owner, member } = await app.workspace()
+    const robot = await app.installed(owner, { scopes: assignable, webhook: listenUrl })
+    const served = await app.installed(owner, { scopes: assignable, webhook: receiver.url })
+    const shown = async () => {
+      const { data: users } = (await member.get('/users/select')).body
+      const { data: agents } = (await member.get('/agents?include_apps=true&include_deployment=true')).body
+      const of = (list: Choice[], id: string) => list.find((choice) => choice.id === id)
+      for (const id of [served.userId, member.user.id]) expect(of(users, id)?.listening).toBeNull()
+      for (const agent of agents) if (agent.id !== robot.userId) expect(agent.listening).toBeNull()
+      expect(of(agents, robot.userId)).toEqual(of(users, robot.userId))
+      expect(of(users, robot.userId)).toMatchObject({ available: true, unavailable_reason: null })
+      return of(users, robot.userId)?.listening
+    }
+    expect(await shown()).toBe(false)
+    const listener = await Listener.asApp(robot, owner)
+    expect(await shown()).toBe(true)
+    expect((await member.get(`/users/${robot.userId}`)).body.listening).toBe(true)
+    // A process that died does not extend its lease.
+    await app.ctx.db.run(sql`update listeners set lease_until = ${app.clock.now()} where app_id = ${robot.app.id}`)
+    expect(await shown()).toBe(false)
+    listener.close()
+    const person = await Listener.of(owner, robot.app.id)
+    expect(await shown()).toBe(true)
+    person.close()
+    await waitForNoListener(owner, robot.app.id)
+    expect(await shown()).toBe(false)
+  },
+)

@@ -1,4 +1,5 @@
-import type { AgentQuery, Choice, UserQuery } from '@baton/protocol'
+import { type AgentQuery, type Choice, listenUrl, type UserQuery } from '@baton/protocol'
+import { hasListener } from '../agent-apps/listeners.ts'
 import { avatarOf } from '../agent-sessions/activities.ts'
 import type { Context } from '../context.ts'
 import type { Queryable } from '../db/database.ts'
@@ -13,6 +14,7 @@ import {
   unavailableReason,
   type WorkPlace,
 } from '../installations/availability.ts'
+import { spendingOf } from '../installations/budget.ts'
 import { findIssueId } from '../issues/read.ts'
 import { covers } from '../workspaces/coverage.ts'
 import { usersSeenBy } from '../workspaces/users.ts'
@@ -24,6 +26,7 @@ interface Row {
   agent_kind: Choice['agent_kind']
   app: ({ id: string } & InstalledApp) | null
   inside: InsideAgent | null
+  listening: boolean | null
 }
 
 export const selectUsers = (ctx: Context, caller: Actor, query: UserQuery) => pick(ctx, caller, query, sql`true`)
@@ -35,7 +38,7 @@ export const listAgents = (ctx: Context, caller: Actor, { include_apps, include_
 
 /** A person or agent that the lists above show to this caller; else 404. */
 export async function readUser(ctx: Context, caller: Actor, id: string): Promise<Choice> {
-  const row = await ctx.db.row<Row>(sql`${rowsOf(caller)} where u.id = ${id}`)
+  const row = await ctx.db.row<Row>(sql`${rowsOf(ctx, caller)} where u.id = ${id}`)
   return choiceOf(ctx, caller, found(row), null)
 }
 
@@ -48,7 +51,7 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
     ({ id }) => [id],
     async (after, count) => {
       const rows = await ctx.db.rows<Row>(sql`
-        ${rowsOf(caller)}
+        ${rowsOf(ctx, caller)}
         where ${filter}
           ${query.query ? sql`and u.display_name ilike ${containing(query.query)}` : none}
           ${after ? sql`and u.id < ${after[0]}` : none}
@@ -58,11 +61,12 @@ async function pick(ctx: Context, caller: Actor, query: UserQuery, filter: Sql) 
   )
 }
 
-const rowsOf = (caller: Actor) => sql`
+const rowsOf = ({ clock }: Context, caller: Actor) => sql`
   select u.id, u.display_name, u.user_kind, u.agent_kind, case when i.id is not null then
     jsonb_build_object('id', a.id, 'allTeams', i.all_teams, 'teamIds', i.team_ids, 'approved', i.scopes,
-      'requested', a.requested_scopes, 'webhook', w.state) end as app,
-    case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside
+      'requested', a.requested_scopes, 'webhook', w.state, 'spending', ${spendingOf(clock.now())}) end as app,
+    case when n.user_id is not null then jsonb_build_object('ownerId', n.owner_id) end as inside,
+    case when w.url = ${listenUrl} then ${hasListener(clock.now())} end as listening
   from (${usersSeenBy(caller)}) e join users u on u.id = e.id
   left join inside_agents n on n.user_id = u.id
   left join installations i on i.app_user_id = u.id

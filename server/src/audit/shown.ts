@@ -23,6 +23,7 @@ export const shownIn: Record<AuditAction, 'Workspace' | 'Agents' | null> = {
   'app.webhook_disabled': 'Agents',
   'app.listening_started': 'Agents',
   'app.listening_ended': 'Agents',
+  'app.budget_set': 'Agents',
   'installation.approved': 'Agents',
   'installation.coverage_changed': 'Agents',
   'installation.uninstalled': 'Agents',

@@ -3,6 +3,7 @@ import { postMessage } from '../agent-sessions/message.ts'
 import { openForPerson, sessionsInThread } from '../agent-sessions/open.ts'
 import { canMessage } from '../agent-sessions/session.ts'
 import { acceptsMessages } from '../agent-sessions/state.ts'
+import { findReachedLimit } from '../agent-sessions/usage.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { PlacedComment } from '../events/placed-comments.ts'
@@ -37,8 +38,8 @@ export async function findMentionedUsers(db: Queryable, { workspaceId, id }: Act
 }
 
 /** Finds and locks the agents that a text mentions. Take this lock first: changes of coverage do the same. */
-export const lockMentionedAgents = ({ tx, caller }: UnitOfWork<Actor>, text: string) =>
-  caller.kind === 'person' ? findAgents(tx, caller.workspaceId, mentionedIds(text), sql`for share of i`) : []
+export const lockMentionedAgents = (unit: UnitOfWork<Actor>, text: string) =>
+  unit.caller.kind === 'person' ? findAgents(unit, mentionedIds(text), sql`for share of i`) : []
 
 /**
  * Passes a comment to agents. It is a message to each open session of its thread
@@ -63,6 +64,8 @@ export async function promptAgents(
   for (const session of sessions) {
     const isAddressed = isNew || mentioned.some(({ id }) => id === session.agentId)
     if (!isAddressed || !canMessage(session, caller) || !acceptsMessages(session.lifecycle)) continue
+    // usage.month-limit-refuses-work: it stays a comment.
+    if (await findReachedLimit(unit, session)) continue
     await postMessage(byPerson, session, comment.text)
   }
   const place = { personal: comment.personal, teamIds: comment.teamIds }

@@ -14,11 +14,18 @@ export interface Driver {
   /** Statements run in the order they are started, also if several are started at once. */
   transaction<T>(work: (query: (statement: Sql) => Promise<Result>, script: Script) => Promise<T>): Promise<T>
   /** Calls `onMessage` for each message on the channel, and once with '' whenever it may have missed some. */
-  listen(channel: string, onMessage: (message: string) => void): Listening
+  listen(channel: string, onMessage: (message: string) => void, onLock?: OnLock): Listening
   /** Maintenance that PostgreSQL does in background processes. */
   tidy?(): Promise<void>
   close(): Promise<void>
 }
+
+/**
+ * Called with the key of an advisory lock that the listening connection holds, and with null when the connection is
+ * lost. The server releases the lock with the connection, so others see that the process died. Never called on the
+ * embedded database.
+ */
+export type OnLock = (lock: number | null) => void
 
 export interface Listening {
   /** Resolves when the connection listens. */
@@ -145,8 +152,8 @@ export class Db implements Queryable {
   }
 
   /** Messages between processes; the embedded database has only one process. */
-  listen(channel: string, onMessage: (message: string) => void): Listening {
-    return this.#driver.listen(channel, onMessage)
+  listen(channel: string, onMessage: (message: string) => void, onLock?: OnLock): Listening {
+    return this.#driver.listen(channel, onMessage, onLock)
   }
 
   async notify(channel: string, message = ''): Promise<void> {

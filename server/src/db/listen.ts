@@ -1,10 +1,21 @@
+import { randomInt } from 'node:crypto'
 import pg from 'pg'
-import type { Listening } from './database.ts'
+import type { Listening, OnLock } from './database.ts'
 import { keepAlive, waitForClose } from './link.ts'
+import { type Sql, sql } from './sql.ts'
+
+interface ListenOptions {
+  onLock?: OnLock | undefined
+  everyMs?: number
+  answerWithinMs?: number
+}
 
 const maxReconnectDelayMs = 5000
 /** This connection sends no queries, so without probes a silent loss would go unnoticed. */
 const probes = { everyMs: 15_000, answerWithinMs: 10_000 }
+
+/** The first key of the advisory locks that connections hold; the second one is random. */
+const lockClass = 0x62_61_74_6e
 
 /** LISTEN needs its own connection, directly to the server: a transaction pooler would drop it. */
 export function listen(
@@ -12,7 +23,7 @@ export function listen(
   channel: string,
   onMessage: (message: string) => void,
   onError: (error: Error) => void,
-  { everyMs, answerWithinMs } = probes,
+  { onLock, everyMs = probes.everyMs, answerWithinMs = probes.answerWithinMs }: ListenOptions = {},
 ): Listening {
   let client: pg.Client | undefined
   let stopped = false
@@ -38,6 +49,7 @@ export function listen(
       if (lost || stopped) return
       lost = true
       clearInterval(probeTimer)
+      onLock?.(null)
       if (error) onError(error)
       next.end().catch(() => {})
       reconnectTimer = setTimeout(connect, delayMs)
@@ -50,8 +62,11 @@ export function listen(
       await next.connect()
       const subscribe = () => next.query(`listen ${pg.escapeIdentifier(channel)}`)
       await subscribe()
+      const lock = onLock && (await takeLock(next))
+      if (lost) return
       delayMs = 100
       probeTimer = setInterval(() => void subscribe().catch(reconnect), everyMs)
+      if (lock !== undefined) onLock?.(lock)
       markReady()
       onMessage('') // Messages sent while this was not connected were missed.
     } catch (error) {
@@ -70,3 +85,16 @@ export function listen(
     },
   }
 }
+
+/** A new key for each connection, because the server may not have noticed yet that the previous connection is lost. */
+async function takeLock(client: pg.Client): Promise<number> {
+  const lock = randomInt(2 ** 31)
+  const { rows } = await client.query('select pg_try_advisory_lock($1, $2) as taken', [lockClass, lock])
+  if (!rows[0]?.taken) throw new Error(`another connection holds the advisory lock ${lock}`)
+  return lock
+}
+
+/** Whether any connection to this database holds the lock. */
+export const isLockHeld = (lock: Sql) => sql`exists (
+  select from pg_locks l join pg_database b on b.oid = l.database and b.datname = current_database()
+  where l.locktype = 'advisory' and l.classid::bigint = ${lockClass} and l.objid::bigint = ${lock} and l.objsubid = 2)`

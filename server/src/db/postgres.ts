@@ -100,7 +100,7 @@ export function connectPostgres(url: string, onError: (error: Error) => void): D
           throw error
         }
       }),
-    listen: (channel, onMessage) => listen(url, channel, onMessage, onError),
+    listen: (channel, onMessage, onLock) => listen(url, channel, onMessage, onError, { onLock }),
     close: () => waitForClose(Promise.all([single.end(), several.end()])),
   }
 }

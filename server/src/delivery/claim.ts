@@ -14,10 +14,10 @@ const slotsPerEndpoint = 8
 /** For an endpoint whose attempts time out: enough to notice a recovery, too few to fill a worker with waiting requests. */
 const slotsWhileStruggling = 1
 /**
- * Five seconds to send, and time to write the outcome. Each claim renews it. All deliveries to the endpoints of a worker
- * that died wait for its end.
+ * Five seconds to send, and time to write the outcome. Each claim renews it. A worker that died loses its endpoints then,
+ * or earlier if it held a lock (`DeadOwners`).
  */
-const leaseMs = 15_000
+export const leaseMs = 15_000
 /** No lease of any version is longer than half of this. */
 const leaseTooLongMs = 60_000
 /** How long an endpoint has waited for its owner before an idle worker asks for it. */
@@ -27,7 +27,8 @@ const handOverMs = 1000
 
 /** The worker that claims, and what only it knows. */
 export interface Claimant {
-  id: string
+  /** Its name as an owner. */
+  owner: string
   /** At most `wokenPerClaim` endpoints that may have something to send, in addition to those that are marked due. */
   woken: string[]
   /** Deliveries that it sends now, or whose outcome is not written yet. */
@@ -61,7 +62,7 @@ const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
 const isFree = (now: Date) =>
   sql`(owner is null or owner_until <= ${now} or owner_until > ${plus(now, leaseTooLongMs)})`
 
-const isMine = (now: Date, workerId: string) => sql`(owner = ${workerId} or ${isFree(now)})`
+const isMine = (now: Date, owner: string) => sql`(owner = ${owner} or ${isFree(now)})`
 
 /**
  * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
@@ -76,10 +77,10 @@ const isMine = (now: Date, workerId: string) => sql`(owner = ${workerId} or ${is
  * claim. So `next_due_at` is never set too late. If the database crashes and loses this commit, the endpoint is claimed
  * again.
  */
-export async function claim(db: Db, now: Date, limit: number, { id, woken, inFlight }: Claimant): Promise<Batch> {
+export async function claim(db: Db, now: Date, limit: number, { owner, woken, inFlight }: Claimant): Promise<Batch> {
   const leaseUntil = plus(now, leaseMs)
   const dueTaken = Math.max(0, Math.min(limit, endpointsPerClaim) - woken.length)
-  const available = isMine(now, id)
+  const available = isMine(now, owner)
   const rows = await db.rows<Row>(sql`
     ${undurably}, due as materialized (
       select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
@@ -131,7 +132,7 @@ export async function claim(db: Db, now: Date, limit: number, { id, woken, inFli
         end as due_at
       from mine m, lateral (select exists (select from picked p where p.endpoint_id = m.id) as sends) s
     ), owned as (
-      update endpoints e set turn = e.turn + 1, owner = ${id}, owner_until = ${leaseUntil},
+      update endpoints e set turn = e.turn + 1, owner = ${owner}, owner_until = ${leaseUntil},
         next_due_at = least(n.due_at, ${leaseUntil})
       from next n where e.id = n.id and n.owned
     ), given_up as (
@@ -171,29 +172,22 @@ type Row = PickedRow | { endpointId: string; full: boolean; id: null }
 const isPicked = (row: Row): row is PickedRow => row.id !== null
 
 /** When the next endpoint that is not another worker's becomes due; null if none has anything to send. */
-export async function nextDueAt(db: Db, now: Date, workerId: string): Promise<Date | null> {
+export async function nextDueAt(db: Db, now: Date, owner: string): Promise<Date | null> {
   const row = await db.row<{ at: string }>(sql`
     select next_due_at as at from endpoints
-    where next_due_at is not null and deleted_at is null and ${isMine(now, workerId)}
+    where next_due_at is not null and deleted_at is null and ${isMine(now, owner)}
     order by next_due_at limit 1`)
   return row ? new Date(row.at) : null
 }
 
 /** Asks other workers for endpoints that wait for them. Called by a worker that has nothing to do. */
-export const askForShare = (db: Db, workerId: string, now: Date) =>
+export const askForShare = (db: Db, owner: string, now: Date) =>
   db.run(sql`
-    update endpoints set wanted_by = ${workerId} where id in (
+    update endpoints set wanted_by = ${owner} where id in (
       select id from endpoints
       where next_due_at <= ${plus(now, -wantedAfterMs)} and deleted_at is null and wanted_by is null
-        and owner <> ${workerId} and not ${isFree(now)}
+        and owner <> ${owner} and not ${isFree(now)}
       order by next_due_at limit ${endpointsPerClaim} for no key update skip locked)`)
-
-/** Gives up endpoints: those of this worker, which stops, or of all before a single worker starts. */
-export const giveUpEndpoints = (db: Db, now: Date, workerId?: string) =>
-  db.run(sql`
-    update endpoints set owner = null, owner_until = null, wanted_by = null, turn = turn + 1,
-      next_due_at = least(next_due_at, ${now})
-    where owner ${workerId ? sql`= ${workerId}` : sql`is not null`}`)
 
 /**
  * Releases deliveries that a worker of the version before took and never completed. `all` releases every one: for a

@@ -12,6 +12,7 @@ import { record } from '../events/record.ts'
 import { newId } from '../ids.ts'
 import { askForShare, nextDueAt } from './claim.ts'
 import { EndpointWaker } from './endpoint-waker.ts'
+import { DeadOwners } from './ownership.ts'
 import type { Claimed, WorkerObserver } from './stages.ts'
 import { DeliveryWorker } from './worker.ts'
 
@@ -104,6 +105,85 @@ describe('a worker that dies', () => {
   })
 })
 
+describe('a worker that holds a lock', { skip: !process.env.DATABASE_URL }, () => {
+  const listeners = sql`from pg_stat_activity where application_name = 'baton listener' and datname = current_database()`
+  const ownerOf = async (app: TestApp) =>
+    (await app.ctx.db.row<{ owner: string | null }>(sql`select owner from endpoints`))?.owner
+  const otherWorker = (app: TestApp) =>
+    new DeliveryWorker(app.ctx, new EndpointWaker(app.ctx.db, app.clock, app.ctx.log))
+  const look = async (worker: DeliveryWorker, looks: number) => {
+    for (let made = 0; made < looks; made++) {
+      await worker.takeFromDead()
+      await worker.drain()
+    }
+  }
+
+  test('loses its endpoints soon after it died, before the lease ends', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { recordEvents, deliveries } = await scene(app, [receiver.url])
+    await recordEvents(20)
+    const [worker, dead] = [otherWorker(app), new OtherWorker(app)]
+    await dead.connect()
+    // No slot is left, so the endpoint itself is due only when the lease ends.
+    expect((await dead.claim()).claimed).toHaveLength(8)
+    await dead.claim()
+    await look(worker, DeadOwners.looks)
+    expect(receiver.take()).toEqual([])
+    const before = (await app.ctx.db.rows(sql`select pid ${listeners}`)).length
+    await dead.disconnect()
+    await expect.poll(async () => (await app.ctx.db.rows(sql`select pid ${listeners}`)).length).toBe(before - 1)
+    await look(worker, DeadOwners.looks - 1)
+    expect(receiver.take()).toEqual([])
+    await look(worker, 1)
+    expect(receiver.take()).toHaveLength(20)
+    for (const { status, attempts } of await deliveries()) expect([status, attempts.length]).toEqual(['succeeded', 1])
+  })
+
+  test('keeps its endpoints when only its connection is lost', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { recordEvents, deliveries } = await scene(app, [receiver.url])
+    const answers: (() => void)[] = []
+    receiver.answer = (response) => answers.push(() => response.end())
+    const [worker, alive] = [otherWorker(app), otherWorker(app)]
+    alive.start()
+    await recordEvents(3)
+    await expect.poll(() => answers.length).toBe(3)
+    await expect.poll(() => ownerOf(app)).toContain(':')
+    const before = await ownerOf(app)
+    await app.ctx.db.run(sql`select pg_terminate_backend(pid) ${listeners}`)
+    await look(worker, DeadOwners.looks - 1)
+    await expect.poll(() => ownerOf(app)).not.toBe(before)
+    await expect.poll(() => ownerOf(app)).toContain(':')
+    await look(worker, DeadOwners.looks)
+    for (const answer of answers) answer()
+    await alive.stop()
+    await look(worker, DeadOwners.looks)
+    expect(receiver.take()).toHaveLength(3)
+    for (const { status, attempts } of await deliveries()) expect([status, attempts.length]).toEqual(['succeeded', 1])
+  })
+
+  test('keeps its endpoints until the last outcome when it stops', async ({ startApp, receiver }) => {
+    const app = await startApp()
+    const { recordEvents } = await scene(app, [receiver.url])
+    let answer = () => {}
+    receiver.answer = (response) => {
+      answer = () => response.end()
+    }
+    const [worker, stopping] = [otherWorker(app), otherWorker(app)]
+    stopping.start()
+    await recordEvents(1)
+    await receiver.next()
+    await expect.poll(() => ownerOf(app)).toContain(':')
+    const stopped = stopping.stop()
+    await look(worker, DeadOwners.looks)
+    answer()
+    await stopped
+    await look(worker, DeadOwners.looks)
+    expect(receiver.take()).toHaveLength(1)
+    expect(await ownerOf(app)).toBeNull()
+  })
+})
+
 describe('a claim', () => {
   test('gives no endpoint more than eight slots over all workers', async ({ startApp, receiver }) => {
     const app = await startApp()
@@ -119,7 +199,7 @@ describe('a claim', () => {
     expect(await worker.claim({ woken: [endpointId] })).toEqual({ claimed: [], seen: [endpointId], full: [endpointId] })
     expect((await new OtherWorker(app).claim({ woken: [endpointId] })).claimed).toEqual([])
     // If the worker dies, another one takes over when the lease ends.
-    const dueAt = await nextDueAt(app.ctx.db, app.clock.now(), worker.id)
+    const dueAt = await nextDueAt(app.ctx.db, app.clock.now(), worker.owner)
     expect(dueAt?.getTime()).toBe(app.clock.now().getTime() + 15_000)
     await worker.complete(first.slice(0, 1))
     expect((await worker.claim({ woken: [endpointId] })).claimed).toHaveLength(1)
@@ -309,7 +389,7 @@ test('an owner hands a waiting endpoint over to a worker that asks for it', asyn
   const [busy, idle] = [new OtherWorker(app), new OtherWorker(app)]
   const { claimed } = await busy.claim({ limit: 4 })
   const [endpointId] = claimed.map((one) => one.endpointId)
-  const ask = () => askForShare(db, idle.id, app.clock.now())
+  const ask = () => askForShare(db, idle.owner, app.clock.now())
   app.clock.advance({ milliseconds: 249 })
   expect(await ask()).toBe(0)
   app.clock.advance({ milliseconds: 1 })

@@ -8,7 +8,6 @@ import {
   askForShare,
   batchSize,
   claim,
-  giveUpEndpoints,
   nextDueAt,
   returnExpired,
   wakeOverlooked,
@@ -19,6 +18,7 @@ import { CompletionQueue } from './completion-queue.ts'
 import { channel, type EndpointWaker } from './endpoint-waker.ts'
 import { InFlight } from './in-flight.ts'
 import { prepare } from './message.ts'
+import { DeadOwners, giveUpEndpoints, ownerName, renameOwner } from './ownership.ts'
 import { send } from './send.ts'
 import type { Attempted, Claimed, WorkerObserver } from './stages.ts'
 
@@ -28,6 +28,9 @@ const slots = 256
 const maxUnwritten = 512
 const maxSecretsKept = 1000
 const recoverEveryMs = 5_000
+const lookForDeadEveryMs = 1_000
+/** After an error. Short if the lock was lost: others take the endpoints of an owner whose lock is free. */
+const [retryMs, renameRetryMs] = [1_000, 250]
 /** A safety net: workers are woken for new deliveries, and know when the next retry is due. */
 const maxSleepMs = 5_000
 /** Time to send and to write the outcome. With less left of the lease, the endpoint's next owner might send it too. */
@@ -36,6 +39,10 @@ const leaseNeededMs = 8_000
 /** Claims due deliveries, sends them and writes the outcomes. Any number of workers may share a database. */
 export class DeliveryWorker {
   readonly #id = randomUUID()
+  /** The name under which it owns endpoints in the database. */
+  #owner: string = this.#id
+  /** The advisory lock of its listening connection, if it is connected. */
+  #lock: number | null = null
   readonly #ctx: Context
   readonly #waker: EndpointWaker
   readonly #observer: WorkerObserver
@@ -53,19 +60,30 @@ export class DeliveryWorker {
   #loop: Promise<void> | undefined
   #recovering: NodeJS.Timeout | undefined
   readonly #recovery = new SingleFlight<boolean>()
+  #lookingForDead: NodeJS.Timeout | undefined
+  readonly #deadOwners: DeadOwners
   #listening: Listening | undefined
 
   constructor(ctx: Context, waker: EndpointWaker, observer: WorkerObserver = {}) {
     this.#ctx = ctx
     this.#waker = waker
     this.#observer = observer
+    this.#deadOwners = new DeadOwners(ctx.db)
     this.#completions = new CompletionQueue(ctx, observer, (completed, pending) => this.#release(completed, pending))
   }
 
   start() {
     this.#waker.setLocalWorker((endpointIds) => this.#wakeEndpoints(endpointIds))
-    this.#listening = this.#ctx.db.listen(channel, () => this.wake())
+    const onLock = (lock: number | null) => {
+      this.#lock = lock
+      this.wake()
+    }
+    this.#listening = this.#ctx.db.listen(channel, () => this.wake(), onLock)
     this.#recovering = setInterval(() => void this.#recoverOnce(), recoverEveryMs)
+    this.#lookingForDead = setInterval(
+      () => void this.#recovery.run('dead', () => this.#succeeds(() => this.takeFromDead())),
+      lookForDeadEveryMs,
+    )
     this.#loop = this.#begin().then(() => this.#run())
   }
 
@@ -83,17 +101,22 @@ export class DeliveryWorker {
   async stop() {
     this.#stopping = true
     clearInterval(this.#recovering)
+    clearInterval(this.#lookingForDead)
     this.#waker.setLocalWorker(undefined)
     this.wake()
     await this.#loop
-    await this.#listening?.stop()
     // Bounded by the deadline of requests and the lease of completions.
-    while (this.#sending + this.#completions.waiting > 0) await sleep(10)
+    while (this.#sending + this.#completions.waiting > 0) {
+      await this.#succeeds(() => this.#updateOwner())
+      await sleep(10)
+    }
     await this.#completions.idle()
     const { db, clock } = this.#ctx
     await this.#succeeds(async () => {
-      if ((await giveUpEndpoints(db, clock.now(), this.#id)) > 0) await db.notify(channel)
+      if ((await giveUpEndpoints(db, clock.now(), [this.#owner])) > 0) await db.notify(channel)
     })
+    // Only now: with its lock free, others would take the endpoints while deliveries are in flight.
+    await this.#listening?.stop()
     if (this.#woken.size > 0) this.#waker.wakeOthers(this.#woken)
   }
 
@@ -116,6 +139,18 @@ export class DeliveryWorker {
     const { db, clock } = this.#ctx
     await returnExpired(db, clock.now())
     await wakeOverlooked(db, clock.now())
+  }
+
+  /** Takes endpoints from workers that died. Called every second. */
+  async takeFromDead() {
+    const { db, clock, log } = this.#ctx
+    if (db.kind === 'embedded') return
+    const dead = await this.#deadOwners.look(clock.now())
+    const taken = dead.length > 0 ? await giveUpEndpoints(db, clock.now(), dead) : 0
+    if (taken === 0) return
+    log.warn({ owners: dead, endpoints: taken }, 'took endpoints from workers that died')
+    this.wake()
+    await db.notify(channel)
   }
 
   /** Skips if the previous run is still in progress. */
@@ -141,7 +176,7 @@ export class DeliveryWorker {
       const worked = await this.#succeeds(async () => {
         if ((await this.#claimAndSend()) === 0) await this.#sleep.sleep(await this.#pauseMs())
       })
-      if (!worked) await sleep(1000)
+      if (!worked) await sleep(this.#isOwnerCurrent() ? retryMs : renameRetryMs)
     }
   }
 
@@ -149,8 +184,8 @@ export class DeliveryWorker {
   async #pauseMs() {
     if (this.#free() <= 0) return maxSleepMs
     const { db, clock } = this.#ctx
-    const asked = db.kind === 'postgres' && (await askForShare(db, this.#id, clock.now())) > 0
-    const dueAt = await nextDueAt(db, clock.now(), this.#id)
+    const asked = db.kind === 'postgres' && (await askForShare(db, this.#owner, clock.now())) > 0
+    const dueAt = await nextDueAt(db, clock.now(), this.#owner)
     const untilDue = dueAt ? dueAt.getTime() - clock.now().getTime() : maxSleepMs
     // If it is due already, another worker has the endpoint locked now.
     return Math.max(5, Math.min(untilDue, asked ? wantedAfterMs : maxSleepMs))
@@ -160,7 +195,20 @@ export class DeliveryWorker {
     return this.#completions.waiting < maxUnwritten ? slots - this.#sending : 0
   }
 
+  /** Called after the listening connection was lost, or is back: others rely on the lock in the owner's name. */
+  async #updateOwner() {
+    if (this.#isOwnerCurrent()) return
+    const owner = ownerName(this.#id, this.#lock)
+    await renameOwner(this.#ctx.db, this.#id, owner)
+    this.#owner = owner
+  }
+
+  #isOwnerCurrent() {
+    return this.#owner === ownerName(this.#id, this.#lock)
+  }
+
   async #claimAndSend(): Promise<number> {
+    await this.#updateOwner()
     const free = this.#free()
     if (free <= 0) return 0
     const now = this.#ctx.clock.now()
@@ -168,7 +216,7 @@ export class DeliveryWorker {
     const woken = [...this.#woken].slice(0, Math.min(wokenPerClaim, free))
     for (const id of woken) this.#woken.delete(id)
     const { claimed, seen, full } = await claim(this.#ctx.db, now, Math.min(batchSize, free), {
-      id: this.#id,
+      owner: this.#owner,
       woken,
       inFlight: this.#inFlight.all(),
     }).catch((error) => {

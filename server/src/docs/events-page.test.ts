@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { accepted } from '../../test/calls.ts'
 import { type TestApp, test } from '../../test/harness.ts'
 import type { Receiver } from '../../test/receiver.ts'
 import { eventExamples, stopExample } from './events-page.ts'
@@ -29,7 +30,9 @@ async function realEvents(app: TestApp, receiver: Receiver): Promise<Json[]> {
   await robot.patch(path, {
     plan: [{ content: 'Look', status: 'pending' }],
     external_urls: [{ label: 'Change', url: 'https://example.com/1' }],
+    usage: accepted.updateAgentSession?.usage,
   })
+  await robot.put(`${path}/changes`, accepted.setSessionChanges)
   await owner.post(`${path}/activities`, { content: { type: 'prompt', body: 'Please' } })
   await owner.post(`${path}/stop`)
   await app.deliver()

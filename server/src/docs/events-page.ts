@@ -101,7 +101,7 @@ export const eventExamples: EventExample[] = [
       'created',
       {
         event_id: `ase_${exampleId('sess')}_created`,
-        agent_session: { ...session, state: 'pending', plan: [], external_urls: [] },
+        agent_session: { ...session, state: 'pending', plan: [], external_urls: [], changes: null, usage: null },
         previous_comments: [{ id: exampleId('cmt'), body: 'The key is under the mat.', author: ada, created_at: at }],
         guidance: [{ origin: 'team', team_id: exampleId('team'), body: 'Open a pull request for every change.' }],
         prompt_context: '<issue identifier="ENG-12">…</issue>',

@@ -39,6 +39,8 @@ export const remedies: Record<ErrorCode, string> = {
   ALREADY_MEMBER: 'Nothing to do.',
   TEAM_IN_USE:
     '`details` lists the ids of the installations and webhooks. Change their teams (`PATCH /installations/{id}`, `PATCH /webhooks/{id}`) or delete them, then delete the team.',
+  BUDGET_REACHED:
+    '`details` has the limit, what is allowed and what was used. A manager raises the limit on the page of the app (`PUT /agent-apps/{id}/budget`); a limit of the month ends with the UTC month. Stop still works.',
   DELIVERY_CANCELED:
     'Its webhook was deleted, its app was uninstalled, or it was held for 30 days. Read the item through the API instead.',
   IDEMPOTENCY_KEY_REUSED:

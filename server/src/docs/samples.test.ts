@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { api, exampleIds, exampleOtherId, type Operation, type RouteName } from '@baton/protocol'
+import { api, exampleIds, exampleOtherId, listenUrl, type Operation, type RouteName } from '@baton/protocol'
 import { BatonClient } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
-import { makeScene } from '../../test/calls.ts'
-import { type TestApp, type TestPerson, test } from '../../test/harness.ts'
+import { accepted, makeScene } from '../../test/calls.ts'
+import { type InstalledApp, type TestApp, type TestPerson, test } from '../../test/harness.ts'
 import { installedLinearApp } from '../../test/linear.ts'
 import { Listener, listenable } from '../../test/listener.ts'
 import { askConsent, consent, redirectUri, token } from '../../test/oauth.ts'
@@ -72,7 +72,7 @@ class Company {
       // The scene's own app has an address that cannot be reached.
       if (!['agent_id', 'app_id', 'request_id'].includes(param)) real[value.split('_')[0] ?? ''] = value
     }
-    const { caller = owner, token, values = {}, texts = {} } = await this.#special(name)
+    const { caller = owner, token, values = {}, texts = {}, agent = robot } = await this.#special(name)
     Object.assign(real, { app: this.#registered.app.id, cli: this.#registered.client_id }, values)
     let text = sample
       .replaceAll(sampleUrl, this.#app.rootUrl)
@@ -81,7 +81,7 @@ class Company {
     for (const [example, value] of Object.entries(texts)) text = text.replaceAll(example, value)
     text = text.replaceAll(exampleIds, (example, prefix: string) => real[prefix] ?? example)
     const asApp = route.caller === 'app' || name === 'postActivity'
-    const ofApp = route.linear && token ? token : robot.token
+    const ofApp = route.linear && token ? token : agent.token
     return { text, workspaceId, token: asApp ? ofApp : caller.token }
   }
 
@@ -92,8 +92,9 @@ class Company {
     token?: string
     values?: Record<string, string>
     texts?: Record<string, string>
+    agent?: InstalledApp
   }> {
-    const { owner, ids } = this.#scene
+    const { owner, ids, robot } = this.#scene
     const { client_id: clientId } = this.#registered
     switch (name) {
       case 'updatePersonalAgent':
@@ -145,6 +146,18 @@ class Company {
         onTestFinished(() => delivered)
         return { values: { app: app.id, att: (await listener.attempt()).attempt_id } }
       }
+      case 'listenAsApp':
+        return { agent: await this.#app.installed(owner, { webhook: listenUrl }) }
+      case 'answerAsApp': {
+        const agent = await this.#app.installed(owner, { webhook: listenUrl })
+        const listener = await Listener.asApp(agent, owner)
+        const pinged = owner.post(`/agent-apps/${agent.app.id}/webhook/test`)
+        onTestFinished(async () => void (await pinged))
+        return { agent, values: { att: (await listener.attempt()).attempt_id } }
+      }
+      case 'getSessionChanges':
+        await robot.put(`/agent-sessions/${ids.session_id}/changes`, accepted.setSessionChanges)
+        return {}
       case 'mergeLabel': {
         const [from, into] = await Promise.all(['One', 'Two'].map((name) => owner.post('/labels', { name })))
         return { values: { lbl: from?.body.id }, texts: { [exampleOtherId('lbl')]: into?.body.id } }

@@ -86,6 +86,7 @@ const inputs: { [Name in RouteName]?: Input } = {
   createAgentApp: { body: manifest },
   replaceAgentApp: { body: manifest },
   listenToApp: { query: { take_over: true } },
+  listenAsApp: { query: { catch_up: true } },
   authorize: {
     query: {
       client_id: exampleId('cli'),

@@ -83,8 +83,10 @@ describe.each(names)('%s refuses', (name) => {
     const at = await scene(app)
     const good = body[field]
     const isKindOf = (value: unknown) => Array.isArray(value) === Array.isArray(good) && typeof value === typeof good
+    const schema = (operation.body as { properties?: Record<string, { anyOf?: { type?: string }[] }> })?.properties
+    const isNullable = schema?.[field]?.anyOf?.some(({ type }) => type === 'null')
     const values: unknown[] = [
-      null,
+      ...(isNullable ? [] : [null]),
       5,
       true,
       [],

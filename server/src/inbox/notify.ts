@@ -50,7 +50,7 @@ export async function notify({ tx, now, caller }: Recording, notices: Notice[]) 
 }
 
 /** Adds an inbox entry for every manager of the workspace. */
-export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Pick<Notice, 'endpointId' | 'appId'>) {
+export async function notifyManagers(unit: Recording, kind: InboxKind, subject: Omit<Notice, 'kind' | 'userId'>) {
   const managers = await unit.tx.rows<{ userId: string }>(sql`
     select user_id as "userId" from memberships where workspace_id = ${unit.caller.workspaceId} and role in ('owner', 'admin')`)
   await notify(

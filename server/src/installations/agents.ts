@@ -1,6 +1,10 @@
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
+import type { UnitOfWork } from '../unit-of-work.ts'
 import type { InsideAgent, InstalledApp } from './availability.ts'
+import { spendingOf } from './budget.ts'
+
+type Finding = UnitOfWork<{ workspaceId: string }>
 
 /** An agent of a workspace. */
 export interface Agent {
@@ -15,27 +19,22 @@ export interface Agent {
  * The agents among these users. With the lock `for share of i`, none of them is uninstalled, deleted or loses a team
  * until the transaction ends. Take this lock first: changes of coverage do the same, which avoids deadlocks.
  */
-export async function findAgents(
-  db: Queryable,
-  workspaceId: string,
-  userIds: readonly string[],
-  hold: Sql = none,
-): Promise<Agent[]> {
+export async function findAgents(unit: Finding, userIds: readonly string[], hold: Sql = none): Promise<Agent[]> {
   if (userIds.length === 0) return []
-  const apps = await findApps(db, workspaceId, userIds, hold)
+  const apps = await findApps(unit, userIds, hold)
   const rest = userIds.filter((id) => !apps.some((app) => app.id === id))
-  return rest.length === 0 ? apps : [...apps, ...(await findInside(db, workspaceId, rest, hold))]
+  return rest.length === 0 ? apps : [...apps, ...(await findInside(unit, rest, hold))]
 }
 
-async function findApps(db: Queryable, workspaceId: string, userIds: readonly string[], hold: Sql): Promise<Agent[]> {
-  const rows = await db.rows<InstalledApp & { id: string; installationId: string; revoked: boolean }>(sql`
+async function findApps({ tx, now, caller }: Finding, userIds: readonly string[], hold: Sql): Promise<Agent[]> {
+  const rows = await tx.rows<InstalledApp & { id: string; installationId: string; revoked: boolean }>(sql`
     select i.app_user_id as id, i.id as "installationId", i.revoked_at is not null as revoked,
       i.all_teams as "allTeams", i.team_ids as "teamIds", i.scopes as approved, a.requested_scopes as requested,
-      e.state as webhook
+      e.state as webhook, ${spendingOf(now)} as spending
     from installations i
     join agent_apps a on a.id = i.app_id
     join endpoints e on e.id = a.endpoint_id
-    where i.workspace_id = ${workspaceId} and i.app_user_id = any(${userIds})
+    where i.workspace_id = ${caller.workspaceId} and i.app_user_id = any(${userIds})
     order by i.id ${hold}`)
   return rows.map(({ id, installationId, revoked, ...installed }) => ({
     id,
@@ -45,10 +44,10 @@ async function findApps(db: Queryable, workspaceId: string, userIds: readonly st
 }
 
 /** Agents inside the service, without deleted ones. */
-async function findInside(db: Queryable, workspaceId: string, userIds: readonly string[], hold: Sql): Promise<Agent[]> {
-  const rows = await db.rows<{ id: string; ownerId: string | null }>(sql`
+async function findInside({ tx, caller }: Finding, userIds: readonly string[], hold: Sql): Promise<Agent[]> {
+  const rows = await tx.rows<{ id: string; ownerId: string | null }>(sql`
     select i.user_id as id, i.owner_id as "ownerId" from inside_agents i
-    where i.workspace_id = ${workspaceId} and i.user_id = any(${userIds}) and i.deleted_at is null
+    where i.workspace_id = ${caller.workspaceId} and i.user_id = any(${userIds}) and i.deleted_at is null
     order by i.user_id ${hold}`)
   return rows.map(({ id, ownerId }) => ({ id, installationId: null, access: { ownerId } }))
 }

@@ -1,5 +1,6 @@
 import type { AppScope, UnavailableReason } from '@baton/protocol'
 import { effectiveScopes } from '../login/tokens.ts'
+import { limitsOfMonth, type Spending } from './budget.ts'
 
 export interface InstalledApp {
   allTeams: boolean
@@ -8,6 +9,8 @@ export interface InstalledApp {
   requested: AppScope[]
   /** The state of its webhook; must be `enabled`. */
   webhook: string
+  /** Null without a budget. */
+  spending: Spending | null
 }
 
 /** An agent inside the service: a personal agent if it has an owner, else the built-in agent. */
@@ -46,5 +49,6 @@ export function unavailableReason(
   if (!agent || (place && !coversPlace(agent, place))) return 'app_not_installed_for_team'
   if ('ownerId' in agent) return null
   if (!effectiveScopes(agent.approved, agent.requested).includes(scope)) return 'app_missing_scope'
-  return agent.webhook === 'enabled' ? null : 'app_webhook_disabled'
+  if (agent.webhook !== 'enabled') return 'app_webhook_disabled'
+  return agent.spending && limitsOfMonth(agent.spending).length > 0 ? 'app_budget_reached' : null
 }

@@ -15,7 +15,7 @@ import { changeIssues } from './many.ts'
 /** Locks the requested delegate. Call before locking the issue: changes of coverage lock in the same order. */
 export async function lockDelegate(unit: UnitOfWork<Actor>, { delegate_id }: IssueChange): Promise<Agent | undefined> {
   if (!delegate_id) return undefined
-  return (await findAgents(unit.tx, unit.caller.workspaceId, [delegate_id], sql`for share of i`))[0]
+  return (await findAgents(unit, [delegate_id], sql`for share of i`))[0]
 }
 
 interface DelegationChange {
@@ -51,10 +51,10 @@ export async function applyDelegation(unit: UnitOfWork<Actor>, delegation: Deleg
   after.assignee_id = await chooseAssignee(unit, delegation)
 }
 
-async function losesDelegate({ tx, caller }: UnitOfWork<Actor>, before: Issue, after: Issue) {
+async function losesDelegate(unit: UnitOfWork<Actor>, before: Issue, after: Issue) {
   if (after.personal && !before.personal) return true
   if (after.team_id === before.team_id) return false
-  const [agent] = await findAgents(tx, caller.workspaceId, [before.delegate_id as string])
+  const [agent] = await findAgents(unit, [before.delegate_id as string])
   return !agent?.access || !coversPlace(agent.access, { personal: after.personal, teamIds: teamsOf(after) })
 }
 

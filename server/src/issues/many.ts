@@ -108,7 +108,7 @@ async function moveToTeams(unit: UnitOfWork<Actor>, pairs: Pair[]) {
   const moved = pairs.filter(([before, after]) => after.team_id !== before.team_id)
   if (moved.length === 0) return
   const delegates = [...new Set(moved.flatMap(([, { delegate_id }]) => delegate_id ?? []))]
-  const agents = new Map((await findAgents(tx, caller.workspaceId, delegates)).map((agent) => [agent.id, agent]))
+  const agents = new Map((await findAgents(unit, delegates)).map((agent) => [agent.id, agent]))
   for (const teamId of [...new Set(moved.map(([, { team_id }]) => team_id))].sort()) {
     const issues = moved.flatMap(([, after]) => (after.team_id === teamId ? [after] : []))
     const codes = await nextCodes(tx, caller.workspaceId, teamId, issues.length)

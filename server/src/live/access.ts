@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts'
 import type { Db } from '../db/database.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { stillAdmitted } from '../login/caller.ts'
 import { CoalescedTask } from '../single-flight.ts'
 
 interface Question {
-  caller: Member
+  caller: Actor
   resolve: () => void
   reject: (error: unknown) => void
 }
@@ -20,7 +20,7 @@ class AccessChecks {
     this.#asking = new CoalescedTask(() => this.#answerAll(ctx))
   }
 
-  confirm(caller: Member): Promise<void> {
+  confirm(caller: Actor): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ caller, resolve, reject })
       void this.#asking.request()
@@ -52,10 +52,10 @@ class AccessChecks {
 const checks = new WeakMap<Db, AccessChecks>()
 
 /**
- * Throws unless the caller's login, membership and role are still those with which the stream was opened. Await it after
- * reading what a stream will send, and before sending it.
+ * Throws unless the caller's login, membership and role, or the app's token, are still those with which the stream was
+ * opened. Await it after reading what a stream will send, and before sending it.
  */
-export function confirmAccess(ctx: Context, caller: Member): Promise<void> {
+export function confirmAccess(ctx: Context, caller: Actor): Promise<void> {
   const ofDatabase = checks.get(ctx.db) ?? new AccessChecks(ctx)
   checks.set(ctx.db, ofDatabase)
   return ofDatabase.confirm(caller)

@@ -1,6 +1,6 @@
 import { limits } from '@baton/protocol'
 import type { Context } from '../context.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { CoalescedTask } from '../single-flight.ts'
@@ -14,13 +14,13 @@ interface Options {
 }
 
 /**
- * Server-sent events for a member of a workspace, with a heartbeat every 15 seconds (session.stream-heartbeat). At each
- * heartbeat the member's access is checked again; without it the stream ends. Before it sends an event, the source of
+ * Server-sent events for a member of a workspace or an app, with a heartbeat every 15 seconds (session.stream-heartbeat). At
+ * each heartbeat the caller's access is checked again; without it the stream ends. Before it sends an event, the source of
  * the events checks it with `confirmAccess`. `begin` is as for EventStream.
  */
 export const streamFor = (
   ctx: Context,
-  caller: Member,
+  caller: Actor,
   begin: (stream: EventStream) => () => void,
   { mayContinue = async () => true, unreadBytes }: Options = {},
 ) =>

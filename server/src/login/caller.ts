@@ -4,13 +4,13 @@ import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import { sql } from '../db/sql.ts'
-import type { Member } from '../http/caller.ts'
+import type { Actor, Member } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Counted } from '../http/rate-window.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
-import { lastUseGrainMs, resolveToken } from './tokens.ts'
+import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
 export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
@@ -70,11 +70,21 @@ async function resolveLogin(
   }
 }
 
+/** The callers who may still receive what a stream sends. */
+export async function stillAdmitted(ctx: Context, callers: readonly Actor[]): Promise<Set<Actor>> {
+  const members = callers.filter((caller) => caller.kind === 'person')
+  const apps = callers.filter((caller) => caller.kind === 'app')
+  return new Set([
+    ...(members.length > 0 ? await withValidLogin(ctx, members) : []),
+    ...(apps.length > 0 ? await withValidToken(ctx, apps) : []),
+  ])
+}
+
 /**
- * The callers whose login and membership are still valid, and whose role is still the same. This does not renew the
+ * The members whose login and membership are still valid, and whose role is still the same. This does not renew the
  * login: a renewal needs a new cookie, and the response, a stream, has already started.
  */
-export async function stillAdmitted({ db, clock }: Context, callers: readonly Member[]): Promise<Set<Member>> {
+async function withValidLogin({ db, clock }: Context, callers: readonly Member[]): Promise<Member[]> {
   const hashes = callers.map(({ tokenHash }) => tokenHash.toString('hex'))
   const places = callers.map(({ workspaceId }) => workspaceId)
   const roles = callers.map(({ role }) => role)
@@ -85,7 +95,7 @@ export async function stillAdmitted({ db, clock }: Context, callers: readonly Me
     join logins l on l.token_hash = decode(asked.hash, 'hex')
     join memberships m on m.user_id = l.user_id and m.workspace_id = asked.workspace_id
     where m.role = asked.role and l.last_used_at >= ${plus(clock.now(), -loginLifetimeMs)}`)
-  return new Set(found.map(({ place }) => callers[place - 1] as Member))
+  return found.map(({ place }) => callers[place - 1] as Member)
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -103,6 +103,21 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date, compat
     select found.*, taken.* from found left join lateral ${takeFromWindow(limit, sql`found.holder`, now)} taken on true`
 }
 
+/** The apps whose access token, grant and installation are still valid (run.listen-as-app-ends-with-access). */
+export async function withValidToken({ db, clock }: Context, apps: readonly App[]): Promise<App[]> {
+  const now = clock.now()
+  const rows = await db.rows<{ hash: string }>(sql`
+    select encode(t.hash, 'hex') as hash from access_tokens t
+    join grants g on g.id = t.grant_id
+    join installations i on i.id = g.installation_id
+    where t.hash in (select decode(h, 'hex') from unnest(${apps.map(hexOf)}::text[]) h)
+      and t.expires_at > ${now} and g.ended_at is null and g.expires_at > ${now} and i.revoked_at is null`)
+  const valid = new Set(rows.map(({ hash }) => hash))
+  return apps.filter((app) => valid.has(hexOf(app)))
+}
+
+const hexOf = ({ tokenHash }: App) => tokenHash.toString('hex')
+
 /** The approved scopes that the manifest still has (scope.removed-from-manifest); no approved scope means `read` (scope.empty-grant-is-read). */
 export function effectiveScopes(approved: AppScope[] | null, requested: AppScope[] | null): AppScope[] {
   if (!approved || approved.length === 0) return ['read']

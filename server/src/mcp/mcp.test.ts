@@ -147,7 +147,12 @@ describe('a tool', () => {
         expect(people).toContain(`list_${noun}`)
       }
       const appsOnly = apps.filter((name) => !people.includes(name))
-      expect(appsOnly).toEqual(['open_agent_session', 'update_session_plan', 'update_session_links'])
+      expect(appsOnly).toEqual([
+        'open_agent_session',
+        'update_session_plan',
+        'update_session_links',
+        'update_session_usage',
+      ])
       expect(people.filter((name) => !apps.includes(name))).toEqual([])
     },
   )

@@ -1,6 +1,6 @@
 import { type AttemptAnswer, limits, listenUrl, type RelayedAttempt } from '@baton/protocol'
 import { type Clock, plus } from '../clock.ts'
-import type { Db } from '../db/database.ts'
+import type { Db, Queryable } from '../db/database.ts'
 import { none, sql } from '../db/sql.ts'
 import { newId } from '../ids.ts'
 import type { Logger } from '../log.ts'
@@ -75,9 +75,11 @@ export class Relay {
         (id, connection_id, endpoint_id, user_id, delivery_id, url, headers, body, deadline)
       select ${id}, connection_id, endpoint_id, user_id, ${deliveryId}, ${url}, ${JSON.stringify(headers)}::json,
         ${body}::bytea, ${deadline}
-      from listeners l where endpoint_id = ${endpointId} and lease_until > ${this.#clock.now()} and exists (
-        select from memberships m where m.workspace_id = l.workspace_id and m.user_id = l.user_id
-          and (m.role <> 'member' or ${url}::text = ${listenUrl}))
+      from listeners l where endpoint_id = ${endpointId} and lease_until > ${this.#clock.now()} and (exists (
+          select from memberships m where m.workspace_id = l.workspace_id and m.user_id = l.user_id
+            and (m.role <> 'member' or ${url}::text = ${listenUrl}))
+        or ${url}::text = ${listenUrl} and exists (
+          select from installations i where i.app_user_id = l.user_id and i.revoked_at is null))
       returning connection_id`)
     return offered?.connection_id
   }
@@ -110,6 +112,16 @@ export class Relay {
       const closing = connection.closed().finally(() => this.#closing.delete(closing))
       this.#closing.add(closing)
     }
+  }
+
+  /** Passes attempts that were not sent yet to the next connection of the same user. */
+  handOver(
+    tx: Queryable,
+    { endpointId, userId, connectionId }: Record<'endpointId' | 'userId' | 'connectionId', string>,
+  ) {
+    return tx.run(sql`
+      update relayed_attempts set connection_id = ${connectionId}
+      where endpoint_id = ${endpointId} and user_id = ${userId} and sent_at is null and status is null`)
   }
 
   /** Returns the oldest attempt waiting for the connection, and marks it sent. */

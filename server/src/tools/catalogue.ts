@@ -12,6 +12,9 @@ export const tools: readonly Tool[] = [...peopleTools, ...trackerTools, ...plann
 export const noTool: Partial<Record<RouteName, string>> = {
   callMcp: 'it is how tools are called',
   linearGraphql: 'it offers the same operations in the format of Linear',
+  listenAsApp: 'it is a stream',
+  answerAsApp: 'only the program that listens can answer',
+  setSessionChanges: 'git computes patches, a model does not',
 }
 
 type Kind = 'app' | 'person'

@@ -18,6 +18,11 @@ export const sessionTools = [
     'Get one agent session: its state, issue or comment, plan and links. A session with ended_at is closed and takes no more activities.',
   ),
   tool(
+    'get_session_changes',
+    api.getSessionChanges,
+    'Get what the agent of a session changed in its repository: branch, base and the patch of each file. Only sessions with changes have it.',
+  ),
+  tool(
     'list_activities',
     api.listActivities,
     'List the activities of a session, oldest first: prompts by people, and thoughts, actions, questions and responses by the agent. To get only new ones, pass the last_seq of the previous result as after_seq.',
@@ -50,6 +55,12 @@ export const sessionTools = [
     'update_session_links',
     api.updateAgentSession,
     'Attach links to one of your sessions, such as a pull request: add or remove single links, or replace all with external_urls. Adding an existing url changes its label.',
-    { for: 'app', body: Type.Omit(change, ['plan']) },
+    { for: 'app', body: Type.Omit(change, ['plan', 'usage']) },
+  ),
+  tool(
+    'update_session_usage',
+    api.updateAgentSession,
+    'Report what one of your sessions has used so far: model, tokens and cost. Send totals of the whole session; a number cannot fall.',
+    { for: 'app', body: Type.Required(Type.Pick(change, ['usage'])) },
   ),
 ]

@@ -23,6 +23,7 @@ import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
 import { AccessHint } from './access-hint.tsx'
+import { AppUsageSection } from './app-usage.tsx'
 import { InstallDialog } from './install-dialog.tsx'
 import { Installed, NotInstalled, UninstallEffects } from './installation.tsx'
 import { listenUrl, manifestOf, manifestText } from './manifest.ts'
@@ -60,10 +61,12 @@ function AppPage({ app }: { app: AgentApp }) {
   const install = useRef<HTMLDivElement>(null)
   const [installing, setInstalling] = useState(false)
   const { hash } = useLocation()
+  const budget = useRef<HTMLDivElement>(null)
   const isLoaded = installation !== undefined
-  // Installing is the next step after registering.
+  // Installing is the next step after registering; a session at its limit links to the budget.
   useEffect(() => {
-    if (hash === 'install' && isLoaded) install.current?.scrollIntoView({ block: 'start' })
+    const target = hash === 'install' ? install : hash === 'budget' ? budget : null
+    if (isLoaded) target?.current?.scrollIntoView({ block: 'start' })
   }, [hash, isLoaded])
   return (
     <div className="mx-auto max-w-5xl space-y-8 px-4 py-6 sm:px-6">
@@ -72,6 +75,9 @@ function AppPage({ app }: { app: AgentApp }) {
       <div ref={install} className="scroll-mt-4">
         {installation === null && <NotInstalled app={app} onInstall={() => setInstalling(true)} />}
         {installation && <Installed app={app} installation={installation} />}
+      </div>
+      <div ref={budget} className="scroll-mt-4">
+        <AppUsageSection app={app} />
       </div>
       {canManage ? (
         <>

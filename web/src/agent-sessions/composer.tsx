@@ -6,18 +6,33 @@ import { Textarea } from '../ui/field.tsx'
 import { isolated } from '../ui/isolated.ts'
 import { openComposer } from '../ui/open-composer.ts'
 import { useCommands } from '../ui/shortcuts.ts'
+import { createStore, useStore } from '../ui/store.ts'
 import { choicesOf } from './conversation.ts'
 import { mayTakeFocus } from './focus.ts'
 import { useSend } from './send.ts'
 
 /** Unsent text by session, kept while the app is open. */
-const drafts = new Map<string, string>()
+const drafts = createStore<ReadonlyMap<string, string>>(new Map())
+
+function setDraft(sessionId: string, text: string) {
+  const next = new Map(drafts.get())
+  if (text) next.set(sessionId, text)
+  else next.delete(sessionId)
+  drafts.set(next)
+}
+
+/** Adds the text to the unsent message, as a word of its own. */
+export function addToDraft(sessionId: string, text: string) {
+  const before = drafts.get().get(sessionId) ?? ''
+  setDraft(sessionId, `${before}${before === '' || /\s$/.test(before) ? '' : ' '}${text} `)
+}
 
 /** Sends messages to the agent, or the answer to its question. */
 export function Composer(props: { session: AgentSession; question: AgentActivity | null; agent: string }) {
   const { session, question, agent } = props
   const { send, busy, problem } = useSend(session)
-  const [text, setText] = useState(drafts.get(session.id) ?? '')
+  const text = useStore(drafts, (all) => all.get(session.id) ?? '')
+  const type = (next: string) => setDraft(session.id, next)
   const [focused, setFocused] = useState(false)
   const box = useRef<HTMLTextAreaElement>(null)
   const restarts = /^(complete|error|stale)$/.test(session.state)
@@ -25,11 +40,6 @@ export function Composer(props: { session: AgentSession; question: AgentActivity
   useEffect(() => {
     if (asked && mayTakeFocus(box.current)) box.current?.focus({ preventScroll: true })
   }, [asked])
-  const type = (next: string) => {
-    setText(next)
-    if (next) drafts.set(session.id, next)
-    else drafts.delete(session.id)
-  }
   const submit = async () => {
     const body = text.trim()
     if (!body || busy) return

@@ -2,8 +2,9 @@ import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { type LucideIcon, Square } from 'lucide-react'
 import { forwardRef, type ReactNode } from 'react'
-import { activitiesQuery } from '../data/agent-sessions.ts'
+import { activitiesQuery } from '../data/activities.ts'
 import { useAgents } from '../data/agents.ts'
+import { isDisconnected } from '../delegation/available-agents.ts'
 import { useAction } from '../ui/action.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/button.tsx'
@@ -26,6 +27,7 @@ export function useAgent(session: AgentSession) {
     name: author ?? agentName(agents, session),
     avatarUrl: agent?.avatar_url ?? null,
     kind: agent?.agent_kind ?? null,
+    isDisconnected: isDisconnected(agent),
     isOthers: isOthers(agents, session),
   }
 }

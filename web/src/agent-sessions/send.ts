@@ -1,7 +1,7 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useRef } from 'react'
 import { refreshSession } from '../data/agent-sessions.ts'
-import { api, queries } from '../data/api.ts'
+import { api, isBatonError, queries } from '../data/api.ts'
 import { useAction } from '../ui/action.ts'
 
 /** The options a person chose in answer to a question. */
@@ -21,7 +21,11 @@ export function useSend(session: AgentSession) {
     }
     const json = JSON.stringify(input)
     if (tried.current?.body !== json) tried.current = { body: json, idempotencyKey: newKey() }
-    await api.postActivity(input, { idempotencyKey: tried.current.idempotencyKey })
+    await api.postActivity(input, { idempotencyKey: tried.current.idempotencyKey }).catch(async (error) => {
+      // Another session of the app may have used up the month: the session then shows it in place of the composer.
+      if (isBatonError(error, 'BUDGET_REACHED')) await refreshSession(session.id).catch(() => {})
+      throw error
+    })
     tried.current = null
     await refreshSession(session.id).catch(() => {})
   })

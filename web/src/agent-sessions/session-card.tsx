@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, Maximize2 } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { activitiesQuery } from '../data/agent-sessions.ts'
+import { activitiesQuery } from '../data/activities.ts'
 import { useMarkWatched } from '../data/inbox-read.ts'
 import { anchorOf, useReveal } from '../delegation/reveal.ts'
 import { Button } from '../ui/button.tsx'
@@ -17,6 +17,7 @@ import { conversationOf, isReplaced, latestExchange } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
+import { Results } from './results.tsx'
 import { Reply } from './session-panel.tsx'
 
 const nothing: AgentActivity[] = []
@@ -61,6 +62,7 @@ export function SessionCard({ session }: { session: AgentSession }) {
         />
         <Plan plan={session.plan} />
         <Links urls={session.external_urls} />
+        <Results session={session} />
       </div>
       <div className="border-t px-3 py-1.5">
         <Loaded query={query} rows={2}>

@@ -2,19 +2,21 @@ import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
-import { activitiesQuery } from '../data/agent-sessions.ts'
+import { activitiesQuery } from '../data/activities.ts'
 import { useMarkWatched } from '../data/inbox-read.ts'
 import { cx } from '../ui/class-names.ts'
 import { inOneLine } from '../ui/one-line.ts'
 import { Failed, Skeletons } from '../ui/states.tsx'
 import { exactTime } from '../ui/time.tsx'
 import { Activities } from './activities.tsx'
+import { BudgetReached } from './budget.tsx'
 import { Composer } from './composer.tsx'
 import { openQuestion, remainingChoice } from './conversation.ts'
 import { SessionHeader, useAgent } from './header.tsx'
 import { Links } from './links.tsx'
 import { Plan } from './plan.tsx'
 import { AnswerOptions } from './question.tsx'
+import { Results } from './results.tsx'
 import { canStop } from './state.tsx'
 import { SessionStatus } from './status.tsx'
 
@@ -28,8 +30,9 @@ export function SessionPanel({ session }: { session: AgentSession }) {
   const activities = data ?? nothing
   const ref = useRef<HTMLDivElement>(null)
   useMarkWatched(session.id, ref)
-  // Plan and links are beside the activities on wide screens and above them on narrow ones.
-  const hasAside = session.plan.length + session.external_urls.length > 0
+  // Plan, links and changes are beside the activities on wide screens and above them on narrow ones.
+  const hasAside =
+    session.plan.length + session.external_urls.length > 0 || session.changes !== null || session.usage !== null
   return (
     <div ref={ref} data-session={session.id} className={cx('flex h-full min-h-0 flex-col', beside)}>
       <div className="shrink-0 border-b px-4 py-3 max-lg:border-b-0">
@@ -44,6 +47,7 @@ export function SessionPanel({ session }: { session: AgentSession }) {
       >
         <Plan plan={session.plan} open={isWide()} />
         <Links urls={session.external_urls} />
+        <Results session={session} />
         <About session={session} />
       </div>
       {data ? (
@@ -121,7 +125,8 @@ export function Reply({ session, activities }: { session: AgentSession; activiti
           {canStop(session) && ' Any member can stop it.'}
         </p>
       )}
-      {isOpen && !agent.isOthers && (
+      {isOpen && !agent.isOthers && session.budget_reached && <BudgetReached session={session} agent={agent.name} />}
+      {isOpen && !agent.isOthers && !session.budget_reached && (
         <>
           {choice && <AnswerOptions session={session} question={choice} waits={choice === question} />}
           <Composer key={session.id} session={session} question={question} agent={agent.name} />

@@ -1,9 +1,9 @@
 import type { AgentActivity, AgentSession } from '@baton/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Clock, Moon, TriangleAlert } from 'lucide-react'
+import { Clock, Moon, TriangleAlert, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { createdDeliveryQuery } from '../data/agent-sessions.ts'
+import { createdDeliveryQuery } from '../data/created-delivery.ts'
 import { useMe } from '../data/me.ts'
 import { cx } from '../ui/class-names.ts'
 import { isolated } from '../ui/isolated.ts'
@@ -22,13 +22,14 @@ interface Props {
 export function SessionStatus({ session, activities, agent }: Props) {
   if (session.ended_at) return <Ended session={session} agent={agent} />
   if (session.state === 'stopping') return <Stopping session={session} activities={activities} agent={agent} />
+  if (agent.isDisconnected) return <NotConnected session={session} agent={agent} />
   // An agent that never answered is not stale: the event may not have reached it.
   if (session.unresponsive_since) return <Unresponsive session={session} agent={agent} />
   if (session.state === 'stale') return <Silent session={session} activities={activities} agent={agent} />
   return null
 }
 
-const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode; amber?: boolean }) => (
+export const Hint = ({ icon, children, amber }: { icon: ReactNode; children: ReactNode; amber?: boolean }) => (
   <div
     role="status"
     className={cx(
@@ -50,6 +51,18 @@ const Ticking = ({ children, still }: { children: string; still: string }) => (
     <span className="sr-only">{still}</span>
   </>
 )
+
+function NotConnected({ session, agent }: Omit<Props, 'activities'>) {
+  const waits = session.state === 'complete' || session.state === 'error' ? 'Messages wait' : 'The work waits'
+  return (
+    <Hint amber icon={<Unplug size={14} aria-hidden />}>
+      <p>
+        <bdi>{agent.name}</bdi> is not connected. {waits} until its program runs again:{' '}
+        <code className="font-mono text-xs">baton run</code> or <code className="font-mono text-xs">baton listen</code>.
+      </p>
+    </Hint>
+  )
+}
 
 function Unresponsive({ session, agent }: Omit<Props, 'activities'>) {
   const { isManager } = useMe()

@@ -5,7 +5,7 @@ import { installationsQuery } from '../data/agent-apps.ts'
 import { agentsQuery, coverageOf, kindLabels } from '../data/agents.ts'
 import { useMe } from '../data/me.ts'
 import { useTeams } from '../data/workspaces.ts'
-import { remedyText, unavailableText } from '../delegation/available-agents.ts'
+import { isDisconnected, remedyText, unavailableText } from '../delegation/available-agents.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Dot } from '../ui/pill.tsx'
@@ -30,11 +30,16 @@ export function AgentList() {
       title="Workspace agents"
       query={agents}
       action={
-        isManager && (
-          <Link to="/settings/agent-apps" className={buttonClass('quiet', 'sm')}>
-            Manage apps
+        <>
+          <Link to="/agents/add" className={buttonClass('quiet', 'sm')}>
+            Add a coding agent
           </Link>
-        )
+          {isManager && (
+            <Link to="/settings/agent-apps" className={buttonClass('quiet', 'sm')}>
+              Manage apps
+            </Link>
+          )}
+        </>
       }
     >
       <ul className="divide-y">
@@ -51,6 +56,7 @@ function Row({ agent }: { agent: Choice }) {
   const teams = useTeams()
   const installation = useQuery(installationsQuery).data?.find(({ app_user_id }) => app_user_id === agent.id)
   const { display_name, avatar_url, agent_kind, available, unavailable_reason } = agent
+  const ready = available && !isDisconnected(agent)
   return (
     <li className="flex items-start gap-2.5 py-2.5">
       <Avatar agent name={display_name} src={avatar_url} size={32} />
@@ -66,8 +72,10 @@ function Row({ agent }: { agent: Choice }) {
         )}
         <p className="truncate text-xs text-ink-2">{coverageOf(agent, installation, teams)}</p>
         <p className="flex flex-wrap items-center gap-x-1.5 text-xs">
-          <Dot tone={available ? 'ok' : 'warn'} />
-          <span className={available ? 'text-ink-2' : 'text-warn-ink'}>{unavailableText(agent) ?? 'Available'}</span>
+          <Dot tone={ready ? 'ok' : 'warn'} />
+          <span className={ready ? 'text-ink-2' : 'text-warn-ink'}>
+            {unavailableText(agent) ?? (ready ? 'Available' : 'Not connected')}
+          </span>
           {!available && isManager && installation && (
             <Link
               to="/settings/agent-apps/$appId"

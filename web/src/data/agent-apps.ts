@@ -38,6 +38,14 @@ export const setupQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data && isSetUp(state.data) ? false : 2000),
   })
 
+/** What the app's agents reported, by month, and its budget. Reports have no live hint here, so it is polled. */
+export const usageQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['agent-apps', id, 'usage'],
+    queryFn: () => api.getAppUsage({ app_id: id }),
+    refetchInterval: 30_000,
+  })
+
 /** An app is installed through OAuth, maybe in another browser: the polled setup shows it first. */
 export function useInstalledElsewhere(appId: string, missingHere: boolean) {
   const installed = Boolean(useQuery(setupQuery(appId)).data?.installed_at)

@@ -1,7 +1,5 @@
-import type { AgentActivity, AgentSession } from '@baton/protocol'
-import { limits } from '@baton/protocol/limits'
+import type { AgentSession } from '@baton/protocol'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { installationsQuery } from './agent-apps.ts'
 import { api, isBatonError, queries, readAll } from './api.ts'
 
 export const sessionQuery = (id: string) =>
@@ -38,31 +36,6 @@ const latestByIssue = (sessions: AgentSession[]) => {
 /** The latest session of each issue that has one. */
 export const useLatestSessions = () => useQuery({ ...sessionsQuery, select: latestByIssue }).data ?? none
 
-/** All activities of a session in order. Requests only those after the last known one. */
-export const activitiesQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['activities', id],
-    queryFn: async ({ client }): Promise<AgentActivity[]> => {
-      const known = client.getQueryData<AgentActivity[]>(['activities', id]) ?? []
-      const read = [...known]
-      for (;;) {
-        const after_seq = read.at(-1)?.seq ?? 0
-        const { data, has_more } = await api.listActivities({ session_id: id, after_seq, limit: limits.activitiesPage })
-        read.push(...data)
-        if (!has_more) return markSuperseded(read)
-      }
-    },
-  })
-
-/** An app's next activity supersedes an ephemeral one; activities read earlier do not have `superseded_by_seq` yet. */
-const markSuperseded = (activities: AgentActivity[]) => {
-  const next = (from: number) => activities.slice(from + 1).find(({ author }) => author.kind === 'app')?.seq
-  return activities.map((activity, index) => {
-    const by = activity.ephemeral && activity.superseded_by_seq === null ? next(index) : undefined
-    return by === undefined ? activity : { ...activity, superseded_by_seq: by }
-  })
-}
-
 /** Reads a session again, and its activities if they are on the screen. */
 export async function refreshSession(id: string) {
   const session = await api.getAgentSession({ session_id: id }).catch((error) => {
@@ -79,20 +52,3 @@ export async function refreshSession(id: string) {
   if (isNew && session) await queries.invalidateQueries({ queryKey: ['sessions'] })
   await queries.refetchQueries({ queryKey: ['activities', id], type: 'active' })
 }
-
-/** The app of the session's agent, and the delivery that announced the session to it. For managers. */
-export const createdDeliveryQuery = (session: AgentSession) =>
-  queryOptions({
-    queryKey: ['session', session.id, 'delivery'],
-    queryFn: async () => {
-      const installations = await queries.fetchQuery(installationsQuery)
-      const appId = installations.find(({ app_user_id }) => app_user_id === session.app_user_id)?.app_id
-      if (!appId) return null
-      const { data } = await api.listAppDeliveries({
-        app_id: appId,
-        agent_session_id: session.id,
-        limit: limits.pageMax,
-      })
-      return { appId, deliveryId: data.find(({ action }) => action === 'created')?.id ?? null }
-    },
-  })

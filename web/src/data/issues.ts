@@ -24,18 +24,20 @@ const removedAt = new Map<string, number>()
 const maxRemovals = 1000
 
 /** Issues beyond this number are found by searching on the server. */
-const maxIssues = 20_000
-/** Minimum time between renders while thousands of issues arrive, so that the screen stays usable. */
+export const maxIssues = 20_000
+/** Minimum time between renders for changes made elsewhere and loaded pages, so that key presses do not wait for them. */
 const renderEveryMs = 400
 
 export interface Snapshot {
   issues: readonly Issue[]
-  /** All pages have been loaded. */
+  /** All pages have been loaded, up to `maxIssues`. */
   complete: boolean
+  /** There are more issues than `maxIssues`. */
+  limited: boolean
   error: unknown
 }
 
-const store = createStore<Snapshot>({ issues: [], complete: false, error: null })
+const store = createStore<Snapshot>({ issues: [], complete: false, limited: false, error: null })
 
 export { store as issueStore }
 
@@ -52,19 +54,35 @@ function emit(before: Issue | undefined, after: Issue | undefined) {
   for (const listener of issueListeners) listener(before, after)
 }
 
-let scheduled: Partial<Snapshot> | null = null
-/** Renders once for all changes of the same task. */
-function publish(about: Partial<Omit<Snapshot, 'issues'>> = {}) {
-  if (scheduled) {
-    Object.assign(scheduled, about)
-    return
-  }
-  scheduled = { ...about }
+type Progress = Partial<Omit<Snapshot, 'issues'>>
+/** Changes that are not rendered yet. */
+let unpublished: Progress = {}
+let isScheduled = false
+let timer: ReturnType<typeof setTimeout> | undefined
+let publishedAt = Number.NEGATIVE_INFINITY
+
+/** Renders the user's own changes at once, with one render for all changes of the same task. */
+function publish(progress: Progress = {}) {
+  Object.assign(unpublished, progress)
+  if (isScheduled) return
+  isScheduled = true
+  clearTimeout(timer)
+  timer = undefined
   queueMicrotask(() => {
-    const changes = scheduled
-    scheduled = null
+    const changes = unpublished
+    unpublished = {}
+    isScheduled = false
+    publishedAt = performance.now()
     store.set({ ...store.get(), ...changes, issues: [...issues.values()] })
   })
+}
+
+/** Renders changes made elsewhere: at once if the last render is long ago, otherwise together with later ones. */
+export function publishSoon(progress: Progress = {}) {
+  Object.assign(unpublished, progress)
+  const waitMs = publishedAt + renderEveryMs - performance.now()
+  if (waitMs <= 0) publish()
+  else timer ??= setTimeout(publish, waitMs)
 }
 
 function merge(id: string) {
@@ -89,14 +107,14 @@ function keep(issue: Issue, requestedAt: number) {
   if (known || store.get().complete) emit(known, issue)
 }
 
-function drop(id: string) {
+function drop(id: string, show: typeof publish) {
   const before = confirmed.get(id)
   if (!before) return
   const known = issues.get(id)
   for (const map of [issues, confirmed, pendingChanges, receivedAt]) map.delete(id)
   if (known) idsByCode.delete(known.code)
   emit(before, undefined)
-  publish()
+  show()
 }
 
 export function putIssue(issue: Issue) {
@@ -105,20 +123,20 @@ export function putIssue(issue: Issue) {
 }
 
 /** Stores the issue that a request returns, unless the issue is removed while the request is under way. */
-export async function putAnswer(request: Promise<Issue>): Promise<Issue> {
+export async function putAnswer(request: Promise<Issue>, show = publish): Promise<Issue> {
   const requestedAt = ++ticks
   const issue = await request
   keep(issue, requestedAt)
-  publish()
+  show()
   return issue
 }
 
-export function removeIssue(id: string) {
+export function removeIssue(id: string, show = publish) {
   removedAt.delete(id)
   removedAt.set(id, ++ticks)
   const [oldest] = removedAt.keys()
   if (oldest && removedAt.size > maxRemovals) removedAt.delete(oldest)
-  drop(id)
+  drop(id, show)
 }
 
 /** The issue with this id, or code in any letter case, if it is loaded. */
@@ -141,13 +159,13 @@ export function changeLocally(id: string, change: Partial<Issue>): () => void {
 }
 
 /** Reads one issue again. Returns null, and removes it here, if it was deleted or is no longer visible. */
-export async function refreshIssue(idOrCode: string): Promise<Issue | null> {
+export async function refreshIssue(idOrCode: string, show = publish): Promise<Issue | null> {
   try {
-    return await putAnswer(api.getIssue({ issue_id: idOrCode }))
+    return await putAnswer(api.getIssue({ issue_id: idOrCode }), show)
   } catch (error) {
     if (!isBatonError(error, 'RESOURCE_NOT_FOUND')) throw error
     const known = knownIssue(idOrCode)
-    if (known) removeIssue(known.id)
+    if (known) removeIssue(known.id, show)
     return null
   }
 }
@@ -172,7 +190,6 @@ async function load() {
   await whenConnected(1000)
   const began = ++ticks
   const listed = new Set<string>()
-  let renderedAt = 0
   let cursor: string | null | undefined
   try {
     do {
@@ -182,13 +199,13 @@ async function load() {
         listed.add(issue.id)
         keep(issue, requestedAt)
       }
+      const isFirst = cursor === undefined
       cursor = page.next_cursor
-      if (performance.now() - renderedAt < renderEveryMs) continue
-      renderedAt = performance.now()
-      publish({ error: null })
+      if (isFirst) publish({ error: null })
+      else publishSoon({ error: null })
     } while (cursor && listed.size < maxIssues)
     if (!cursor) dropUnlisted(listed, began)
-    publish({ complete: true, error: null })
+    publish({ complete: true, limited: Boolean(cursor), error: null })
   } catch (error) {
     publish({ error })
   }
@@ -197,7 +214,7 @@ async function load() {
 /** Issues that are no longer listed were deleted or hidden, unless an answer for them arrived since. */
 function dropUnlisted(listed: ReadonlySet<string>, began: number) {
   for (const id of [...issues.keys()]) {
-    if (!listed.has(id) && (receivedAt.get(id) ?? 0) <= began) drop(id)
+    if (!listed.has(id) && (receivedAt.get(id) ?? 0) <= began) drop(id, publish)
   }
 }
 

@@ -62,7 +62,9 @@ export function goLive(workspaceId: string) {
         notify(news)
         channel.postMessage({ news } satisfies Message)
       },
+      // Called with each event.
       onConnection: (next) => {
+        if (next === connection.get()) return
         setConnection(next)
         channel.postMessage({ connection: next } satisfies Message)
       },

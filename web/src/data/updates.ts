@@ -1,7 +1,15 @@
 import type { Issue, LiveChange } from '@baton/protocol'
 import { refreshSession } from './agent-sessions.ts'
 import { currentWorkspaceId, queries, reread, rereadKey } from './api.ts'
-import { areIssuesComplete, knownIssue, loadIssues, onIssueChange, refreshIssue, removeIssue } from './issues.ts'
+import {
+  areIssuesComplete,
+  knownIssue,
+  loadIssues,
+  onIssueChange,
+  publishSoon,
+  refreshIssue,
+  removeIssue,
+} from './issues.ts'
 import { goLive, watch } from './live.ts'
 import { meQuery } from './me.ts'
 import { forgetProject } from './projects.ts'
@@ -44,9 +52,9 @@ function issueChanged({ id, action }: LiveChange) {
   const isKnown = knownIssue(id) !== undefined
   // Otherwise onIssueChange compares the issue before and after.
   if (!areIssuesComplete() || (action === 'remove' && !isKnown)) refreshProjects()
-  if (action === 'remove') removeIssue(id)
+  if (action === 'remove') removeIssue(id, publishSoon)
   else {
-    void singleFlight(`issue ${id}`, () => refreshIssue(id))
+    void singleFlight(`issue ${id}`, () => refreshIssue(id, publishSoon))
     stale('history', id)
   }
 }

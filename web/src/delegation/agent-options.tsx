@@ -11,7 +11,7 @@ import { none, type Option } from '../ui/picker.tsx'
 import {
   agentsForIssueQuery,
   agentsForTeamQuery,
-  kindHint,
+  hintOf,
   remedyText,
   sharedOnly,
   unavailableText,
@@ -22,7 +22,7 @@ const agentOption = (agent: Choice): Option => ({
   label: agent.display_name,
   icon: <Avatar name={agent.display_name} agent src={agent.avatar_url} size={16} />,
   unavailable: unavailableText(agent),
-  hint: kindHint(agent),
+  hint: hintOf(agent),
 })
 
 const includes = (query: string) => {
@@ -67,7 +67,7 @@ export async function agentsForIssues(issues: readonly Issue[], query: string): 
       .map(({ agent, places: available }) => ({
         ...agentOption(agent),
         unavailable: available === 0 ? unavailableText(agent) : undefined,
-        hint: available > 0 && available < places.length ? 'not in every team' : kindHint(agent),
+        hint: available > 0 && available < places.length ? 'not in every team' : hintOf(agent),
       })),
   ]
 }

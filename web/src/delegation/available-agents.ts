@@ -21,6 +21,7 @@ const reasons: Record<UnavailableReason, string> = {
   app_missing_scope: 'Not allowed to accept issues',
   app_webhook_disabled: 'Its webhook is disabled',
   personal_agent_not_yours: 'Works only for its owner',
+  app_budget_reached: 'Reached its monthly budget',
 }
 /** Why an agent is unavailable. The built-in agent works on everything that is not private. */
 export function unavailableText({
@@ -35,15 +36,25 @@ export function unavailableText({
 
 export const sharedOnly = 'Works on shared issues only'
 
-/** The kind of agent, unless it is an app. */
-export const kindHint = ({ agent_kind }: Pick<Choice, 'agent_kind'>) =>
-  agent_kind === 'deployment' ? 'built in' : agent_kind === 'personal' ? 'yours' : undefined
+/** Whether the agent cannot receive work now, because no program listens for it. It receives it later. */
+export const isDisconnected = (agent: Pick<Choice, 'listening'> | undefined) => agent?.listening === false
+
+/** That the agent is not connected, or its kind unless it is an app. */
+export const hintOf = ({ agent_kind, listening }: Pick<Choice, 'agent_kind' | 'listening'>) =>
+  isDisconnected({ listening })
+    ? 'not connected'
+    : agent_kind === 'deployment'
+      ? 'built in'
+      : agent_kind === 'personal'
+        ? 'yours'
+        : undefined
 
 const remedies: Record<UnavailableReason, string> = {
   app_not_installed_for_team: 'Choose its teams',
   app_missing_scope: 'Review its permissions',
   app_webhook_disabled: 'Enable its webhook',
   personal_agent_not_yours: 'Create a personal agent',
+  app_budget_reached: 'Raise its budget',
 }
 /** What a manager can do about it. */
 export const remedyText = (reason: UnavailableReason | null) => (reason ? remedies[reason] : 'Open its settings')

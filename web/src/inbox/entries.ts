@@ -1,5 +1,5 @@
 import type { InboxEntry, InboxKind } from '@baton/protocol'
-import { AtSign, Bot, CircleUser, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
+import { AtSign, Bot, CircleUser, Gauge, type LucideIcon, PackagePlus, Webhook } from 'lucide-react'
 import { issueCodeOf } from '../data/issue-code.ts'
 import { isolated } from '../ui/isolated.ts'
 
@@ -20,6 +20,7 @@ const kinds: Record<InboxKind, Kind> = {
     color: 'text-warn-ink',
     sentence: (actor) => `${actor} requested an app installation`,
   },
+  budget_reached: { icon: Gauge, color: 'text-warn-ink', sentence: (actor) => `${actor} reached its budget` },
 }
 
 export const iconOf = ({ kind }: InboxEntry): Pick<Kind, 'icon' | 'color'> => kinds[kind]
@@ -57,10 +58,14 @@ export function linkOf(group: Group): Target {
   return older.every((entry) => linkOfEntry(entry).to === target.to) ? target : pageAt(newest.url)
 }
 
-/** An agent session for entries about one, the install dialog for a request, otherwise the page at the entry's URL. */
+/** A session for entries about one, the budget of an app, the install dialog for a request, else the entry's URL. */
 function linkOfEntry({ kind, url, subject_id }: InboxEntry): Target {
   if (kind === 'install_request') return { to: '/inbox', search: (current) => ({ ...current, install: subject_id }) }
-  if (kind === 'agent_needs_you' || kind === 'agent_finished') return { to: `/agent-session/${subject_id}` }
+  const isSession = kind === 'agent_needs_you' || kind === 'agent_finished'
+  if (isSession || (kind === 'budget_reached' && subject_id.startsWith('sess_'))) {
+    return { to: `/agent-session/${subject_id}` }
+  }
+  if (kind === 'budget_reached') return { ...pageAt(url), hash: 'budget' }
   return pageAt(url)
 }
 

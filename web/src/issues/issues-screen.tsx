@@ -7,6 +7,7 @@ import { showOverlay } from '../data/overlay.ts'
 import { Skeletons } from '../ui/states.tsx'
 import { presetFor, usePreset } from './create/create-preset.ts'
 import { useDirectory } from './fields/directory.ts'
+import type { Row } from './fields/group-issues.ts'
 import type { IssueSearch } from './fields/search.ts'
 import { rememberList } from './issue/neighbours.ts'
 import { collapseOrExpand, useCollapsed } from './list/collapsed.ts'
@@ -14,7 +15,7 @@ import { useGroupedIssues } from './list/grouped-issues.ts'
 import { List } from './list/list.tsx'
 import { ListOrEmpty } from './list/list-or-empty.tsx'
 import type { RowClick } from './list/row-click.ts'
-import { type CurrentRow, type Row, rowsOf, toColumn, useCurrentRow, useSelection } from './list/rows.ts'
+import { type CurrentRow, rowsOf, toColumn, useCurrentRow, useSelection } from './list/rows.ts'
 import { Preview } from './preview.tsx'
 import { useRowActions } from './row-actions.ts'
 import { useRowCommands } from './row-commands.ts'
@@ -46,7 +47,7 @@ export function IssuesScreen() {
   const actions = useRowActions({ rows, current, selection, directory, grouping, manual: sorting === 'manual' })
   const grid = useRef<HTMLElement>(null)
   usePreset(search, directory)
-  useEffect(() => rememberList(rows.map(({ issue }) => issue.id)), [rows])
+  useEffect(() => rememberList(rows), [rows])
 
   const onSearch = useCallback(
     (next: (before: IssueSearch) => IssueSearch, { replace = false } = {}) =>
@@ -101,7 +102,7 @@ export function IssuesScreen() {
     // Without headings there is nothing to collapse.
     ...(grouping !== 'none' && {
       sideways: board
-        ? { left: 'Previous column', right: 'Next column', go: (by) => toColumn(by, rows, current) }
+        ? { left: 'Previous column', right: 'Next column', go: (by) => toColumn(by, groups, current) }
         : {
             left: 'Collapse group',
             right: 'Expand group',

@@ -8,8 +8,9 @@ import type { Directory } from './fields/directory.ts'
 import { nameOf } from './fields/field.tsx'
 import { type FieldId, fields, fieldsIn } from './fields/fields.tsx'
 import type { Grouping } from './fields/filter-and-group.ts'
+import type { Row } from './fields/group-issues.ts'
 import { rowId } from './list/row-click.ts'
-import type { CurrentRow, Row, useSelection } from './list/rows.ts'
+import type { CurrentRow, useSelection } from './list/rows.ts'
 
 /** Fields that can be changed for several issues at once. */
 export const bulkFields = fieldsIn('bulk')

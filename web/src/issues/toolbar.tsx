@@ -1,10 +1,11 @@
 import { Plus } from 'lucide-react'
 import { memo } from 'react'
-import { useIssues } from '../data/issues.ts'
+import { issueStore } from '../data/issues.ts'
 import { useMe } from '../data/me.ts'
 import { showOverlay } from '../data/overlay.ts'
 import { useViews } from '../data/views.ts'
 import { Button } from '../ui/button.tsx'
+import { useStore } from '../ui/store.ts'
 import { GroupAndSort, LayoutSwitch } from './display.tsx'
 import type { Directory } from './fields/directory.ts'
 import { nameOf } from './fields/field.tsx'
@@ -23,7 +24,7 @@ interface Props {
 
 /** Title, filters and layout of the list. */
 export const Toolbar = memo(function Toolbar({ search, directory, count, onSearch, onLeave }: Props) {
-  const { complete } = useIssues()
+  const complete = useStore(issueStore, ({ complete }) => complete)
   return (
     <header className="shrink-0 border-b bg-canvas">
       <div className="flex h-12 items-center gap-2 px-4 max-md:pl-13">

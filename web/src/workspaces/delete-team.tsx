@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api, queries } from '../data/api.ts'
 import { useTeams } from '../data/workspaces.ts'
 import { inlineLink } from '../login/centered-page.tsx'
+import { counted } from '../ui/amounts.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/dialog.tsx'
 import { Choices, Field, Select } from '../ui/field.tsx'
@@ -39,8 +40,6 @@ export function DeleteTeam({ team }: { team: Team }) {
     </Section>
   )
 }
-
-const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 
 /** "3 cycles and 1 saved view"; empty if there are none. */
 const countedAll = (counts: Record<string, number>) =>

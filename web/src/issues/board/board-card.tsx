@@ -6,12 +6,12 @@ import { PrivateMark } from '../../ui/private-mark.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
 import type { FieldId } from '../fields/fields.tsx'
+import type { Row } from '../fields/group-issues.ts'
 import { AgentChip } from '../list/agent-chip.tsx'
 import { Due } from '../list/due.tsx'
 import { AssigneeButton, FieldButton } from '../list/field-button.tsx'
 import { Labels } from '../list/list-row.tsx'
 import { rowId } from '../list/row-click.ts'
-import type { Row } from '../list/rows.ts'
 import { useCardDrag } from './board-drag.ts'
 
 interface Props {

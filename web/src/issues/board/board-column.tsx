@@ -6,7 +6,7 @@ import { cx } from '../../ui/class-names.ts'
 import { isolated } from '../../ui/isolated.ts'
 import type { Directory } from '../fields/directory.ts'
 import type { FieldId } from '../fields/fields.tsx'
-import type { Row } from '../list/rows.ts'
+import type { Row } from '../fields/group-issues.ts'
 import { BoardCard } from './board-card.tsx'
 import { type Over, useColumnDrop } from './board-drag.ts'
 

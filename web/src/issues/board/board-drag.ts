@@ -5,7 +5,7 @@ import {
 } from '@atlaskit/pragmatic-drag-and-drop/adapter/element-adapter'
 import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
 import { type RefObject, useEffect, useRef, useState } from 'react'
-import type { Row } from '../list/rows.ts'
+import type { Row } from '../fields/group-issues.ts'
 
 /** Where a dragged card would be dropped: before a card, or at the end of the column. */
 export interface Over {

@@ -1,12 +1,12 @@
 import type { AgentSession } from '@baton/protocol'
-import { useLayoutEffect, useMemo, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { cx } from '../../ui/class-names.ts'
 import type { Directory } from '../fields/directory.ts'
 import { nameOf, optionOf } from '../fields/field.tsx'
 import { fields } from '../fields/fields.tsx'
-import type { Group, Grouping } from '../fields/filter-and-group.ts'
+import type { Grouping } from '../fields/filter-and-group.ts'
+import type { Group, Row } from '../fields/group-issues.ts'
 import { handleRowClick, type RowClick, ring, rowId } from '../list/row-click.ts'
-import type { Row } from '../list/rows.ts'
 import { BoardColumn } from './board-column.tsx'
 import { type Drop, useBoardDrag } from './board-drag.ts'
 
@@ -31,11 +31,6 @@ export function Board(props: Props) {
   const { groups, grouping, rows, current, selected, editing, directory, sessions, gridRef } = props
   const board = useRef<HTMLDivElement>(null)
   const field = grouping === 'none' ? 'status' : grouping
-  const columns = useMemo(() => {
-    const byGroup = new Map<string, Row[]>(groups.map(({ value }) => [value, []]))
-    for (const row of rows) byGroup.get(row.group)?.push(row)
-    return byGroup
-  }, [groups, rows])
   const currentKey = rows[current]?.key
   const over = useBoardDrag(board, rows, props.onDrop)
   useLayoutEffect(() => {
@@ -60,7 +55,7 @@ export function Board(props: Props) {
         current < 0 && ring,
       )}
     >
-      {[...columns].map(([value, cards]) => (
+      {groups.map(({ value, rows: cards }) => (
         <BoardColumn
           key={value}
           value={value}
@@ -68,7 +63,7 @@ export function Board(props: Props) {
           icon={optionOf(fields[field], value, directory)?.icon}
           field={field}
           cards={cards}
-          currentKey={cards.some(({ key }) => key === currentKey) ? currentKey : undefined}
+          currentKey={rows[current]?.group === value ? currentKey : undefined}
           selected={selected}
           editing={editing}
           directory={directory}

@@ -5,7 +5,7 @@ import type { Directory } from '../fields/directory.ts'
 import { doneText, nameOf } from '../fields/field.tsx'
 import { fields } from '../fields/fields.tsx'
 import { between, type Grouping } from '../fields/filter-and-group.ts'
-import type { Row } from '../list/rows.ts'
+import type { Row } from '../fields/group-issues.ts'
 import type { Drop } from './board-drag.ts'
 
 interface Moving {

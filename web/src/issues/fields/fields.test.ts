@@ -6,7 +6,8 @@ import { blankDraft } from '../create/draft.ts'
 import type { Directory } from './directory.ts'
 import { doneText, nameOf, optionsOf } from './field.tsx'
 import { fields, fieldsIn, filterFields } from './fields.tsx'
-import { filterOf, groupIssues } from './filter-and-group.ts'
+import { filterOf } from './filter-and-group.ts'
+import { issueGrouper } from './group-issues.ts'
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(26)}`
 const [me, agent, team, other] = [id('usr', 'a'), id('usr', 'b'), id('team', 'a'), id('team', 'b')]
@@ -116,7 +117,14 @@ test('finished work is not overdue, and a time in the past is within the last da
 })
 
 test.each(fieldsIn('group'))('issues are grouped by $id', (field) => {
-  const groups = groupIssues(issues, { grouping: field.id, sorting: 'newest', board: false, directory })
+  const group = issueGrouper({
+    passes: () => true,
+    grouping: field.id,
+    sorting: 'newest',
+    board: false,
+    directory,
+  })
+  const { groups } = group(issues)
   expect(groups.map(({ value }) => nameOf(field, value, directory))).toEqual([
     nameOf(field, field.read(issue)[0] ?? none, directory),
   ])

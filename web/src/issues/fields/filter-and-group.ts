@@ -1,13 +1,12 @@
 import type { Issue } from '@baton/protocol'
 import { none } from '../../ui/picker.tsx'
 import type { Directory } from './directory.ts'
-import { nameOf, optionsOf } from './field.tsx'
-import { type FieldId, fields, filterFields, groupFields, idFromUrl } from './fields.tsx'
+import { type FieldId, filterFields, groupFields, idFromUrl } from './fields.tsx'
 import type { IssueFilter } from './issue-field.ts'
 import { type IssueSearch, isNegated, valuesOf } from './search.ts'
 import { byPriority } from './values.tsx'
 
-// Filters, sorts and groups issues. Pure: nothing here depends on the screen.
+// The filters, orders and groupings of issues. Pure: nothing here depends on the screen.
 
 export type Grouping = FieldId | 'none'
 export const groupings: Grouping[] = [...groupFields.map(({ id }) => id), 'none']
@@ -21,12 +20,6 @@ export const groupingOf = ({ group, layout }: IssueSearch): Grouping => {
 /** By default a board is sorted manually, a list by priority. */
 export const sortingOf = ({ sort, layout }: IssueSearch): Sorting =>
   sortings.find((one) => one === sort) ?? (layout === 'board' ? 'manual' : 'priority')
-
-/** The values by which an issue is grouped; `none` if the field is empty. */
-function valuesIn(issue: Issue, field: FieldId): string[] {
-  const values = fields[field].read(issue)
-  return values.length > 0 ? values : [none]
-}
 
 /** Whether an issue has one of the values of a filter. */
 function hasOneOf(field: IssueFilter, values: ReadonlySet<string>): (issue: Issue) => boolean {
@@ -54,57 +47,16 @@ export function filterOf(search: IssueSearch, directory: Directory): (issue: Iss
   }
 }
 
-const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const newest = (a: Issue, b: Issue) => text(b.created_at, a.created_at) || text(b.id, a.id)
 
 /** Equal issues are sorted newest first. */
-const orders: Record<Sorting, (a: Issue, b: Issue) => number> = {
+export const orders: Record<Sorting, (a: Issue, b: Issue) => number> = {
   priority: (a, b) => byPriority(a.priority, b.priority) || newest(a, b),
   newest,
   updated: (a, b) => text(b.updated_at, a.updated_at) || newest(a, b),
   due: (a, b) => text(a.due_date ?? '9', b.due_date ?? '9') || newest(a, b),
   manual: (a, b) => b.sort_order - a.sort_order || newest(a, b),
-}
-
-export interface Group {
-  /** The value of the field that its issues share. */
-  value: string
-  issues: Issue[]
-}
-
-/** Headings in the field's own order if it has one, otherwise by name with the empty value last. */
-function byHeading(field: FieldId, board: boolean, directory: Directory) {
-  const fixed = fields[field].groupOrder?.(board)
-  const position = fixed && new Map(fixed.map((value, index) => [value, index]))
-  return (a: Group, b: Group) => {
-    if (position) return (position.get(a.value) ?? 99) - (position.get(b.value) ?? 99)
-    if (a.value === none || b.value === none) return a.value === none ? 1 : -1
-    const [first, second] = [a, b].map(({ value }) => nameOf(fields[field], value, directory).toLowerCase())
-    return text(first ?? '', second ?? '')
-  }
-}
-
-interface Layout {
-  grouping: Grouping
-  sorting: Sorting
-  board: boolean
-  directory: Directory
-}
-
-export function groupIssues(issues: readonly Issue[], { grouping, sorting, board, directory }: Layout): Group[] {
-  const sorted = issues.toSorted(orders[sorting])
-  if (grouping === 'none') return sorted.length > 0 ? [{ value: none, issues: sorted }] : []
-  // A board shows the columns of a fixed order even without issues.
-  const columns = board && fields[grouping].groupOrder ? optionsOf(fields[grouping], directory) : []
-  const groups = new Map<string, Group>(columns.map(({ value }) => [value, { value, issues: [] }]))
-  for (const issue of sorted) {
-    for (const value of valuesIn(issue, grouping)) {
-      const group = groups.get(value)
-      if (group) group.issues.push(issue)
-      else groups.set(value, { value, issues: [issue] })
-    }
-  }
-  return [...groups.values()].sort(byHeading(grouping, board, directory))
 }
 
 /** The sort_order that places an issue between two others in manual order; the highest comes first. */

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { Group } from '../fields/filter-and-group.ts'
-import { type CurrentRow, rowIn } from './rows.ts'
+import type { Group } from '../fields/group-issues.ts'
+import type { CurrentRow } from './rows.ts'
 
 const remembered = 'baton.folded'
 
@@ -46,9 +46,9 @@ export function collapseOrExpand(
   } else if (by > 0) {
     const isCollapsed = ({ value }: Group) => collapsed.has(value)
     const nearest = groups.slice(0, Math.max(0, at)).findLast(isCollapsed) ?? groups.slice(at + 1).find(isCollapsed)
-    const [first] = nearest?.issues ?? []
+    const [first] = nearest?.rows ?? []
     if (!nearest || !first) return
-    current.expect(rowIn(nearest.value, first))
+    current.expect(first)
     toggle(nearest.value)
   }
 }

@@ -1,23 +1,26 @@
 import { useMemo } from 'react'
 import { useIssues } from '../../data/issues.ts'
 import type { Directory } from '../fields/directory.ts'
-import { filterOf, groupIssues, groupingOf, sortingOf } from '../fields/filter-and-group.ts'
+import { filterOf, groupingOf, sortingOf } from '../fields/filter-and-group.ts'
+import { issueGrouper } from '../fields/group-issues.ts'
 import type { IssueSearch } from '../fields/search.ts'
 
 /** The issues that match the filters in the URL, in groups. */
 export function useGroupedIssues(urlSearch: IssueSearch, directory: Directory) {
   const search = useFilters(urlSearch)
   const { issues } = useIssues()
-  const passes = useMemo(() => filterOf(search, directory), [search, directory])
-  const shown = useMemo(() => issues.filter(passes), [issues, passes])
+  // Filters by date depend on the day.
+  const day = new Date().toDateString()
   const grouping = groupingOf(search)
   const sorting = sortingOf(search)
   const board = search.layout === 'board'
-  const groups = useMemo(
-    () => groupIssues(shown, { grouping, sorting, board, directory }),
-    [shown, grouping, sorting, board, directory],
+  // biome-ignore lint/correctness/useExhaustiveDependencies: grouping, sorting and layout are part of the search
+  const group = useMemo(
+    () => issueGrouper({ passes: filterOf(search, directory), grouping, sorting, board, directory }),
+    [search, directory, day],
   )
-  return { groups, count: shown.length, grouping, sorting, board }
+  const grouped = useMemo(() => group(issues), [group, issues])
+  return { ...grouped, grouping, sorting, board }
 }
 
 /** Returns the same object while the filters are equal, also when the preview changes. */

@@ -5,7 +5,8 @@ import { messageOf } from '../../ui/problem.ts'
 import { Failed, Skeletons } from '../../ui/states.tsx'
 import type { IssueSearch } from '../fields/search.ts'
 
-const NoIssues = lazy(() => import('./no-issues.tsx').then((module) => ({ default: module.NoIssues })))
+const NoIssues = lazy(() => import('./list-messages.tsx').then((module) => ({ default: module.NoIssues })))
+const ListLimit = lazy(() => import('./list-messages.tsx').then((module) => ({ default: module.ListLimit })))
 
 interface Props {
   shown: number
@@ -16,21 +17,19 @@ interface Props {
 
 /** The list, or an empty, loading or error state. Issues already read stay usable when reading the rest fails. */
 export function ListOrEmpty({ shown, search, onSearch, children }: Props) {
-  const { issues, complete, error } = useIssues()
+  const { issues, complete, limited, error } = useIssues()
   if (issues.length === 0 && error) return <Failed error={error} onRetry={() => void loadIssues()} />
   if (shown === 0 && !complete && !error) return <Skeletons rows={14} />
-  if (shown > 0) {
-    return (
-      <div className="flex h-full flex-col">
-        {error ? <Incomplete error={error} /> : null}
-        <div className="min-h-0 flex-1">{children}</div>
-      </div>
-    )
-  }
   return (
-    <Suspense>
-      <NoIssues search={search} onSearch={onSearch} total={issues.length} />
-    </Suspense>
+    <div className="flex h-full flex-col">
+      {error ? <Incomplete error={error} /> : null}
+      <div className="min-h-0 flex-1">
+        <Suspense>
+          {shown > 0 ? children : <NoIssues search={search} onSearch={onSearch} total={issues.length} />}
+        </Suspense>
+      </div>
+      <Suspense>{limited && <ListLimit />}</Suspense>
+    </div>
   )
 }
 

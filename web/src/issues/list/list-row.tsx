@@ -1,24 +1,24 @@
 import type { AgentSession, Issue } from '@baton/protocol'
 import { Box, CheckSquare, Square } from 'lucide-react'
-import { type CSSProperties, memo } from 'react'
+import { memo } from 'react'
 import { LabelDot } from '../../planning/label-dot.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { PrivateMark } from '../../ui/private-mark.tsx'
 import { timeAgo } from '../../ui/time.tsx'
 import { TitleInput } from '../edit/title-input.tsx'
 import type { Directory } from '../fields/directory.ts'
+import type { Row } from '../fields/group-issues.ts'
 import { PriorityIcon } from '../fields/values.tsx'
 import { AgentChip } from './agent-chip.tsx'
 import { Cell } from './cell.tsx'
 import { Due } from './due.tsx'
 import { AssigneeButton, FieldButton } from './field-button.tsx'
-import type { Row } from './rows.ts'
+import { rowId } from './row-click.ts'
 
 /** How much a row shows, by the width of the list: all fields, the main fields, or two lines. */
 export type ListWidth = 'wide' | 'medium' | 'narrow'
 
 interface Props {
-  id: string
   row: Row
   width: ListWidth
   directory: Directory
@@ -28,8 +28,8 @@ interface Props {
   editing: boolean
   onEdited: () => void
   index: number
-  style: CSSProperties
-  ref?: (element: HTMLElement | null) => void
+  top: number
+  height: number
 }
 
 const cell = 'flex shrink-0 items-center'
@@ -37,17 +37,17 @@ const button = 'flex size-6 items-center justify-center rounded hover:bg-line/60
 
 /** Parts of a row are identified by `data-do` for the one click listener of the list. */
 export const ListRow = memo(function ListRow(props: Props) {
-  const { id, row, width, current, selected, index, style } = props
+  const { row, width, current, selected, index, top, height } = props
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: see Cell
     <div
-      id={id}
+      id={rowId(row.key)}
       role="row"
       aria-rowindex={index + 1}
       aria-selected={selected}
       aria-current={current || undefined}
       data-row={row.key}
-      style={style}
+      style={{ transform: `translateY(${top}px)`, height }}
       className={cx(
         'group absolute inset-x-0 top-0 flex gap-1 border-b border-line/60 pr-4 pl-2 select-none',
         width === 'narrow' ? 'items-start pt-1.5' : 'items-center',

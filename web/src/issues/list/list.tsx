@@ -1,19 +1,18 @@
 import type { AgentSession } from '@baton/protocol'
 import { ChevronDown, Plus } from 'lucide-react'
-import { type CSSProperties, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { cx } from '../../ui/class-names.ts'
 import { isolated } from '../../ui/isolated.ts'
 import type { Directory } from '../fields/directory.ts'
 import { nameOf, optionOf } from '../fields/field.tsx'
 import { fields } from '../fields/fields.tsx'
-import type { Group, Grouping } from '../fields/filter-and-group.ts'
+import type { Grouping } from '../fields/filter-and-group.ts'
+import type { Group, Row } from '../fields/group-issues.ts'
 import { Cell } from './cell.tsx'
+import { layoutOf } from './layout.ts'
 import { ListRow, type ListWidth } from './list-row.tsx'
 import { handleRowClick, type RowClick, ring, rowId } from './row-click.ts'
-import type { Row } from './rows.ts'
 import { useVisible } from './visible.ts'
-
-type Item = { group: Group; row?: never } | { row: Row; group?: never }
 
 interface Props {
   groups: readonly Group[]
@@ -41,19 +40,19 @@ export function List(props: Props) {
   const field = fields[grouping === 'none' ? 'status' : grouping]
   const scroller = useRef<HTMLDivElement>(null)
   const width = useListWidth(scroller)
-  const { items, heads, itemOfRow } = useMemo(
-    () => itemsOf(groups, grouping, collapsed, rows),
-    [groups, grouping, collapsed, rows],
+  const hasHeads = grouping !== 'none'
+  const layout = useMemo(
+    () => layoutOf(groups, { collapsed, rowHeight: heights[width], headHeight: hasHeads ? headHeight : 0 }),
+    [groups, collapsed, width, hasHeads],
   )
-  const currentItem = current >= 0 ? itemOfRow[current] : undefined
-  const sizes = useMemo(() => items.map(({ group }) => (group ? headHeight : heights[width])), [items, width])
-  const { first, from, to, tops, total, scrollTo } = useVisible(scroller, sizes)
+  const currentItem = current >= 0 ? layout.itemOfRow(current) : undefined
+  const { first, from, to, scrollTo } = useVisible(scroller, layout)
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the current row changes, not when it moves
   useLayoutEffect(() => {
-    if (currentItem !== undefined) scrollTo(currentItem, heads.length > 0 ? headHeight : 0)
+    if (currentItem !== undefined) scrollTo(currentItem)
   }, [current, rows[current]?.key])
 
-  const stuck = heads.findLast((head) => head <= first)
+  const stuck = hasHeads ? layout.item(first)?.head : undefined
   const drawn = Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
   // The heading of the first visible row sticks to the top. The current row stays rendered for screen readers.
   if (currentItem !== undefined && currentItem >= to) drawn.push(currentItem)
@@ -68,7 +67,7 @@ export function List(props: Props) {
       }}
       role="grid"
       aria-label="Issues"
-      aria-rowcount={items.length}
+      aria-rowcount={layout.length}
       aria-multiselectable
       aria-activedescendant={rows[current] ? rowId(rows[current].key) : undefined}
       tabIndex={0}
@@ -76,78 +75,47 @@ export function List(props: Props) {
       onDoubleClick={(event) => handleRowClick(event, props, true)}
       className={cx('h-full overflow-y-auto outline-none', current < 0 && ring)}
     >
-      <div role="rowgroup" className="relative" style={{ height: total }}>
+      <div role="rowgroup" className="relative" style={{ height: layout.height }}>
         {drawn.map((index) => {
-          const item = items[index]
-          const start = tops[index] ?? 0
-          if (!item) return null
-          if (item.group) {
+          const { group, row, top } = layout.item(index) ?? {}
+          if (row) {
             return (
-              <GroupHead
-                key={`head ${item.group.value}`}
-                group={item.group}
-                name={nameOf(field, item.group.value, directory)}
-                icon={optionOf(field, item.group.value, directory)?.icon}
-                collapsed={collapsed.has(item.group.value)}
+              <ListRow
+                key={row.key}
+                top={top ?? 0}
+                height={layout.rowHeight}
                 index={index}
-                onCollapse={props.onCollapse}
-                onCreateIn={props.onCreateIn}
-                stuck={index === stuck}
-                start={start}
+                row={row}
+                width={width}
+                directory={directory}
+                session={sessions.get(row.issue.id)}
+                current={index === currentItem}
+                selected={selected.has(row.issue.id)}
+                editing={editing === row.key}
+                onEdited={props.onEdited}
               />
             )
           }
           return (
-            <RowAt
-              key={item.row.key}
-              start={start}
-              height={heights[width]}
-              index={index}
-              row={item.row}
-              width={width}
-              directory={directory}
-              session={sessions.get(item.row.issue.id)}
-              current={index === currentItem}
-              selected={selected.has(item.row.issue.id)}
-              editing={editing === item.row.key}
-              onEdited={props.onEdited}
-            />
+            group && (
+              <GroupHead
+                key={`head ${group.value}`}
+                group={group}
+                name={nameOf(field, group.value, directory)}
+                icon={optionOf(field, group.value, directory)?.icon}
+                collapsed={collapsed.has(group.value)}
+                index={index}
+                onCollapse={props.onCollapse}
+                onCreateIn={props.onCreateIn}
+                stuck={index === stuck}
+                top={top ?? 0}
+              />
+            )
           )
         })}
       </div>
     </div>
   )
-}
-
-/** The style keeps its identity, so that a row that did not move is not rendered again. */
-const RowAt = ({
-  start,
-  height,
-  ...row
-}: Omit<Parameters<typeof ListRow>[0], 'id' | 'style'> & { start: number; height: number }) => {
-  const style = useMemo<CSSProperties>(() => ({ transform: `translateY(${start}px)`, height }), [start, height])
-  return <ListRow {...row} id={rowId(row.row.key)} style={style} />
-}
-
-function itemsOf(groups: readonly Group[], grouping: Grouping, collapsed: ReadonlySet<string>, rows: readonly Row[]) {
-  const items: Item[] = []
-  const heads: number[] = []
-  const itemOfRow: number[] = []
-  let next = 0
-  for (const group of groups) {
-    if (grouping !== 'none') {
-      heads.push(items.length)
-      items.push({ group })
-    }
-    if (collapsed.has(group.value)) continue
-    for (let count = 0; count < group.issues.length; count++) {
-      const row = rows[next++]
-      if (!row) break
-      itemOfRow.push(items.length)
-      items.push({ row })
-    }
-  }
-  return { items, heads, itemOfRow }
 }
 
 interface HeadProps {
@@ -157,7 +125,7 @@ interface HeadProps {
   collapsed: boolean
   index: number
   stuck: boolean
-  start: number
+  top: number
   onCollapse: (value: string) => void
   onCreateIn: (value: string) => void
 }
@@ -169,7 +137,7 @@ const GroupHead = memo(function GroupHead({
   collapsed,
   index,
   stuck,
-  start,
+  top,
   onCollapse,
   onCreateIn,
 }: HeadProps) {
@@ -182,7 +150,7 @@ const GroupHead = memo(function GroupHead({
         'z-10 flex w-full items-center gap-1 border-b bg-sunken pr-4 pl-2',
         stuck ? 'sticky top-0' : 'absolute top-0',
       )}
-      style={stuck ? { height: headHeight } : { height: headHeight, transform: `translateY(${start}px)` }}
+      style={stuck ? { height: headHeight } : { height: headHeight, transform: `translateY(${top}px)` }}
     >
       <Cell className="min-w-0 flex-1">
         <button
@@ -197,7 +165,7 @@ const GroupHead = memo(function GroupHead({
           <span className="truncate">
             <bdi>{name}</bdi>
           </span>
-          <span className="font-normal text-ink-3 tabular">{group.issues.length.toLocaleString('en')}</span>
+          <span className="font-normal text-ink-3 tabular">{group.rows.length.toLocaleString('en')}</span>
         </button>
       </Cell>
       <Cell>

@@ -1,4 +1,4 @@
-import type { Row } from './rows.ts'
+import type { Row } from '../fields/group-issues.ts'
 
 export interface RowClick {
   anchor: Element

@@ -1,24 +1,11 @@
-import type { Issue } from '@baton/protocol'
 import { useCallback, useMemo, useRef, useState } from 'react'
-import type { Group } from '../fields/filter-and-group.ts'
-
-/** An issue in a group. Grouped by label, an issue has a row in each of its labels. */
-export interface Row {
-  key: string
-  issue: Issue
-  group: string
-}
-
-export const rowIn = (group: string, issue: Issue): Row => ({ key: `${group}/${issue.id}`, issue, group })
+import type { Group, Row } from '../fields/group-issues.ts'
 
 export const rowsOf = (groups: readonly Group[], collapsed: ReadonlySet<string>): Row[] =>
-  groups
-    .filter(({ value }) => !collapsed.has(value))
-    .flatMap(({ value, issues }) => issues.map((issue) => rowIn(value, issue)))
+  groups.flatMap(({ value, rows }) => (collapsed.has(value) ? [] : rows))
 
 interface Place {
-  key: string
-  issueId: string
+  row: Row
   /** Its last position, for when it disappears. */
   index: number
 }
@@ -29,9 +16,7 @@ export function useCurrentRow(rows: readonly Row[]) {
   const index = useMemo(() => indexOf(rows, place), [rows, place])
   const now = rows[index]
   // From now on follows the row that replaced it.
-  if (place && now && (now.key !== place.key || index !== place.index)) {
-    setPlace({ key: now.key, issueId: now.issue.id, index })
-  }
+  if (place && now && (now !== place.row || index !== place.index)) setPlace({ row: now, index })
   const latest = useRef({ rows, index })
   latest.current = { rows, index }
   const goTo = useCallback((next: number) => {
@@ -40,7 +25,7 @@ export function useCurrentRow(rows: readonly Row[]) {
     const row = rows[at]
     // Several keys may be pressed before the next render.
     latest.current = { rows, index: row ? at : -1 }
-    setPlace(row ? { key: row.key, issueId: row.issue.id, index: at } : null)
+    setPlace(row ? { row, index: at } : null)
     return row
   }, [])
   const move = useCallback(
@@ -52,18 +37,21 @@ export function useCurrentRow(rows: readonly Row[]) {
   )
   const goToKey = useCallback((key: string) => goTo(latest.current.rows.findIndex((row) => row.key === key)), [goTo])
   /** Moves to a row that appears with the next render. */
-  const expect = useCallback(({ key, issue }: Row) => setPlace({ key, issueId: issue.id, index: 0 }), [])
+  const expect = useCallback((row: Row) => setPlace({ row, index: 0 }), [])
   return { index, row: rows[index], goTo, goToKey, expect, move, latest }
 }
 export type CurrentRow = ReturnType<typeof useCurrentRow>
 
 function indexOf(rows: readonly Row[], place: Place | null): number {
   if (!place) return -1
-  if (rows[place.index]?.key === place.key) return place.index
-  const same = rows.findIndex(({ key }) => key === place.key)
+  const { row, index } = place
+  if (rows[index] === row) return index
+  const same = rows.indexOf(row)
   if (same >= 0) return same
-  const moved = rows.findIndex(({ issue }) => issue.id === place.issueId)
-  return moved >= 0 ? moved : Math.min(place.index, rows.length - 1)
+  const changed = rows.findIndex(({ key }) => key === row.key)
+  if (changed >= 0) return changed
+  const moved = rows.findIndex(({ issue }) => issue.id === row.issue.id)
+  return moved >= 0 ? moved : Math.min(index, rows.length - 1)
 }
 
 /** The selected issues. A range starts at the last selected one. */
@@ -101,14 +89,14 @@ export function useSelection(rows: readonly Row[]) {
 }
 
 /** Moves to the same position in the next column that has cards. */
-export function toColumn(by: 1 | -1, rows: readonly Row[], current: CurrentRow) {
-  const { row } = current
+export function toColumn(by: 1 | -1, groups: readonly Group[], current: CurrentRow) {
+  const { row, latest } = current
   if (!row) return current.goTo(0)
-  const columns = [...new Set(rows.map(({ group }) => group))]
-  const next = columns[columns.indexOf(row.group) + by]
+  const columns = groups.filter(({ rows }) => rows.length > 0)
+  const at = columns.findIndex(({ value }) => value === row.group)
+  const next = columns[at + by]?.rows
   if (!next) return row
-  const height = rows.slice(0, current.index).filter(({ group }) => group === row.group).length
-  const first = rows.findIndex(({ group }) => group === next)
-  const length = rows.filter(({ group }) => group === next).length
-  return current.goTo(first + Math.min(height, length - 1))
+  const height = columns[at]?.rows.indexOf(row) ?? 0
+  const beside = next[Math.min(height, next.length - 1)]
+  return beside ? current.goTo(latest.current.rows.indexOf(beside)) : row
 }

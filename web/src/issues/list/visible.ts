@@ -1,4 +1,5 @@
-import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
+import type { Layout } from './layout.ts'
 
 /** Rows rendered beyond the edges, so that scrolling shows no gap. */
 const overscan = 10
@@ -9,36 +10,19 @@ interface Range {
   end: number
 }
 
-/** The index of the item at this height. */
-function itemAt(tops: Float64Array, height: number): number {
-  let low = 0
-  let high = tops.length - 2
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if ((tops[middle] ?? 0) <= height) low = middle
-    else high = middle - 1
-  }
-  return Math.max(0, low)
-}
-
 /**
  * The visible items of a long list. Heights are known in advance, so nothing is measured and a jump to the end of ten
  * thousand items costs the same as a step.
  */
-export function useVisible(scroller: RefObject<HTMLElement | null>, heights: readonly number[]) {
-  const tops = useMemo(() => {
-    const tops = new Float64Array(heights.length + 1)
-    for (const [index, height] of heights.entries()) tops[index + 1] = (tops[index] ?? 0) + height
-    return tops
-  }, [heights])
+export function useVisible(scroller: RefObject<HTMLElement | null>, layout: Layout) {
   const [range, setRange] = useState<Range>({ first: 0, end: 40 })
-  const latest = useRef(tops)
-  latest.current = tops
+  const latest = useRef(layout)
+  latest.current = layout
 
   const update = useCallback(() => {
     const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
-    const first = itemAt(latest.current, scrollTop)
-    const end = itemAt(latest.current, scrollTop + clientHeight) + 1
+    const first = latest.current.itemAt(scrollTop)
+    const end = latest.current.itemAt(scrollTop + clientHeight) + 1
     setRange((before) => (before.first === first && before.end === end ? before : { first, end }))
   }, [scroller])
 
@@ -54,16 +38,17 @@ export function useVisible(scroller: RefObject<HTMLElement | null>, heights: rea
     }
   }, [scroller, update])
   // biome-ignore lint/correctness/useExhaustiveDependencies: new items change the range
-  useLayoutEffect(update, [update, tops])
+  useLayoutEffect(update, [update, layout])
 
-  /** Scrolls as little as needed, and keeps the item below the sticky heading. */
+  /** Scrolls to a row as little as needed, and keeps it below the sticky heading. */
   const scrollTo = useCallback(
-    (index: number, stickyHeight: number) => {
+    (index: number) => {
       const element = scroller.current
+      const { rowHeight, headHeight } = latest.current
+      const { top = 0 } = latest.current.item(index) ?? {}
       if (!element) return
-      const top = (latest.current[index] ?? 0) - stickyHeight
-      const bottom = (latest.current[index + 1] ?? 0) - element.clientHeight
-      if (element.scrollTop > top) element.scrollTop = top
+      const bottom = top + rowHeight - element.clientHeight
+      if (element.scrollTop > top - headHeight) element.scrollTop = top - headHeight
       else if (element.scrollTop < bottom) element.scrollTop = bottom
       // The scroll event comes a frame later; the row is needed now.
       update()
@@ -71,6 +56,6 @@ export function useVisible(scroller: RefObject<HTMLElement | null>, heights: rea
     [scroller, update],
   )
   const from = Math.max(0, range.first - overscan)
-  const to = Math.min(heights.length, range.end + overscan)
-  return { first: range.first, from, to, tops, total: tops.at(-1) ?? 0, scrollTo }
+  const to = Math.min(layout.length, range.end + overscan)
+  return { first: range.first, from, to, scrollTo }
 }

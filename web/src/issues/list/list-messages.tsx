@@ -1,4 +1,5 @@
 import { CircleDot, SearchX } from 'lucide-react'
+import { maxIssues } from '../../data/issues.ts'
 import { showOverlay } from '../../data/overlay.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -43,3 +44,15 @@ export function NoIssues({ search, onSearch, total }: Props) {
     </Empty>
   )
 }
+
+/** Shown below the list if the workspace has more issues than are loaded. */
+export const ListLimit = () => (
+  <div className="flex shrink-0 items-center gap-2 border-t px-4 py-1 text-xs text-ink-3">
+    <p className="min-w-0 flex-1">
+      This list has the {maxIssues.toLocaleString('en')} newest issues. Search finds older ones.
+    </p>
+    <Button look="quiet" size="sm" command="palette" onClick={() => showOverlay({ name: 'palette' })}>
+      Search
+    </Button>
+  </div>
+)

@@ -1,0 +1,290 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { verifies } from '../../conformance/requirements.ts'
+import { isAlive, Shell, temporary } from '../test/baton.ts'
+import { gitIn, repository } from '../test/repository.ts'
+import { type RealService, realService } from '../test/service.ts'
+
+const acpAgent = fileURLToPath(new URL('../test/acp-agent.mjs', import.meta.url))
+
+// Shared by all tests, because creating its database takes long.
+let started: Promise<RealService> | undefined
+const shared = () => {
+  started ??= realService()
+  return started
+}
+afterAll(async () => (await started)?.end())
+
+/** A shell with a login, a repository and a scripted agent. */
+async function scene(who: 'owner' | 'member', script: object = { turns: [[{ say: 'Done.' }]] }) {
+  const service = await shared()
+  const shell = await Shell.open()
+  const { email, token } = service[who]
+  const config = {
+    current: service.url,
+    logins: { [service.url]: { email, token, workspace: { id: service.workspaceId, name: 'Acme' } } },
+  }
+  await mkdir(shell.configDirectory, { recursive: true })
+  await writeFile(join(shell.configDirectory, 'config.json'), JSON.stringify(config))
+  const repo = await repository()
+  const directory = await temporary()
+  const log = join(directory, 'log.jsonl')
+  const file = join(directory, 'script.json')
+  await writeFile(file, JSON.stringify({ log, ...script }))
+  const stateHome = join(directory, 'state-home')
+  const state = join(directory, 'state')
+  const env = { XDG_STATE_HOME: stateHome }
+  const agent = ['--', process.execPath, acpAgent, file]
+  const start = (name: string, ...flags: string[]) =>
+    shell.start(['run', '--name', name, ...flags, ...agent], { cwd: repo, env })
+  const run = (...args: string[]) => shell.run(['run', ...args], { cwd: repo, env })
+  // biome-ignore lint/suspicious/noExplicitAny: the agent's log is data
+  const agentLog = async (): Promise<any[]> =>
+    (await readFile(log, 'utf8').catch(() => ''))
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line))
+  const prompts = async () => (await agentLog()).filter(({ received }) => received?.method === 'session/prompt')
+  return { service, shell, repo, state, stateHome, agent, start, run, agentLog, prompts, file, log }
+}
+
+const apps = async ({ owner }: RealService, name: string) =>
+  (await owner.call('GET', '/agent-apps')).data.filter((app: { name: string }) => app.name === name)
+
+test(
+  'the first start registers and installs, later starts need no login, and only the owner can read the state',
+  verifies('run.first-start-registers-and-installs', 'run.later-starts-need-no-login', 'run.state-owner-only'),
+  async () => {
+    const here = await scene('owner')
+    const { service } = here
+    const first = here.start('Alpha')
+    await first.says(/Alpha is ready/)
+    expect(first.stderr).toContain('no sandbox')
+    const [app] = await apps(service, 'Alpha')
+    expect(app).toMatchObject({
+      webhook: { url: 'https://listen.invalid/' },
+      redirect_uris: ['https://listen.invalid/'],
+    })
+    expect([...app.requested_scopes].sort()).toEqual(['app:assignable', 'app:mentionable', 'read'])
+    const { data } = await service.owner.call('GET', '/installations')
+    expect(data.find((one: { app_id: string }) => one.app_id === app.id)).toMatchObject({ all_teams: true })
+    const { sessionId } = await service.delegate('Alpha')
+    await service.inState(sessionId, 'complete')
+    expect(await first.interrupt()).toMatchObject({ code: 0 })
+
+    const host = new URL(service.url).host.replace(':', '-')
+    const state = join(here.stateHome, 'baton', 'run', host, 'Alpha')
+    const files = await readdir(state, { recursive: true })
+    expect(files).toContain('journal.jsonl')
+    for (const name of files.filter((one) => !one.startsWith('worktrees/'))) {
+      const { mode } = await stat(join(state, name))
+      expect([name, (mode & 0o777).toString(8)]).toEqual([name, name.includes('.') ? '600' : '700'])
+    }
+
+    await rm(here.shell.configDirectory, { recursive: true })
+    const second = here.start('Alpha')
+    await second.says(/Alpha is ready/)
+    const again = await service.delegate('Alpha')
+    await service.inState(again.sessionId, 'complete')
+    expect(second.stdout + second.stderr).not.toMatch(/svc_|pwhsec_/)
+    await second.interrupt()
+  },
+)
+
+test('--teams limits the installation', verifies('run.teams-flag-limits-installation'), async () => {
+  const here = await scene('owner')
+  const runner = here.start('Beta', '--teams', 'ENG')
+  await runner.says(/Beta is ready/)
+  const [app] = await apps(here.service, 'Beta')
+  const { data } = await here.service.owner.call('GET', '/installations')
+  expect(data.find((one: { app_id: string }) => one.app_id === app.id)).toMatchObject({
+    all_teams: false,
+    team_ids: [here.service.team.id],
+  })
+  await runner.interrupt()
+})
+
+test('a member requests the installation', verifies('run.request-when-not-manager'), async () => {
+  const here = await scene('member')
+  const plain = await here.run('--name', 'Gamma', ...here.agent)
+  expect(plain).toMatchObject({ code: 1, stderr: expect.stringContaining('--request') })
+  const asked = await here.run('--name', 'Gamma', '--request', ...here.agent)
+  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('Requested the installation') })
+  const [app] = await apps(here.service, 'Gamma')
+  const { data } = await here.service.owner.call('GET', '/installations')
+  expect(data.filter((one: { app_id: string }) => one.app_id === app.id)).toEqual([])
+  const inbox = await here.service.owner.call('GET', '/inbox')
+  expect(JSON.stringify(inbox)).toContain(app.id)
+})
+
+test('a second runner on the same state is refused', verifies('run.second-runner-same-state-refused'), async () => {
+  const here = await scene('owner')
+  const first = here.start('Delta', '--state', here.state)
+  await first.says(/Delta is ready/)
+  const second = await here.run('--name', 'Delta', '--state', here.state, ...here.agent)
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`pid ${first.child.pid}`) })
+  const { sessionId } = await here.service.delegate('Delta')
+  await here.service.inState(sessionId, 'complete')
+  await first.interrupt()
+})
+
+test('a replaced runner says by whom and exits', verifies('run.replaced-runner-exits'), async () => {
+  const here = await scene('owner')
+  const first = here.start('Epsilon', '--state', here.state)
+  await first.says(/Epsilon is ready/)
+  const listening = here.shell.start(['listen', '--app', 'Epsilon', '--forward-to', 'http://127.0.0.1:9/'])
+  await listening.says(/Ready/)
+  expect(await first.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('ann now listens to Epsilon') })
+  await listening.interrupt()
+
+  // Installed elsewhere, its access ends here.
+  const again = here.start('Epsilon', '--state', here.state)
+  await again.says(/Epsilon is ready/)
+  const other = await scene('owner')
+  const second = other.start('Epsilon', '--state', other.state)
+  await second.says(/Epsilon is ready/)
+  expect(await again.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The access of Epsilon has ended'),
+  })
+  const { sessionId } = await here.service.delegate('Epsilon')
+  await here.service.inState(sessionId, 'complete')
+  expect(await here.prompts()).toEqual([])
+  await second.interrupt()
+})
+
+test('without a repository nothing is registered', verifies('run.no-repository-exit-2'), async () => {
+  const here = await scene('owner')
+  const empty = await temporary()
+  const none = await here.run('--name', 'Zeta', '--repo', empty, ...here.agent)
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringMatching(/--repo[\s\S]*--no-git/) })
+  await gitIn(empty, 'init', '--quiet')
+  const noCommit = await here.run('--name', 'Zeta', '--repo', empty, ...here.agent)
+  expect(noCommit).toMatchObject({ code: 2, stderr: expect.stringMatching(/no commit[\s\S]*--repo[\s\S]*--no-git/) })
+  expect(await apps(here.service, 'Zeta')).toEqual([])
+})
+
+test('SIGTERM ends a runner with 0', verifies('run.graceful-shutdown'), async () => {
+  const here = await scene('owner', { turns: [[{ waitFor: '/nowhere/at/all' }]] })
+  const runner = here.start('Eta')
+  await runner.says(/Eta is ready/)
+  const { sessionId } = await here.service.delegate('Eta')
+  while ((await here.prompts()).length === 0) await sleep(50)
+  runner.child.kill('SIGTERM')
+  expect((await runner.ended).code).toBe(0)
+  expect((await here.service.activities(sessionId)).at(-1).content.reason_code).toBe('runner_stopped')
+  for (const { pid } of await here.agentLog()) expect(await isAlive(pid)).toBe(false)
+})
+
+test(
+  'a killed runner reports the turn at its next start and ends the agent that was left',
+  verifies('run.interrupted-turn-reported', 'run.no-prompt-twice', 'run.resume-or-load'),
+  async () => {
+    const script = { capabilities: { sessionCapabilities: { resume: {} } }, ignoreEnd: true, ignoreSignals: true }
+    const here = await scene('owner', { ...script, turns: [[{ waitFor: '/nowhere/at/all' }]] })
+    const first = here.start('Theta')
+    await first.says(/Theta is ready/)
+    const { sessionId } = await here.service.delegate('Theta')
+    while ((await here.prompts()).length === 0) await sleep(50)
+    const [{ pid }] = await here.agentLog()
+    // Until the runner has noted the process.
+    while (!(await processesOf(here.stateHome)).includes(String(pid))) await sleep(50)
+    first.child.kill('SIGKILL')
+    await first.ended
+    expect(await isAlive(pid)).toBe(true)
+    await writeFile(here.file, JSON.stringify({ log: here.log, ...script, turns: [[{ say: 'On.' }]] }))
+    const second = here.start('Theta')
+    await second.says(/Theta is ready/)
+    await here.service.inState(sessionId, 'error')
+    expect((await here.service.activities(sessionId)).at(-1).content.reason_code).toBe('runner_restarted')
+    expect(await isAlive(pid)).toBe(false)
+    expect(await here.prompts()).toHaveLength(1)
+    await here.service.owner.call('POST', `/agent-sessions/${sessionId}/activities`, {
+      content: { type: 'prompt', body: 'Continue.' },
+    })
+    await here.service.inState(sessionId, 'complete')
+    const sent = await here.prompts()
+    expect(sent[1].received.params.prompt[0].text).toBe('Continue.')
+    expect((await here.agentLog()).filter(({ received }) => received?.method === 'session/resume')).toHaveLength(1)
+    await second.interrupt()
+  },
+)
+
+test(
+  'work that a killed runner had not begun is done by the next, once',
+  verifies('run.unbegun-work-done-after-restart', 'run.no-prompt-twice'),
+  async () => {
+    const here = await scene('owner', { silent: ['initialize'] })
+    const runners = ['initialize', 'session/new'].map((silent) => async () => {
+      await writeFile(here.file, JSON.stringify({ log: here.log, silent: [silent] }))
+      const runner = here.start('Lambda')
+      await runner.says(/Lambda is ready/)
+      return { runner, silent }
+    })
+    let sessionId = ''
+    for (const begin of runners) {
+      const { runner, silent } = await begin()
+      if (sessionId === '') sessionId = (await here.service.delegate('Lambda')).sessionId
+      const reached = async () => (await here.agentLog()).some(({ received }) => received?.method === silent)
+      while (!(await reached())) await sleep(50)
+      runner.child.kill('SIGKILL')
+      await runner.ended
+    }
+    expect(await here.prompts()).toEqual([])
+    await writeFile(here.file, JSON.stringify({ log: here.log, turns: [[{ say: 'Done.' }]] }))
+    const last = here.start('Lambda')
+    await last.says(/Lambda is ready/)
+    await here.service.inState(sessionId, 'complete')
+    expect(await here.prompts()).toHaveLength(1)
+    await last.interrupt()
+  },
+)
+
+async function processesOf(stateHome: string): Promise<string> {
+  const names = await readdir(stateHome, { recursive: true })
+  const file = names.find((name) => name.endsWith('processes.json'))
+  return file ? readFile(join(stateHome, file), 'utf8') : ''
+}
+
+test(
+  '--once ends with the result of one turn, and --issue opens the session',
+  verifies('run.once-exit-codes'),
+  async () => {
+    const here = await scene('owner', { turns: [[{ say: 'Done.' }]] })
+    const issue = await here.service.owner.call('POST', '/issues', {
+      title: 'Mend the door',
+      team_id: here.service.team.id,
+    })
+    const once = await here.run('--name', 'Iota', '--once', '--issue', issue.code, ...here.agent)
+    expect(once.code).toBe(0)
+    expect((await here.prompts())[0].received.params.prompt[0].text).toContain('Mend the door')
+    await writeFile(here.file, JSON.stringify({ log: here.log, turns: [[{ stop: 'refusal' }]] }))
+    const refused = await here.run('--name', 'Iota', '--once', '--issue', issue.code, ...here.agent)
+    expect(refused.code).toBe(1)
+  },
+)
+
+test('a service that is killed in a turn loses nothing that was said', async () => {
+  const updates = Array.from({ length: 12 }, (_, n) => ({
+    update: {
+      sessionUpdate: 'tool_call',
+      toolCallId: `call-${n}`,
+      kind: 'execute',
+      status: 'completed',
+      rawInput: { command: `step ${n}` },
+    },
+  }))
+  const here = await scene('owner', { turns: [[...updates, { say: 'Done.' }]] })
+  const runner = here.start('Kappa')
+  await runner.says(/Kappa is ready/)
+  const { sessionId } = await here.service.delegate('Kappa')
+  while ((await here.service.activities(sessionId)).filter(({ type }) => type === 'action').length < 2) await sleep(20)
+  await here.service.restart()
+  await here.service.inState(sessionId, 'complete')
+  const actions = (await here.service.activities(sessionId)).filter(({ type }) => type === 'action')
+  expect(actions.map(({ content }) => content.parameter)).toEqual(Array.from({ length: 12 }, (_, n) => `step ${n}`))
+  await runner.interrupt()
+})

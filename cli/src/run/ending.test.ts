@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { test, verifies } from '../../../server/test/harness.ts'
+import { isAlive } from '../../test/baton.ts'
+import { gitIn, write } from '../../test/repository.ts'
+import { type RunnerScene, runnerScene } from '../../test/runner-scene.ts'
+
+const ended = (scene: RunnerScene, sessionId: string) =>
+  scene.until(async () => (await scene.session(sessionId)).ended_at !== null)
+const stop = (scene: RunnerScene, sessionId: string) => scene.owner.post(`/agent-sessions/${sessionId}/stop`)
+const spawned = async (scene: RunnerScene): Promise<number[]> =>
+  (await scene.agentLog()).flatMap(({ spawned }) => spawned ?? [])
+const pids = async (scene: RunnerScene): Promise<number[]> => [
+  ...new Set((await scene.agentLog()).map(({ pid }) => pid as number)),
+]
+const never = '/nowhere/at/all'
+
+test(
+  'Stop cancels the turn and keeps the work',
+  verifies('run.stop-cancels', 'run.stop-keeps-work'),
+  async ({ app }) => {
+    const scene = await runnerScene(app, { script: { turns: [[{ write: ['a.txt', 'a\n'] }, { waitFor: never }]] } })
+    await scene.start()
+    const { sessionId, issue } = await scene.delegate()
+    await scene.until(async () => (await scene.prompts()).length === 1)
+    await stop(scene, sessionId)
+    await ended(scene, sessionId)
+    expect(await scene.received('session/cancel')).toHaveLength(1)
+    const last = await scene.last(sessionId)
+    expect([last.type, last.content.body]).toEqual(['response', 'Stopped. 1 file +1 -0'])
+    expect(await scene.changes(sessionId)).toMatchObject({ files_total: 1 })
+    expect(await readFile(join(scene.worktree(sessionId), 'a.txt'), 'utf8')).toBe('a\n')
+    expect(await gitIn(scene.repo, 'branch', '--list', `baton/${issue.code.toLowerCase()}-*`)).toContain('baton/')
+    for (const pid of await pids(scene)) await scene.until(async () => !(await isAlive(pid)))
+  },
+)
+
+test(
+  'an agent that ignores everything is ended with all its descendants',
+  verifies('run.stop-kills-descendants'),
+  async ({ app }) => {
+    const sleeper = ['sh', '-c', 'setsid sleep 1000 & sleep 1000']
+    const scene = await runnerScene(app, {
+      script: {
+        ignoreEnd: true,
+        ignoreSignals: true,
+        turns: [[{ spawn: ['setsid', 'sleep', '1000'] }, { spawn: sleeper }, { waitFor: never, ignoreCancel: true }]],
+      },
+    })
+    await scene.start()
+    const { sessionId } = await scene.delegate()
+    await scene.until(async () => (await spawned(scene)).length === 2)
+    await stop(scene, sessionId)
+    await scene.until(async () => (await scene.received('session/cancel')).length === 1)
+    await scene.pass(20_000)
+    await ended(scene, sessionId)
+    expect((await scene.last(sessionId)).type).toBe('response')
+    for (const pid of [...(await pids(scene)), ...(await spawned(scene))])
+      await scene.until(async () => !(await isAlive(pid)))
+  },
+)
+
+test('a session that the service ends gets no last word', verifies('run.immediate-end-ends-agent'), async ({ app }) => {
+  const scene = await runnerScene(app)
+  const go = join(scene.state.directory, 'go')
+  await scene.setScript({
+    turns: [
+      [
+        { waitFor: go },
+        { update: { sessionUpdate: 'tool_call', toolCallId: 'a', kind: 'read', status: 'completed' } },
+        { waitFor: never },
+      ],
+    ],
+  })
+  await scene.start()
+  const { sessionId, issue } = await scene.delegate()
+  await scene.until(async () => (await scene.prompts()).length === 1)
+  const before = (await scene.activities(sessionId)).length
+  await scene.owner.delete(`/issues/${issue.id}`)
+  await write(scene.state.directory, { go: '' })
+  for (const pid of await pids(scene)) await scene.until(async () => !(await isAlive(pid)))
+  expect((await scene.activities(sessionId)).length).toBeLessThanOrEqual(before)
+})
+
+test(
+  'a silent agent and an endless turn are cancelled',
+  verifies('run.silent-agent-ended', 'run.no-stale-while-working'),
+  async ({ app }) => {
+    const scene = await runnerScene(app, {
+      script: { turns: [[{ waitFor: never }]] },
+      flags: { silence: '40m', 'turn-limit': '50m' },
+    })
+    await scene.start()
+    const { sessionId } = await scene.delegate()
+    await scene.until(async () => (await scene.prompts()).length === 1)
+    for (let minute = 0; minute < 36; minute++) {
+      await scene.pass(60_000)
+      expect((await scene.session(sessionId)).state).toBe('active')
+    }
+    await scene.pass(5 * 60_000)
+    await scene.inState(sessionId, 'error')
+    expect((await scene.last(sessionId)).content.reason_code).toBe('agent_silent')
+
+    const noise = { sessionUpdate: 'available_commands_update', availableCommands: [] }
+    await scene.setScript({
+      turns: [
+        [
+          ...Array.from({ length: 3 }, (_, n) => [
+            { update: noise },
+            { waitFor: join(scene.state.directory, `go-${n}`) },
+          ]).flat(),
+          { waitFor: never },
+        ],
+      ],
+    })
+    await scene.pass(10 * 60_000)
+    await scene.say(sessionId, 'Again.')
+    await scene.until(async () => (await scene.prompts()).length === 2)
+    for (let n = 0; n < 3; n++) {
+      await scene.pass(17 * 60_000)
+      await write(scene.state.directory, { [`go-${n}`]: '' })
+    }
+    await scene.inState(sessionId, 'error')
+    expect((await scene.last(sessionId)).content.reason_code).toBe('turn_limit')
+  },
+)
+
+test('a runner that is ended cancels its turns and says so', verifies('run.graceful-shutdown'), async ({ app }) => {
+  const scene = await runnerScene(app, { script: { turns: [[{ waitFor: never }]] } })
+  const runner = await scene.start()
+  const { sessionId } = await scene.delegate()
+  await scene.until(async () => (await scene.prompts()).length === 1)
+  expect(await runner.stop()).toEqual({ outcome: null })
+  expect((await scene.last(sessionId)).content.reason_code).toBe('runner_stopped')
+  for (const pid of await pids(scene)) expect(await isAlive(pid)).toBe(false)
+  await scene.setScript({ turns: [[{ say: 'On.' }]] })
+  await scene.start()
+  await scene.say(sessionId, 'Continue.')
+  await scene.inState(sessionId, 'complete')
+  expect(await scene.prompts()).toHaveLength(2)
+})
+
+test(
+  'an issue delegated while the runner was away is worked on once',
+  verifies('run.catch-up-begins-missed-work'),
+  async ({ app }) => {
+    const scene = await runnerScene(app, { script: { turns: [[{ say: 'Done.' }]] } })
+    const { sessionId } = await scene.delegate()
+    await app.deliver()
+    app.clock.advance({ seconds: 20 })
+    await scene.start()
+    const startedAt = app.clock.now().getTime()
+    await scene.until(async () => (await scene.activities(sessionId)).some(({ author }) => author.kind === 'app'))
+    expect(app.clock.now().getTime() - startedAt).toBeLessThan(10_000)
+    await scene.inState(sessionId, 'complete')
+    await scene.pass(10 * 60_000)
+    expect(await scene.prompts()).toHaveLength(1)
+  },
+)
