@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import fc, { type Arbitrary } from 'fast-check'
 import { expect } from 'vitest'
 import { mutationType } from '../server/src/linear/mutations.ts'
@@ -5,6 +6,8 @@ import { queryType } from '../server/src/linear/queries.ts'
 import { test } from '../server/test/harness.ts'
 import { installedLinearApp } from '../server/test/linear.ts'
 import { hostileTexts } from './hostile.ts'
+
+const seed = Number(process.env.BATON_ABUSE_SEED ?? randomInt(2 ** 31))
 
 const name = fc.constantFrom(
   ...['id', 'nodes', 'edges', 'node', 'issue', 'parent', 'children', 'comments', 'labels', 'team', 'states', 'user'],
@@ -90,7 +93,7 @@ const documents: Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.nat(3000).map((depth) => `{${'a{'.repeat(depth)}a${'}'.repeat(depth)}}`) },
 )
 
-test('generated documents cause no internal error, and the process goes on', async ({ startApp }) => {
+test(`generated documents from seed ${seed} cause no internal error, and the process goes on`, async ({ startApp }) => {
   const app = await startApp({
     BATON_API_RATE: '1000000',
     BATON_INSTALLATION_RATE: '1000000',
@@ -110,7 +113,7 @@ test('generated documents cause no internal error, and the process goes on', asy
         expect([200, 400]).toContain(status)
       },
     ),
-    { numRuns: Number(process.env.BATON_ABUSE_COUNT ?? 1000) / 4 },
+    { seed, numRuns: Number(process.env.BATON_ABUSE_COUNT ?? 1000) / 4 },
   )
   for (const variables of [
     { v: 'x'.repeat(900_000) },

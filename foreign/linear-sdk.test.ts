@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { LinearClient as Client58, LinearWebhooks as Webhooks58 } from 'linear-sdk-58'
 import { LinearClient as Client76 } from 'linear-sdk-76'
 import { LinearClient as Client98 } from 'linear-sdk-98'
 import { LinearWebhookClient as Webhooks98 } from 'linear-sdk-98/webhooks'
 import { describe, expect, vi } from 'vitest'
+import { Shell } from '../cli/test/baton.ts'
 import { idOf, uuidOf } from '../server/src/linear-shape/ids.ts'
 import { type TestApp, test, verifies } from '../server/test/harness.ts'
 import { installedLinearApp } from '../server/test/linear.ts'
@@ -160,3 +163,25 @@ test('the webhook clients verify deliveries', verifies('linear.event-verified-by
     expect(() => verify('another')).toThrow()
   }
 })
+
+test(
+  'a program without an address of its own reaches Baton',
+  verifies('linear.cli-preload'),
+  async ({ app, receiver }) => {
+    const { owner, robot } = await scene(app, receiver)
+    const shell = await Shell.of(owner, app.rootUrl)
+    const imports = ['linear-sdk-58', 'linear-sdk-98'].map((name) => JSON.stringify(import.meta.resolve(name)))
+    await writeFile(
+      join(shell.cwd, 'agent.mjs'),
+      `for (const name of [${imports}]) {
+      const { LinearClient } = await import(name)
+      console.log((await new LinearClient({ accessToken: process.argv[2] }).viewer).id)
+    }`,
+    )
+    const ended = await shell.run(['linear', '--', process.execPath, 'agent.mjs', robot.token])
+    expect({ code: ended.code, stdout: ended.stdout }).toEqual({
+      code: 0,
+      stdout: `${robot.viewerId}\n${robot.viewerId}\n`,
+    })
+  },
+)

@@ -72,19 +72,16 @@ function openCursor(name: string, text: unknown): [string, string] {
   if (typeof text !== 'string' || text.length > 200) throw problem
   try {
     const [time, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[]
-    if (
-      typeof time === 'string' &&
-      /^(\d{4}-\d\d-\d\dT[\d:.]{8,12}Z)?$/.test(time) &&
-      typeof id === 'string' &&
-      /^[\w-]{1,60}$/.test(id)
-    ) {
-      return [time, id]
-    }
+    const isPosition = typeof time === 'string' && (time === '' || isTime(time))
+    if (isPosition && typeof id === 'string' && /^[\w-]{1,60}$/.test(id)) return [time, id]
   } catch {
     // Not JSON.
   }
   throw problem
 }
+
+/** As `sealCursor` writes it; the database refuses other texts, such as the 30th of February. */
+const isTime = (text: string) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
 /** The pages of all parents in two statements: one finds the ids, one reads the items. */
 export async function readPages<Item>(

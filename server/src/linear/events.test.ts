@@ -42,7 +42,12 @@ async function scene(app: TestApp, receiver: Receiver, options: { teamIds?: 'own
 describe('an agent session', () => {
   test(
     'is announced in the format of Linear',
-    verifies('linear.event-created', 'linear.event-headers', 'linear.viewer-organization'),
+    verifies(
+      'linear.event-created',
+      'linear.event-headers',
+      'linear.event-verified-by-sdk',
+      'linear.viewer-organization',
+    ),
     async ({ app, receiver }) => {
       const { owner, admin, member, id, team, label, issue, robot, robotId, receivedDuring } = await scene(
         app,
@@ -60,10 +65,13 @@ describe('an agent session', () => {
         'linear-delivery': uuidOf(String(delivery?.headers['svc-delivery'])),
         'linear-timestamp': String(app.clock.now().getTime()),
       })
-      const signature = createHmac('sha256', robot.webhook_secret)
-        .update(delivery?.raw ?? '')
-        .digest('hex')
-      expect(delivery?.headers['linear-signature']).toBe(signature)
+      // What the SDK computes; that it accepts the delivery is tested in foreign/.
+      const signatureBy = (secret: string) =>
+        createHmac('sha256', secret)
+          .update(delivery?.raw ?? '')
+          .digest('hex')
+      expect(delivery?.headers['linear-signature']).toBe(signatureBy(robot.webhook_secret))
+      expect(delivery?.headers['linear-signature']).not.toBe(signatureBy('another'))
       const [session] = (await owner.get('/agent-sessions')).body.data
       expect(delivery?.body).toEqual({
         type: 'AgentSessionEvent',

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { test, verifies } from '../../test/harness.ts'
-import { installedLinearApp } from '../../test/linear.ts'
-import { uuidOf } from '../linear-shape/ids.ts'
+import { installedLinearApp, linearForm } from '../../test/linear.ts'
+import { idOf, uuidOf } from '../linear-shape/ids.ts'
 
 test('answers the operations that other agents send', verifies('linear.foreign-operations'), async ({ app }) => {
   const { owner } = await app.workspace()
@@ -74,3 +74,120 @@ test('answers the operations that other agents send', verifies('linear.foreign-o
   )
   expect(said.commentCreate.success).toBe(true)
 })
+
+/**
+ * The SDK selects each object by a named fragment with all fields of Linear, and reads the item of a mutation by a second
+ * request. The SDK itself runs in foreign/.
+ */
+test(
+  'answers the forms of @linear/sdk and of its chat adapter',
+  verifies(
+    'linear.sdk-58',
+    'linear.sdk-98',
+    'linear.chat-adapter-mention',
+    'linear.oauth-adapter-one-token',
+    'linear.constructor-fields',
+  ),
+  async ({ app, receiver }) => {
+    const { owner, member } = await app.workspace()
+    const team = (await owner.post('/teams', { name: 'Engineering', key: 'ENG' })).body
+    await owner.patch(`/teams/${team.id}`, { repositories: [{ repository: 'acme/shop' }] })
+    const issue = (await owner.post('/issues', { title: 'Fix the door', team_id: team.id })).body
+    const robot = await installedLinearApp(app, owner, { receiver })
+    // The adapter keeps its token until `expires_in` is over.
+    const { body: token } = await linearForm(app, 'token', { grant_type: 'client_credentials', ...robot.secrets })
+    expect(token.expires_in).toBe(86_400)
+    const client = app.anonymous.with({ authorization: `Bearer ${token.access_token}` })
+    const send = async (query: string, variables: object = {}) => {
+      const { status, body } = await client.postRoot('/linear/graphql', { query, variables })
+      expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined })
+      return body.data
+    }
+
+    await app.deliver()
+    receiver.take()
+    const text = `@[Robot](${idOf('usr', robot.viewerId)}) look`
+    await member.post('/comments', { target_type: 'issue', target_id: issue.id, text })
+    await app.deliver()
+    const [created] = receiver.take()
+    expect(created?.body).toMatchObject({ action: 'created', agentSession: { comment: { body: '@Robot look' } } })
+    const id = created?.body.agentSession.id
+
+    const { viewer, organization } = await send(`query viewer { viewer { ...User } organization { ...Organization } }
+      fragment User on User { __typename calendarHash id timezone gitHubUserId }
+      fragment Organization on Organization { id facets { ...Facet } projectStatuses { ...ProjectStatus } subscription { type } }
+      fragment Facet on Facet { id } fragment ProjectStatus on ProjectStatus { id }`)
+    expect(viewer).toEqual({ __typename: 'User', id: robot.viewerId })
+    expect(organization.projectStatuses).toEqual([])
+    const { issue: found } = await send(
+      `query issue($id: String!) { issue(id: $id) { ...Issue } }
+      fragment Issue on Issue { id trashed slaType cycle { id } reactions { ...Reaction } sharedAccess { ...Access } state { id }
+        team { id states(filter: {type: {eq: "started"}}) { nodes { id position } pageInfo { ...PageInfo } } }
+        labels { nodes { id } } comments { nodes { reactions { ...Reaction } } pageInfo { ...PageInfo } } }
+      fragment Reaction on Reaction { emoji } fragment Access on IssueSharedAccess { isShared sharedWithUsers { id } }
+      fragment PageInfo on PageInfo { startCursor endCursor hasPreviousPage hasNextPage }`,
+      { id: issue.code },
+    )
+    expect(found).toMatchObject({
+      id: uuidOf(issue.id),
+      reactions: [],
+      sharedAccess: { isShared: false, sharedWithUsers: [] },
+      team: { states: { nodes: [{ position: 2 }, { position: 3 }, { position: 4 }] } },
+      comments: { nodes: [{ reactions: [] }], pageInfo: { hasNextPage: false } },
+    })
+
+    await send(
+      'mutation updateAgentSession($id: String!, $input: AgentSessionUpdateInput!) { agentSessionUpdate(id: $id, input: $input) { lastSyncId agentSession { id } success } }',
+      { id, input: { plan: [{ content: 'Oil the hinges', status: 'inProgress' }] } },
+    )
+    await send(
+      'mutation link($id: String!, $input: AgentSessionUpdateExternalUrlInput!) { agentSessionUpdateExternalUrl(id: $id, input: $input) { success } }',
+      { id, input: { externalLink: 'https://example.com/run' } },
+    )
+    const said = await send(
+      'mutation createComment($input: CommentCreateInput!) { commentCreate(input: $input) { lastSyncId comment { id } success } }',
+      { input: { issueId: found.id, body: 'Started' } },
+    )
+    await send(
+      'mutation updateComment($id: String!, $input: CommentUpdateInput!, $skipEditedAt: Boolean) { commentUpdate(id: $id, input: $input, skipEditedAt: $skipEditedAt) { comment { id } success } }',
+      { id: said.commentCreate.comment.id, input: { body: 'Started.' } },
+    )
+    expect(
+      await send('query comment($id: String) { comment(id: $id) { body reactions { emoji } } }', {
+        id: said.commentCreate.comment.id,
+      }),
+    ).toEqual({ comment: { body: 'Started.', reactions: [] } })
+    await send(
+      'mutation createIssueLabel($input: IssueLabelCreateInput!, $replaceTeamLabels: Boolean) { issueLabelCreate(input: $input, replaceTeamLabels: $replaceTeamLabels) { issueLabel { id } success } }',
+      { input: { name: 'Door', teamId: uuidOf(team.id) } },
+    )
+    const { issueRepositorySuggestions } = await send(
+      'query suggest($candidateRepositories: [CandidateRepository!]!, $issueId: String!) { issueRepositorySuggestions(candidateRepositories: $candidateRepositories, issueId: $issueId) { suggestions { confidence repositoryFullName } } }',
+      { candidateRepositories: [{ hostname: 'github.com', repositoryFullName: 'acme/shop' }], issueId: found.id },
+    )
+    expect(issueRepositorySuggestions.suggestions).toEqual([{ confidence: 0.9, repositoryFullName: 'acme/shop' }])
+
+    const posted = await send(
+      'mutation createAgentActivity($input: AgentActivityCreateInput!) { agentActivityCreate(input: $input) { agentActivity { id } lastSyncId success } }',
+      { input: { agentSessionId: id, content: { type: 'response', body: 'On it.' } } },
+    )
+    const { agentActivity, agentSession } = await send(
+      `query read($activity: String!, $id: String!) {
+        agentActivity(id: $activity) { content { ... on AgentActivityResponseContent { type body } } sourceComment { id body } }
+        agentSession(id: $id) { status plan externalLink externalLinks { ...Link } dismissedAt activities(first: 50) { nodes { id } } } }
+      fragment Link on AgentSessionExternalLink { label url }`,
+      { activity: posted.agentActivityCreate.agentActivity.id, id },
+    )
+    expect(agentActivity).toMatchObject({
+      content: { type: 'response', body: 'On it.' },
+      sourceComment: { body: 'On it.' },
+    })
+    expect(agentSession).toMatchObject({
+      status: 'complete',
+      plan: [{ content: 'Oil the hinges', status: 'inProgress' }],
+      externalLink: 'https://example.com/run',
+      externalLinks: [{ label: 'Session' }],
+      activities: { nodes: [{ id: posted.agentActivityCreate.agentActivity.id }] },
+    })
+  },
+)

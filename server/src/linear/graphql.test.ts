@@ -31,6 +31,8 @@ async function scene(app: TestApp, options: Parameters<typeof installedLinearApp
 const activityCreate =
   'mutation($i:AgentActivityCreateInput!){agentActivityCreate(input:$i){success agentActivity{id content{...on AgentActivityResponseContent{body} ...on AgentActivityActionContent{parameter}}}}}'
 
+const cursorOf = (time: string) => Buffer.from(JSON.stringify([time, 'iss_x'])).toString('base64url')
+
 describe('reading', () => {
   test(
     'answers the viewer, its organization, and items by UUID, id and code',
@@ -214,6 +216,8 @@ describe('reading', () => {
         ['filter:{title:{startsWith:"x"}}', 'startsWith'],
         ['filter:{labels:{every:{name:{eq:"x"}}}}', 'every'],
         ['after:"nonsense"', 'after'],
+        [`orderBy:updatedAt after:"${cursorOf('2026-02-30T00:00:00.000Z')}"`, 'after'],
+        [`orderBy:updatedAt before:"${cursorOf('2026-01-01T99:99:99Z')}"`, 'before'],
       ] as const) {
         const refused = await robot.query(`{issues(${args}){nodes{id}}}`)
         expect([args, refused.status, typeOf(refused), refused.body.data]).toEqual([args, 200, 'invalid input', null])
