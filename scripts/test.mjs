@@ -1,6 +1,6 @@
 // npm test: installs dependencies, checks the source tree, runs all tests, and counts.
 //   --postgres     the server's tests on a temporary PostgreSQL server
-//   --third 2      with --postgres: tests that can differ there and a third of the others (1, 2, 3 or auto)
+//   --third 2      with --postgres: tests that can differ there and a third of the others (1, 2, 3, auto or none)
 //   --browser      only the browser tests
 //   --checks-only  no tests
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { filesOnPostgres } from './postgres-tests.mjs'
 import { allRequirements, compare, forgetLeft, readLeft, saveLeft, unverified } from './requirements.mjs'
 import { bin, build, buildPackages, buildWeb, checkStep, install, main, root, run, StepFailed, step } from './setup.mjs'
 
-const budgetSeconds = { embedded: 1500, postgres: 700, browser: 1000 }
+const budgetSeconds = { embedded: 1600, postgres: 800, browser: 1300 }
 const { values: flags } = parseArgs({
   options: {
     postgres: { type: 'boolean' },

@@ -81,6 +81,7 @@ export const routes = {
   getDocsScript: { method: 'GET', path: '/docs/docs.js', at: 'root', caller: 'anyone' },
   searchDocs: { method: 'GET', path: '/docs/search', at: 'root', caller: 'anyone' },
   getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
+  getDocsPicture: { method: 'GET', path: '/docs/pictures/:picture', at: 'root', caller: 'anyone' },
   getReferencePage: { method: 'GET', path: '/docs/reference/:noun', at: 'root', caller: 'anyone' },
   getLlmsText: { method: 'GET', path: '/llms.txt', at: 'root', caller: 'anyone' },
 

@@ -101,7 +101,7 @@ export function questionFor(
 function questionText(call: ToolCall, shown: (path: string) => string): string {
   const { kind, command, title, paths } = call
   const what = command || title || call.name
-  const where = paths.map(shown).filter((path) => path !== what)
+  const where = paths.map(shown).filter((path) => path !== what && path !== '.')
   const lines = [
     `Allow \`${actionName(call).replaceAll('`', "'")}\`?`,
     ...(what ? [codeBlock(firstCharacters(plainText(what), 4000))] : []),
