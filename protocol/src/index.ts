@@ -8,6 +8,7 @@ import { events } from './events.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
+import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
@@ -26,7 +27,7 @@ import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, type AppSetup, Manifest } from './agent-apps.ts'
+export { type AgentApp, type AppSetup, type Compat, Manifest } from './agent-apps.ts'
 export {
   type ActivityQuery,
   AgentActivity,
@@ -103,6 +104,7 @@ export {
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
+export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
@@ -165,6 +167,7 @@ export const api = {
   ...usage,
   ...oauth,
   ...mcp,
+  ...linear,
   ...inbox,
   ...live,
   ...audit,

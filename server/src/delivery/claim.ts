@@ -57,7 +57,7 @@ const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
 
 const picked = sql`id, event_id, installation_id, type, origin, status, attempts, scheduled, redeliveries, next_at, settled_at,
-  survives_revocation, replay_id`
+  survives_revocation, replay_id, format, body`
 
 /** Ids as an array. Hundreds of them are sent faster as one text than as an array of the driver. */
 const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
@@ -154,7 +154,8 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
     )
     select m.id as "endpointId", m.url, m.secret, m.next_secret as "nextSecret",
       m.takes_over_at as "takesOverAt", m.struggling, m.has_outage as "hasOutage", m.has_listener as "hasListener", m.free = 0 as full,
-      p.id, p.kind, p.type, p.origin = 'test' or p.type = 'Ping' as "isTest", v.body::text as envelope, ${appRecipient} as app,
+      p.id, p.kind, p.type, p.format, p.origin = 'test' or p.type = 'Ping' as "isTest",
+      coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
       p.next_at as "nextAt", p.settled_at as "settledAt", p.replay_id as "replayId"
     from mine m left join picked p on p.endpoint_id = m.id

@@ -5,7 +5,7 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
-import { type AppRecipient, appRecipient, isUnattempted } from './stages.ts'
+import { type AppRecipient, appRecipient, type BodyFormat, isUnattempted } from './stages.ts'
 
 /** `issue` is a column of `more`: what an event contains does not concern this folder. */
 type Row = Omit<Delivery, 'attempts'>
@@ -95,9 +95,9 @@ export async function readDelivery(
   id: string,
   more: Sql,
 ): Promise<DeliveryDetail> {
-  const { envelope, app, ...row } = found(
-    await db.row<Row & { envelope: string; app: AppRecipient | null }>(sql`
-      select ${columns(endpointId, more)}, v.body::text as envelope, ${appRecipient} as app
+  const { envelope, app, format, ...row } = found(
+    await db.row<Row & { envelope: string; app: AppRecipient | null; format: BodyFormat | null }>(sql`
+      select ${columns(endpointId, more)}, coalesce(d.body, v.body::text) as envelope, ${appRecipient} as app, d.format
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
@@ -108,7 +108,10 @@ export async function readDelivery(
     ...row,
     attempts: attempts.map(withoutKeys),
     request: sentAt
-      ? { headers: headersOf(id, row.type, last, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
+      ? {
+          headers: headersOf(id, row.type, last, sentAt, format),
+          body: bodyOf(envelope, endpointId, sentAt, app, format),
+        }
       : null,
   }
 }

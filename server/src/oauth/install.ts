@@ -1,4 +1,4 @@
-import type { AppScope, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
+import type { AppScope, Compat, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
 import { chosenTeams, install } from '../agent-apps/installations.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
@@ -8,7 +8,7 @@ import { createGrant } from '../login/grants.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 import { type AppClient, findClient } from './clients.ts'
-import { issueTokens } from './token.ts'
+import { issueTokens, tokenResponse } from './token.ts'
 
 /** A request without scopes is granted `read` (oauth.grant-without-scope-is-read). */
 export const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
@@ -17,6 +17,8 @@ interface Approval {
   scopes: AppScope[]
   coverage: Coverage
   firstOnly?: boolean
+  /** Of the grant. */
+  compat?: Compat | null
 }
 
 /**
@@ -26,12 +28,12 @@ interface Approval {
 export async function installClient(
   unit: UnitOfWork<Member>,
   { id: clientId, name, app }: AppClient,
-  { scopes, coverage, firstOnly = false }: Approval,
+  { scopes, coverage, firstOnly = false, compat = null }: Approval,
 ): Promise<string> {
   const { workspaceId } = app
   const teams = await chosenTeams(unit.tx, workspaceId, coverage)
   const { id: installationId } = await install(unit, { app: { ...app, name }, scopes, teams, firstOnly })
-  const grant = { workspaceId, clientId, installationId, userId: null, scopes: scopesGranted(scopes) }
+  const grant = { workspaceId, clientId, installationId, userId: null, scopes: scopesGranted(scopes), compat }
   return createGrant(unit, grant)
 }
 
@@ -48,7 +50,8 @@ export const installApp = (ctx: Context, admitted: Member, appId: string, approv
     const { scopes = client.app.scopes, ...coverage } = approval
     const unknown = scopes.find((scope) => !client.app.scopes.includes(scope))
     if (unknown) throw invalid({ scopes: `must be scopes of the manifest; ${unknown} is not` })
-    return found(await issueTokens(unit, await installClient(unit, client, { scopes, coverage, firstOnly: true })))
+    const grantId = await installClient(unit, client, { scopes, coverage, firstOnly: true })
+    return tokenResponse(found(await issueTokens(unit, grantId)))
   })
 
 async function findAppClient({ tx, caller }: UnitOfWork<Member>, appId: string): Promise<AppClient> {
