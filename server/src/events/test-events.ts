@@ -26,7 +26,7 @@ interface Example {
   action: string
   url: string
   data: object
-  updated_from?: object
+  updated_from?: Record<string, unknown>
 }
 
 const rateLimit = { limit: limits.testsPerMinute, periodMs: 60_000 }
@@ -69,7 +69,7 @@ export async function sendTest(
     created_at: now.toISOString(),
     // A new id, so that receivers do not take it for an event that they have processed.
     data: appId ? { ...data, event_id: eventId } : data,
-    updated_from,
+    ...(updated_from ? { updated_from } : {}),
     url,
     workspace_id: workspaceId,
     ...(appId ? { installation_id: installationId, app_user_id: appUserId } : {}),
