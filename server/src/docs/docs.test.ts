@@ -176,7 +176,9 @@ test('pages have one script and one style sheet, none inline, and can be cached'
   for (const path of ['/docs', '/docs/search?q=issue', ...names().map((name) => `/docs/${name}`)]) {
     const { body, headers } = await app.anonymous.getRoot(path)
     const allowed = body.replace('<script src="/docs/docs.js"></script>', '')
-    expect(allowed).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:|<img (?!src="\/docs\/pictures\/)|<iframe/i)
+    expect(allowed).not.toMatch(
+      /<script|<style|\sstyle=|\son\w+=|javascript:|<img (?!src="\/docs\/pictures\/)|<iframe/i,
+    )
     expect(body).toContain('<link rel="stylesheet" href="/docs/style.css">')
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
     expect(headers.get('cache-control')).toBe('public, max-age=300')
