@@ -48,7 +48,7 @@ function makeSelfContained(file) {
     /(from |import\()(["'])@baton\/sdk(?:\/([\w-]+))?\2/g,
     (_, start, quote, part = 'index') => `${start}${quote}${path}/${part}.js${quote}`,
   )
-  const foreign = text.match(/(?:\bfrom\s+|\bimport\s*\(?\s*)["'](?!\.|node:)[^"']+/)
+  const foreign = text.match(/(?:\bfrom\s+|^\s*import\s+|\bimport\(\s*)["'](?!\.|node:)[^"']+/m)
   if (foreign) throw new Error(`${file} imports a package that the CLI does not contain: ${foreign[0]}`)
   writeFileSync(file, text)
 }
