@@ -29,7 +29,7 @@ import {
   step,
 } from './setup.mjs'
 
-const budgetSeconds = { embedded: 1600, postgres: 800, browser: 1300 }
+const budgetSeconds = { embedded: 1800, postgres: 800, browser: 1300 }
 const { values: flags } = parseArgs({
   options: {
     postgres: { type: 'boolean' },
