@@ -1,9 +1,8 @@
 // Which test files of the server run on PostgreSQL: always those whose result can differ there, and of all others one
 // third per run, so that three runs in a row cover everything.
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, StepFailed } from './setup.mjs'
+import { root, runNumber, StepFailed } from './setup.mjs'
 
 /** Code that relies on locks, notifications or several processes. */
 const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
@@ -47,10 +46,6 @@ export function split(files) {
   }
 }
 
-/** The next one with every commit; with every day where the number of commits is not known. */
 function thirdOfThisRun() {
-  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
-  const commits =
-    git('rev-parse', '--is-shallow-repository') === 'false' ? Number(git('rev-list', '--count', 'HEAD')) : 0
-  return ((commits || Math.floor(Date.now() / 86_400_000)) % thirds) + 1
+  return (runNumber() % thirds) + 1
 }

@@ -45,7 +45,8 @@ async function scene(who: 'owner' | 'member', script: object = { turns: [[{ say:
   const agentLog = async (): Promise<any[]> =>
     (await readFile(log, 'utf8').catch(() => ''))
       .split('\n')
-      .filter(Boolean)
+      // The last line may not be written to its end yet.
+      .slice(0, -1)
       .map((line) => JSON.parse(line))
   const prompts = async () => (await agentLog()).filter(({ received }) => received?.method === 'session/prompt')
   return { service, shell, repo, state, stateHome, agent, start, run, agentLog, prompts, file, log }

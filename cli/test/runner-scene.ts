@@ -195,7 +195,8 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
   const agentLog = async (): Promise<any[]> =>
     (await readFile(log, 'utf8').catch(() => ''))
       .split('\n')
-      .filter(Boolean)
+      // The last line may not be written to its end yet.
+      .slice(0, -1)
       .map((line) => JSON.parse(line))
   const received = async (method: string) =>
     (await agentLog()).flatMap(({ received, pid }) =>
