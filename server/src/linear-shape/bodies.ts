@@ -18,6 +18,7 @@ export interface Envelope {
   updated_from?: Record<string, unknown>
   url: string
   workspace_id: string
+  test?: boolean
 }
 
 /** The installation that receives the event. */
@@ -51,6 +52,7 @@ export async function linearBodies(db: Queryable, recipients: Recipient[]): Prom
       oauthClientId: installed?.clientId ?? null,
       appUserId: installed ? uuidOf(installed.appUserId) : null,
       ...(installed ? contentOf(envelope, items, installed) : {}),
+      ...(envelope.test ? { test: true } : {}),
     })
   })
 }

@@ -267,4 +267,27 @@ describe('other events', () => {
       expect(request.headers['linear-signature']).toBe(retried?.headers['linear-signature'])
     },
   )
+
+  test(
+    'are tested with examples in the same format',
+    verifies('standard-webhook.test-event', 'linear.event-headers'),
+    async ({ app, receiver }) => {
+      const { owner, robot } = await scene(app, receiver, { resourceTypes: ['Issue', 'Project', 'Comment'] })
+      const { data: examples } = (await app.anonymous.get('/event-types')).body
+      for (const { type, action } of examples) {
+        const sent = await owner.post(`/agent-apps/${robot.app.id}/webhook/test`, { type, action })
+        expect(sent.body).toMatchObject({ ok: true })
+        const [received] = receiver.take()
+        expect(received?.headers['linear-event']).toBe(type)
+        expect(received?.body).toMatchObject({
+          type,
+          action,
+          oauthClientId: robot.client_id,
+          appUserId: robot.viewerId,
+        })
+        expect(received?.body.test).toBe(type === 'Ping' ? undefined : true)
+        app.clock.advance({ minutes: 1 })
+      }
+    },
+  )
 })
