@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { test, verifies } from '../../server/test/harness.ts'
 import { installedLinearApp } from '../../server/test/linear.ts'
+import { freePort } from '../../server/test/service-process.ts'
 import { Shell } from '../test/baton.ts'
 
 test('registers an app for Linear', verifies('linear.cli-register'), async ({ app }) => {
@@ -78,3 +79,37 @@ test(
     expect((await shell.run(['linear', '--', process.execPath, '-e', 'process.exit(3)'])).code).toBe(3)
   },
 )
+
+const receiver = `
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
+const server = createServer(async (request, response) => {
+  const body = Buffer.concat(await request.toArray())
+  const expected = createHmac('sha256', process.argv[3]).update(body).digest('hex')
+  const verified = request.headers['linear-signature'] === expected
+  console.log(JSON.parse(body).type, verified ? 'verified' : 'not verified')
+  response.end()
+})
+server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('Receiving'))
+`
+
+test('forwards deliveries to the program, and ends with it', verifies('linear.cli-register'), async ({ app }) => {
+  const { owner } = await app.workspace()
+  const shell = await Shell.of(owner, app.rootUrl)
+  const port = await freePort()
+  const url = `http://localhost:${port}/hook`
+  const register = ['linear', 'register', '--name', 'Robot', '--webhook-url', url, '--json']
+  const { app: robot, webhook_secret: secret, settings } = (await shell.run(register)).json()
+  await writeFile(join(shell.cwd, '.env'), `LINEAR_CLIENT_ID=${settings.LINEAR_CLIENT_ID}\n`)
+  await writeFile(join(shell.cwd, 'agent.mjs'), receiver)
+  const program = [process.execPath, 'agent.mjs', String(port), secret]
+  const running = shell.start(['linear', '--forward-to', url, '--', ...program])
+  await running.says(/Receiving/)
+  await running.says(/Ready/)
+  const test = { type: 'AgentSessionEvent', action: 'created' }
+  expect((await owner.post(`/agent-apps/${robot.id}/webhook/test`, test)).body).toMatchObject({ ok: true })
+  await running.says(/AgentSessionEvent verified/)
+  await running.interrupt()
+  expect((await owner.get(`/agent-apps/${robot.id}`)).body.listener).toBeNull()
+  await expect(fetch(url)).rejects.toThrow()
+})
