@@ -1,16 +1,16 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { ConformanceReporter } from './conformance/reporter.ts'
+import { longTests } from './scripts/long-tests.mjs'
 
 const results = process.env.BATON_TEST_RESULTS
 
-/** Starts the longest files first, so that none runs alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      /(model|process|crash|nodes|requests|public-start|npm-start|dev|samples)\.test\.ts$/.test(moduleId)
+    const place = ({ moduleId }: TestSpecification) => longTests.findIndex((file) => moduleId.endsWith(`/${file}`))
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const long = sorted.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b))
+    return [...long, ...sorted.filter((file) => place(file) < 0)]
   }
 }
 

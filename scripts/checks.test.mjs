@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -7,8 +7,10 @@ import { problemsOfTree } from './check-imports.mjs'
 import { problemsOfTables, writesOf } from './check-tables.mjs'
 import { problemsOfText } from './check-words.mjs'
 import { summaryOf } from './ci-summary.mjs'
+import { longTests, requirementsIn } from './long-tests.mjs'
 import { split } from './postgres-tests.mjs'
 import { compare, unverified } from './requirements.mjs'
+import { root } from './setup.mjs'
 
 describe('imports', () => {
   let base
@@ -264,12 +266,22 @@ describe('tests on PostgreSQL', () => {
 describe('requirements', () => {
   const suite = (cited, left = []) => ({ cited, left })
 
-  test('are verified by a passed test, or left to PostgreSQL or a browser', () => {
-    expect(compare(['a', 'b', 'c', 'd', 'e'], suite(['a'], ['a', 'c']), suite(['b'], ['d']))).toEqual({
+  test('are verified by a passed test, or left to PostgreSQL, a browser or the long tests of the next commit', () => {
+    const embedded = { ...suite(['a'], ['a', 'c']), notRun: ['a', 'c', 'f'] }
+    expect(compare(['a', 'b', 'c', 'd', 'e', 'f'], embedded, suite(['b'], ['d']))).toEqual({
       missing: ['e'],
       toPostgres: ['c'],
       toBrowser: ['d'],
+      toNextCommit: ['f'],
     })
+  })
+
+  test('of a long test file are found in its text', () => {
+    expect(longTests.filter((file) => !existsSync(join(root, file)))).toEqual([])
+    const file = 'server/test/process.test.ts'
+    expect(requirementsIn([file], ['config.embedded-database', 'no.such-requirement'])).toEqual([
+      'config.embedded-database',
+    ])
   })
 
   test('left to PostgreSQL must be verified there', () => {
