@@ -8,7 +8,7 @@ export type IdPrefix =
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
-  | 'sess' | 'act' | 'wrk'
+  | 'sess' | 'act' | 'wrk' | 'tsk'
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
 export function newId(prefix: IdPrefix): string {
@@ -23,4 +23,13 @@ export function newId(prefix: IdPrefix): string {
     }
   }
   return `${prefix}_${id}`
+}
+
+/** The 128 bits of an id in the notation of UUIDs, for protocols that want one. */
+export function uuidOf(id: string): string {
+  const bits = [...id.slice(id.indexOf('_') + 1)].reduce((all, one) => all * 32n + BigInt(crockford.indexOf(one)), 0n)
+  return bits
+    .toString(16)
+    .padStart(32, '0')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
