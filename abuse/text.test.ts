@@ -93,6 +93,7 @@ test('every response that is not a page has a content type', async ({ app }) => 
       "application/gzip",
       "application/x-ndjson, text/csv",
       "image/*",
+      "image/png",
       "text/*",
       "text/css",
       "text/event-stream",

@@ -30,6 +30,10 @@ for (const example of ['echo', 'triage']) {
   copyFileSync(here(`../examples/${example}/agent.js`), to(`templates/examples/${example}.js`))
 }
 await bundle('run/acp-sdk')
+mkdirSync(to('licenses'))
+for (const [name, file] of Object.entries({ 'agent-client-protocol': '@agentclientprotocol/sdk', zod: 'zod' })) {
+  copyFileSync(here(`../node_modules/${file}/LICENSE`), to(`licenses/${name}`))
+}
 for (const name of readdirSync(to('dist'), { recursive: true }).filter((file) => file.endsWith('.js'))) {
   makeSelfContained(to(`dist/${name}`))
 }
@@ -48,7 +52,7 @@ function makeSelfContained(file) {
     /(from |import\()(["'])@baton\/sdk(?:\/([\w-]+))?\2/g,
     (_, start, quote, part = 'index') => `${start}${quote}${path}/${part}.js${quote}`,
   )
-  const foreign = text.match(/(?:\bfrom\s+|\bimport\s*\(?\s*)["'](?!\.|node:)[^"']+/)
+  const foreign = text.match(/(?:\bfrom\s+|^\s*import\s+|\bimport\(\s*)["'](?!\.|node:)[^"']+/m)
   if (foreign) throw new Error(`${file} imports a package that the CLI does not contain: ${foreign[0]}`)
   writeFileSync(file, text)
 }
@@ -66,7 +70,7 @@ async function bundle(name) {
       outDir: join(to('dist'), dirname(name)),
       emptyOutDir: false,
       copyPublicDir: false,
-      minify: false,
+      minify: true,
       rollupOptions: { input: { [basename(name)]: here(`dist/${name}.js`) }, output: { entryFileNames: '[name].js' } },
     },
   })

@@ -15,6 +15,7 @@ const ownedTables = {
   workspaces: ['workspaces', 'memberships', 'invitations', 'teams', 'team_members'],
   inbox: ['inbox_entries'],
   delivery: ['endpoints', 'deliveries', 'attempts', 'endpoint_days', 'replay_outcomes'],
+  'linear-shape': ['linear_aliases'],
   events: ['events', 'replays', 'replay_events'],
   'agent-sessions': ['agent_sessions', 'agent_activities', 'agent_work', 'session_changes', 'app_usage'],
   planning: ['labels', 'milestones', 'cycles', 'initiatives'],

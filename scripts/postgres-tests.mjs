@@ -1,9 +1,8 @@
 // Which test files of the server run on PostgreSQL: always those whose result can differ there, and of all others one
 // third per run, so that three runs in a row cover everything.
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, StepFailed } from './setup.mjs'
+import { root, runNumber, StepFailed } from './setup.mjs'
 
 /** Code that relies on locks, notifications or several processes. */
 const roomsThatDiffer = ['src/db/', 'src/relay/', 'src/live/', 'src/delivery/', 'src/http/rate-', 'test/']
@@ -13,14 +12,19 @@ const needsPostgres = /verifiesOnPostgres|onPostgres/
 
 const thirds = 3
 
-/** `third` is a number from 1 to 3, or `auto`. */
+/** `third` is a number from 1 to 3, `auto`, or `none` for only the files that can differ. */
 export function filesOnPostgres(third) {
   const number = third === 'auto' ? thirdOfThisRun() : Number(third)
-  if (![1, 2, 3].includes(number)) throw new StepFailed(`--third must be 1, 2, 3 or auto, not ${third}`)
+  if (third !== 'none' && ![1, 2, 3].includes(number))
+    throw new StepFailed(`--third must be 1, 2, 3, auto or none, not ${third}`)
   const files = readdirSync(join(root, 'server'), { recursive: true })
     .filter((name) => /^(src|test)\/.*\.test\.ts$/.test(name))
     .map((name) => ({ name, text: readFileSync(join(root, 'server', name), 'utf8') }))
   const { always, rotating } = split(files)
+  if (third === 'none') {
+    console.log(`▸ PostgreSQL runs ${always.length} test files that can differ there, and none of the others`)
+    return always.map((name) => join('server', name))
+  }
   const chosen = rotating[number - 1]
   const others = [1, 2, 3].filter((other) => other !== number).join(' or ')
   console.log(
@@ -42,10 +46,6 @@ export function split(files) {
   }
 }
 
-/** The next one with every commit; with every day where the number of commits is not known. */
 function thirdOfThisRun() {
-  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout?.trim()
-  const commits =
-    git('rev-parse', '--is-shallow-repository') === 'false' ? Number(git('rev-list', '--count', 'HEAD')) : 0
-  return ((commits || Math.floor(Date.now() / 86_400_000)) % thirds) + 1
+  return (runNumber() % thirds) + 1
 }

@@ -9,7 +9,7 @@ await main(async () => {
   await build('Building', 'server', 'sdk')
   await buildWeb()
   const executable = await browser()
-  const args = ['test', '--config', 'web/e2e/screenshots.config.ts']
+  const args = ['test', '--config', 'web/e2e/screenshots.config.ts', 'screenshots.ts']
   await step('Pictures in web/screenshots', bin('playwright'), args, {
     show: true,
     env: { DATABASE_URL: '', BATON_CHROMIUM: executable, BATON_SCREENS: words.join(' ') },

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { test } from '../../server/test/harness.ts'
+import { standardSecret } from '../../sdk/src/webhooks.ts'
+import { test, verifies } from '../../server/test/harness.ts'
 import { Shell } from '../test/baton.ts'
 
 const manifest = {
@@ -13,7 +14,7 @@ const manifest = {
   webhook: { url: 'https://listen.invalid/' },
 }
 
-test('register, list, show, rotate and install', async ({ app }) => {
+test('register, list, show, rotate and install', verifies('standard-webhook.whsec'), async ({ app }) => {
   const { owner } = await app.workspace()
   await owner.post('/teams', { name: 'Engineering', key: 'ENG' })
   const shell = await Shell.of(owner, app.rootUrl)
@@ -32,6 +33,9 @@ test('register, list, show, rotate and install', async ({ app }) => {
   const rotated = await shell.run(['apps', 'rotate', 'webhook', id, '--json'])
   expect(rotated.json().WEBHOOK_SECRET).toMatch(/^pwhsec_/)
   expect(env).not.toContain(rotated.json().WEBHOOK_SECRET)
+  expect(rotated.json().standard_webhook_secret).toBe(standardSecret(rotated.json().WEBHOOK_SECRET))
+  const { stdout } = await shell.run(['apps', 'rotate', 'webhook', id])
+  expect(stdout).toContain(standardSecret(/WEBHOOK_SECRET=(\S+)/.exec(stdout)?.[1] ?? ''))
   expect((await shell.run(['apps', 'rotate', 'client', id, '--env', '.env'])).code).toBe(0)
   const after = await readFile(join(shell.cwd, '.env'), 'utf8')
   expect(after.replace(/CLIENT_SECRET=.*/, '')).toBe(env.replace(/CLIENT_SECRET=.*/, ''))

@@ -5,6 +5,7 @@ import { deliveries } from './commands/deliveries.ts'
 import { dev } from './commands/dev.ts'
 import { doctor } from './commands/doctor.ts'
 import { init } from './commands/init.ts'
+import { linear } from './commands/linear.ts'
 import { listen } from './commands/listen.ts'
 import { login } from './commands/login.ts'
 import { run } from './commands/run.ts'
@@ -17,7 +18,20 @@ import { commandName } from './origin.ts'
 import { Terminal } from './terminal.ts'
 import { version } from './version.ts'
 
-const commands: readonly Command[] = [login, run, changes, init, dev, listen, trigger, deliveries, verify, doctor, apps]
+const commands: readonly Command[] = [
+  login,
+  run,
+  changes,
+  init,
+  dev,
+  listen,
+  trigger,
+  deliveries,
+  verify,
+  doctor,
+  apps,
+  linear,
+]
 
 /** 128 + SIGINT, as in shells. */
 const interrupted = 130

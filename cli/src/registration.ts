@@ -109,7 +109,7 @@ async function updateIfChanged(
  * not compared, because `dev` replaces it.
  */
 function isRegistered(manifest: AgentAppManifest, app: AgentApp) {
-  const { name, description, icon_url, install_page_url, developer, oauth, webhook } = manifest
+  const { name, description, icon_url, install_page_url, compat, developer, oauth, webhook } = manifest
   const sameItems = (a: readonly string[] = [], b: readonly string[] = []) =>
     String([...a].sort()) === String([...b].sort())
   return (
@@ -117,6 +117,7 @@ function isRegistered(manifest: AgentAppManifest, app: AgentApp) {
     (description ?? null) === app.description &&
     (icon_url ?? null) === app.icon_url &&
     (install_page_url ?? null) === app.install_page_url &&
+    (compat ?? null) === app.compat &&
     developer?.name === app.developer.name &&
     (developer?.url ?? null) === app.developer.url &&
     sameItems(oauth?.scopes, app.requested_scopes) &&

@@ -45,7 +45,8 @@ async function scene(who: 'owner' | 'member', script: object = { turns: [[{ say:
   const agentLog = async (): Promise<any[]> =>
     (await readFile(log, 'utf8').catch(() => ''))
       .split('\n')
-      .filter(Boolean)
+      // The last line may not be written to its end yet.
+      .slice(0, -1)
       .map((line) => JSON.parse(line))
   const prompts = async () => (await agentLog()).filter(({ received }) => received?.method === 'session/prompt')
   return { service, shell, repo, state, stateHome, agent, start, run, agentLog, prompts, file, log }
@@ -190,8 +191,7 @@ test(
     const { sessionId } = await here.service.delegate('Theta')
     while ((await here.prompts()).length === 0) await sleep(50)
     const [{ pid }] = await here.agentLog()
-    // Until the runner has noted the process.
-    while (!(await processesOf(here.stateHome)).includes(String(pid))) await sleep(50)
+    expect(await processesOf(here.stateHome)).toContain(String(pid))
     first.child.kill('SIGKILL')
     await first.ended
     expect(await isAlive(pid)).toBe(true)
@@ -209,6 +209,46 @@ test(
     const sent = await here.prompts()
     expect(sent[1].received.params.prompt[0].text).toBe('Continue.')
     expect((await here.agentLog()).filter(({ received }) => received?.method === 'session/resume')).toHaveLength(1)
+    await second.interrupt()
+  },
+)
+
+test(
+  'a runner that is killed while a question is open asks nothing again, and the old question is closed',
+  verifies('run.interrupted-turn-reported', 'run.no-prompt-twice', 'run.checkout-untouched'),
+  async () => {
+    const options = [
+      { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+      { optionId: 'no', name: 'No', kind: 'reject_once' },
+    ]
+    const permission = { toolCall: { toolCallId: 'a', kind: 'execute', title: 'make' }, options }
+    const here = await scene('owner', { ignoreEnd: true, turns: [[{ write: ['a.txt', 'a\n'] }, { permission }]] })
+    const look = () => gitIn(here.repo, 'status', '--porcelain', '--branch')
+    const before = await look()
+    const first = here.start('Mu')
+    await first.says(/Mu is ready/)
+    const { sessionId } = await here.service.delegate('Mu')
+    await here.service.inState(sessionId, 'awaitingInput')
+    const question = (await here.service.activities(sessionId)).at(-1)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = here.start('Mu')
+    await second.says(/Mu is ready/)
+    await here.service.inState(sessionId, 'error')
+    const restarted = (await here.service.activities(sessionId)).at(-1)
+    expect(restarted.content.reason_code).toBe('runner_restarted')
+    expect(await here.service.owner.call('GET', `/agent-sessions/${sessionId}/changes`)).toMatchObject({
+      files_total: 1,
+    })
+    for (const { pid } of await here.agentLog()) expect(await isAlive(pid)).toBe(false)
+    await here.service.owner.call('POST', `/agent-sessions/${sessionId}/activities`, {
+      content: { type: 'prompt', body: 'Yes' },
+      signal_metadata: { in_reply_to: question.id, selected: [question.signal_metadata.options[0].value] },
+    })
+    const isClosed = ({ content }: { content: { body?: string } }) => /no longer open/.test(content.body ?? '')
+    while (!(await here.service.activities(sessionId)).some(isClosed)) await sleep(50)
+    expect(await here.prompts()).toHaveLength(1)
+    expect(await look()).toBe(before)
     await second.interrupt()
   },
 )

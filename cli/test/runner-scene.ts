@@ -37,6 +37,8 @@ interface SceneOptions {
   flags?: Record<string, string | boolean>
   files?: Record<string, string | Uint8Array>
   env?: Record<string, string>
+  /** Where the runner reaches the service, if not directly. */
+  url?: string
   people?: (people: { owner: TestPerson; member: TestPerson }) => TestPerson[]
 }
 
@@ -76,13 +78,13 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
   await setScript(options.script ?? {})
   const people = options.people ? new Set(options.people(at).map(({ user }) => user.id)) : null
   const notes: string[] = []
-  const events: object[] = []
+  const events: Record<string, unknown>[] = []
 
   async function start(more: Record<string, string | boolean> = {}) {
     const controller = new AbortController()
     const enrolled = {
       app: {
-        url: app.rootUrl,
+        url: options.url ?? app.rootUrl,
         app_id: at.client.app.id,
         name: 'Robot',
         client_id: at.client.client_id,
@@ -92,7 +94,11 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
         app_user_id: here.agentUserId,
         installed_at: app.clock.now().toISOString(),
       },
-      tokens: new TokenManager({ ...credentials(app, at), store: state.tokens() }),
+      tokens: new TokenManager({
+        ...credentials(app, at),
+        baseUrl: options.url ?? app.rootUrl,
+        store: state.tokens(),
+      }),
     }
     const runner = await Runner.start({
       settings: readSettings({ values: { ...(flags.config ? {} : { repo }), ...flags, ...more }, rest: command }),
@@ -103,7 +109,7 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
       env: { ...process.env, ...env },
       signal: controller.signal,
       log: (line) => void notes.push(line),
-      event: (value) => void events.push(value),
+      event: (value) => void events.push(value as Record<string, unknown>),
     })
     let ended: { outcome: Outcome | null } | { error: Error } | null = null
     const running = runner.run().then(
@@ -170,6 +176,9 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
   const session = async (sessionId: string) => (await at.owner.get(`/agent-sessions/${sessionId}`)).body
   const inState = (sessionId: string, ...states: string[]) =>
     until(async () => states.includes((await session(sessionId)).state))
+  /** Turns of the session whose work has ended, with everything that follows the last word. */
+  const turnsEnded = (sessionId: string) =>
+    events.filter(({ event, session_id }) => event === 'turn_ended' && session_id === sessionId).length
   const last = async (sessionId: string) => (await activities(sessionId)).at(-1) as Activity
   const say = async (sessionId: string, body: string, as: TestPerson = at.owner) => {
     const { status } = await as.post(`/agent-sessions/${sessionId}/activities`, { content: { type: 'prompt', body } })
@@ -186,7 +195,8 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
   const agentLog = async (): Promise<any[]> =>
     (await readFile(log, 'utf8').catch(() => ''))
       .split('\n')
-      .filter(Boolean)
+      // The last line may not be written to its end yet.
+      .slice(0, -1)
       .map((line) => JSON.parse(line))
   const received = async (method: string) =>
     (await agentLog()).flatMap(({ received, pid }) =>
@@ -211,6 +221,7 @@ export async function runnerScene(app: TestApp, options: SceneOptions = {}) {
     activities,
     session,
     inState,
+    turnsEnded,
     last,
     say,
     answer,

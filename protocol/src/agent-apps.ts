@@ -70,6 +70,13 @@ export const Manifest = Type.Object(
       },
       closed,
     ),
+    compat: Type.Optional(
+      Type.Literal('linear', {
+        'x-message': 'must be "linear"',
+        description:
+          "The app was written for Linear: it uses Linear's API at /linear and gets events in Linear's format",
+      }),
+    ),
     webhook: Type.Optional(
       Type.Object(
         {
@@ -95,6 +102,9 @@ export const Manifest = Type.Object(
   { ...closed, title: 'AgentAppManifest' },
 )
 export type Manifest = Static<typeof Manifest>
+
+export const Compat = Type.Literal('linear')
+export type Compat = Static<typeof Compat>
 
 const A2aInterface = Type.Object(
   {
@@ -143,6 +153,8 @@ export const AgentApp = Type.Object(
     distribution: Type.Literal('private'),
     /** The page where a manager installs it; null if it is installed from its page in the web app. */
     install_page_url: nullable(Type.String()),
+    /** The API that the app uses, if it was written for another service. */
+    compat: nullable(Compat),
     redirect_uris: Type.Array(Type.String()),
     requested_scopes: Type.Array(Type.Enum(scopes)),
     webhook: Type.Object(

@@ -32,6 +32,11 @@ export const docs = {
     returns: { 200: Type.String() },
     produces: 'text/*',
   }),
+  getDocsPicture: operation(routes.getDocsPicture, {
+    summary: 'Get a picture of a guide',
+    returns: { 200: Type.Unknown() },
+    produces: 'image/png',
+  }),
   getReferencePage: operation(routes.getReferencePage, {
     summary: 'Get the page of one noun in the reference, such as `issues`; append `.md` for Markdown',
     returns: { 200: Type.String() },

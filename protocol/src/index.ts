@@ -9,6 +9,7 @@ import { events } from './events.ts'
 import { inbox } from './inbox.ts'
 import { installations } from './installations.ts'
 import { issues } from './issues.ts'
+import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
@@ -28,7 +29,15 @@ import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
 export type { A2aCredential, A2aTask, InspectedCard, NewA2aApp } from './a2a.ts'
-export { type A2aCard, type A2aInterface, type AgentApp, AppName, type AppSetup, Manifest } from './agent-apps.ts'
+export {
+  type A2aCard,
+  type A2aInterface,
+  type AgentApp,
+  AppName,
+  type AppSetup,
+  type Compat,
+  Manifest,
+} from './agent-apps.ts'
 export {
   type ActivityQuery,
   AgentActivity,
@@ -105,6 +114,7 @@ export {
   type NewIssue,
 } from './issues.ts'
 export * from './limits.ts'
+export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.ts'
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
@@ -168,6 +178,7 @@ export const api = {
   ...usage,
   ...oauth,
   ...mcp,
+  ...linear,
   ...inbox,
   ...live,
   ...audit,

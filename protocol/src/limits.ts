@@ -43,6 +43,9 @@ export const limits = {
   /** Reuse of a rotated refresh token within this time is a race; later it counts as theft and ends the grant. */
   refreshReplaySeconds: 60,
   registrationsPerHour: 20,
+  linearTokenSeconds: 86_400,
+  /** Tokens that one app gets with its secret alone. */
+  linearClientCredentialsPerMinute: 30,
   webhookLabel: 80,
   /** Time until the headers of a receiver's answer (delivery.deadline-5s). */
   webhookDeadlineMs: 5000,
@@ -56,9 +59,6 @@ export const limits = {
   redeliveriesPerDelivery: 100,
   /** Deliveries are kept, and held while a webhook is disabled, for this time. */
   deliveryDays: 30,
-  /** Consecutive failed attempts, and the time since the first, that are reported to managers. */
-  outageAttempts: 5,
-  outageMinutes: 10,
   /** Events in one replay. */
   replayedEvents: 100_000,
   /** Failures in a row that stop a replay. */
@@ -89,6 +89,17 @@ export const limits = {
   /** Size of prompt_context in UTF-8. */
   promptContextBytes: 64 * 1024,
   previousComments: 100,
+
+  /** One request to Linear's API. */
+  linearQueryBytes: 64 * 1024,
+  linearTokens: 10_000,
+  linearDepth: 10,
+  linearFields: 1000,
+  linearRootFields: 10,
+  linearCost: 10_000,
+  linearStatements: 50,
+  linearSeconds: 10,
+  linearPageMax: 250,
 
   loginLifetimeDays: 30,
   invitationLifetimeDays: 7,

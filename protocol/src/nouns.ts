@@ -213,6 +213,13 @@ export const nouns: readonly Noun[] = [
     paths: ['/mcp'],
   },
   {
+    name: 'linear',
+    title: 'Linear',
+    line: "Linear's API, for agents that were written for Linear.",
+    schema: 'GraphqlAnswer',
+    paths: ['/linear'],
+  },
+  {
     name: 'instance',
     title: 'Instance',
     line: 'The service itself: its state, its version, its description and its documentation.',

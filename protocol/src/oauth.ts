@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { Compat } from './agent-apps.ts'
 import { closed, id, list, nullable, Page, Timestamp } from './common.ts'
 import { appEventTypes, ResourceType } from './deliveries.ts'
 import { Coverage } from './installations.ts'
@@ -9,13 +10,16 @@ import { Refs } from './tracker.ts'
 
 /** RFC 6749: unknown parameters are ignored. */
 const open = { additionalProperties: true } as const
-const Parameter = Type.Optional(
+export const Parameter = Type.Optional(
   Type.String({
     maxLength: limits.oauthParameter,
     'x-message': `must be sent once, with at most ${limits.oauthParameter} characters`,
   }),
 )
-const OAuthError = Type.Object({ error: Type.String(), error_description: Type.String() }, { title: 'OAuthError' })
+export const OAuthError = Type.Object(
+  { error: Type.String(), error_description: Type.String() },
+  { title: 'OAuthError' },
+)
 
 export const AuthorizeQuery = Type.Object(
   {
@@ -67,6 +71,8 @@ export const ConsentRequest = Type.Object(
     /** For a program, the person's workspaces; for an agent app, only its own. */
     workspaces: Type.Array(Type.Object({ id: id('wsp'), name: Type.String() }, closed)),
     redirect_host: Type.String(),
+    /** As in AgentApp; null for a program. */
+    compat: nullable(Compat),
     /** The events that an agent app will receive; null without an enabled webhook. */
     webhook: nullable(
       Type.Object(

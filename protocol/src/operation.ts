@@ -11,8 +11,11 @@ export interface Shape {
   bodyOptional?: boolean
   /** JSON, or form fields as in OAuth. */
   bodyFormat?: 'json' | 'form'
-  /** `{code, message, details}`, RFC 6749's `{error, error_description}`, or JSON-RPC errors for invalid messages. */
-  errorFormat?: 'ours' | 'oauth' | 'json-rpc'
+  /**
+   * `{code, message, details}`, RFC 6749's `{error, error_description}`, JSON-RPC errors for invalid messages, or
+   * GraphQL's `{errors}`.
+   */
+  errorFormat?: 'ours' | 'oauth' | 'json-rpc' | 'graphql'
   /** Accepts the header Idempotency-Key: a repeated call returns the first response. */
   idempotent?: boolean
   /** The verb validates the body, because some rules cannot be expressed in a schema. */

@@ -50,6 +50,11 @@ export type Route = {
   writes?: true
   /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
+  /**
+   * Linear's API: the token selects the workspace, `Authorization` works without `Bearer `, and errors have the format
+   * of GraphQL.
+   */
+  linear?: true
 } & (
   | { caller: Exclude<Caller, 'person or app' | 'member or app' | 'app'> }
   | {
@@ -76,6 +81,7 @@ export const routes = {
   getDocsScript: { method: 'GET', path: '/docs/docs.js', at: 'root', caller: 'anyone' },
   searchDocs: { method: 'GET', path: '/docs/search', at: 'root', caller: 'anyone' },
   getDocsPage: { method: 'GET', path: '/docs/:page', at: 'root', caller: 'anyone' },
+  getDocsPicture: { method: 'GET', path: '/docs/pictures/:picture', at: 'root', caller: 'anyone' },
   getReferencePage: { method: 'GET', path: '/docs/reference/:noun', at: 'root', caller: 'anyone' },
   getLlmsText: { method: 'GET', path: '/llms.txt', at: 'root', caller: 'anyone' },
 
@@ -344,6 +350,12 @@ export const routes = {
 
   // MCP: the operations as tools for models
   callMcp: { method: 'POST', path: '/mcp', at: 'root', caller: 'member or app', scope: null, mcp: true },
+
+  // Linear's API, for agent apps with `compat: "linear"`
+  linearGraphql: { method: 'POST', path: '/linear/graphql', at: 'root', caller: 'app', scope: null, linear: true },
+  linearAuthorize: { method: 'GET', path: '/linear/oauth/authorize', at: 'root', caller: 'anyone or person' },
+  linearToken: { method: 'POST', path: '/linear/oauth/token', at: 'root', caller: 'anyone' },
+  linearRevoke: { method: 'POST', path: '/linear/oauth/revoke', at: 'root', caller: 'anyone' },
 
   // Inbox
   listInbox: { method: 'GET', path: '/inbox', caller: 'member' },

@@ -214,7 +214,7 @@ async function loadSessions(run, workspaceId, userId) {
   )
 }
 
-/** The installed app of the sessions, its events and deliveries, and the daily health of all endpoints. */
+/** The installed app of the sessions, its events and deliveries; health and replays of all endpoints. */
 async function loadApp(run, workspaceId, appId) {
   await run(
     `insert into installations (id, workspace_id, app_id, app_user_id, all_teams, team_ids, scopes, created_at, updated_at)
@@ -237,6 +237,15 @@ async function loadApp(run, workspaceId, appId) {
   await run(
     `insert into endpoint_days select id, workspace_id, current_date - n, 5, 1, now(), now(), null
      from endpoints, generate_series(0, 29) n`,
+  )
+  await run(
+    `insert into replays (id, workspace_id, endpoint_id, which, state, matched, created_at, finished_at)
+     select 'rpl_' || n || id, workspace_id, id, 'failed', 'done', 5, now(), now()
+     from endpoints, generate_series(1, 100) n`,
+  )
+  await run(
+    `insert into replay_outcomes (replay_id, delivery_id, succeeded, ended_at)
+     select id, 'dlv_' || n, true, now() from replays, generate_series(1, 5) n`,
   )
   // The app's own months, and those of many others.
   await run(

@@ -2,7 +2,12 @@ import { type CallName, type RouteName, routes } from './routes.ts'
 
 /** Operations that accept an Idempotency-Key, take a form, or do not return JSON. A test compares them with the protocol. */
 export const acceptsIdempotencyKey: ReadonlySet<RouteName> = new Set<CallName>(['postActivity'])
-export const takesForm: ReadonlySet<RouteName> = new Set<CallName>(['issueToken', 'revokeToken'])
+export const takesForm: ReadonlySet<RouteName> = new Set<CallName>([
+  'issueToken',
+  'revokeToken',
+  'linearToken',
+  'linearRevoke',
+])
 export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getHome',
   'getMetrics',
@@ -12,10 +17,12 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getDocsScript',
   'searchDocs',
   'getDocsPage',
+  'getDocsPicture',
   'getReferencePage',
   'getLlmsText',
   'getAppIcon',
   'authorize',
+  'linearAuthorize',
   'exportAuditEntries',
 ])
 export interface UntypedInput {

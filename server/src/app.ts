@@ -15,6 +15,7 @@ import { Metrics } from './http/metrics.ts'
 import { createHttpServer } from './http/server.ts'
 import { inboxRoutes } from './inbox/routes.ts'
 import { issueRoutes } from './issues/routes.ts'
+import { linearRoutes } from './linear/routes.ts'
 import { Live } from './live/live.ts'
 import { liveRoutes } from './live/routes.ts'
 import { resolveCaller } from './login/caller.ts'
@@ -62,6 +63,7 @@ export async function createApp(
     ...agentSessionRoutes,
     ...sessionStreamRoutes(live),
     ...oauthRoutes,
+    ...linearRoutes(() => door),
     ...mcpRoutes(() => door),
   ])
   metrics.watching(() => live.watching)

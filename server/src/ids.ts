@@ -1,6 +1,6 @@
 import { uuidv7obj } from 'uuidv7'
 
-const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
+export const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
 // biome-ignore format: one line for each area
 export type IdPrefix =
@@ -9,6 +9,15 @@ export type IdPrefix =
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act' | 'wrk' | 'tsk'
+
+/** The UUID of an id: the 128 bits after its prefix. */
+export function uuidOf(id: string): string {
+  let bits = 0n
+  for (const character of id.slice(id.indexOf('_') + 1)) bits = (bits << 5n) | BigInt(crockford.indexOf(character))
+  return dashed(bits.toString(16).padStart(32, '0'))
+}
+
+export const dashed = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 /** A prefix and the 128 bits of a UUIDv7 as 26 Crockford characters, so that ids sort by time. Never a secret. */
 export function newId(prefix: IdPrefix): string {
@@ -23,13 +32,4 @@ export function newId(prefix: IdPrefix): string {
     }
   }
   return `${prefix}_${id}`
-}
-
-/** The 128 bits of an id in the notation of UUIDs, for protocols that want one. */
-export function uuidOf(id: string): string {
-  const bits = [...id.slice(id.indexOf('_') + 1)].reduce((all, one) => all * 32n + BigInt(crockford.indexOf(one)), 0n)
-  return bits
-    .toString(16)
-    .padStart(32, '0')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -178,6 +178,10 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   registerClient: null,
   // JSON-RPC: errors have its own format.
   callMcp: null,
+  // GraphQL and OAuth, with their own tests.
+  linearGraphql: null,
+  linearToken: null,
+  linearRevoke: null,
   updateInboxEntry: { read: true },
   readInbox: null,
 }

@@ -11,7 +11,7 @@ test('the page prints the command for each coding agent', async ({ page, company
   await page.getByRole('button', { name: 'Copy command', exact: true }).click()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await command.innerText())
   const commands = {
-    Codex: 'run --name Codex -- npx @agentclientprotocol/codex-acp',
+    Codex: 'run --name Codex --mode workspace-write -- npx @agentclientprotocol/codex-acp',
     Gemini: 'run -- gemini --acp',
     Claude: 'run --name Claude -- npx @agentclientprotocol/claude-agent-acp',
     'Another command': 'run --name Helper --plain -- COMMAND',

@@ -10,7 +10,7 @@ async function callback(page: Page) {
 
 test(
   'consent shows the app, what it can and cannot do, and where it receives events',
-  verifies('oauth.consent-page-content'),
+  verifies('oauth.consent-page-content', 'linear.compat-at-consent'),
   async ({ page, company, registeredAgent }) => {
     const robot = await registeredAgent({ scopes: ['read', 'write', 'app:assignable'], resourceTypes: ['Issue'] })
     const back = await callback(page)
@@ -29,6 +29,7 @@ test(
     await expect(page.getByText('Change settings, members, teams, webhooks or apps')).toBeVisible()
     await expect(page.getByText('Be @mentioned')).toBeVisible()
     await expect(page.getByText('all issue changes')).toBeVisible()
+    await expect(page.getByText('uses Linear’s API')).toHaveCount(0)
     await checkAxe(page)
 
     // Nothing is preselected.
@@ -52,6 +53,11 @@ test(
     await expect(page.getByLabel('Selected teams')).toBeChecked()
     await expect(page.getByLabel('Design DES')).toBeChecked()
     await expect(page.getByLabel('Engineering ENG')).not.toBeChecked()
+
+    const { app, manifest } = robot.registered
+    await company.owner.api.replaceAgentApp({ app_id: app.id, ...manifest, compat: 'linear' })
+    await page.goto(await installUrl(company.owner, robot.registered))
+    await expect(page.getByText('uses Linear’s API')).toBeVisible()
   },
 )
 

@@ -4,7 +4,7 @@ import { wide } from './viewports.ts'
 
 const results = process.env.BATON_TEST_RESULTS
 const executablePath = findBrowser()
-const withoutBrowser = executablePath === null
+const withoutBrowser = executablePath === null || Boolean(process.env.BATON_TESTS_LISTED)
 
 const browserArgs = [
   '--no-sandbox',

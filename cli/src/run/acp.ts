@@ -9,14 +9,15 @@ import {
   RequestError,
 } from './acp-sdk.ts'
 import { Child, type ChildOptions } from './child.ts'
-import { firstCharacters, plainText } from './text.ts'
+import { firstCharacters } from './text.ts'
 import { AgentFailure, type PermissionRequest, type TurnAgent, type TurnEnd, type TurnEvents } from './turn-agent.ts'
-import { tokensOf } from './updates.ts'
+import { type Clean, tokensOf } from './updates.ts'
 
 export interface AcpOptions {
   child: Omit<ChildOptions, 'ended'>
   clock: Clock
   events: TurnEvents
+  clean: Clean
   mode?: string
   model?: string
   /** Baton's tools, for an agent that takes servers over HTTP. */
@@ -40,6 +41,9 @@ const closedMs = 5000
 const hurriedMs = 8000
 const messageBytes = 32 * 1024 * 1024
 const authRequired = -32000
+/** An agent that does not read the answers to its requests has to wait. */
+const mostUnanswered = 200
+const longestSessionId = 1000
 const noteEveryMs = 1000
 /** Between the end of its output and that of a process. */
 const exitMs = 1000
@@ -56,6 +60,9 @@ export class AcpAgent implements TurnAgent {
   #cancelTimers: (() => void)[] = []
   #stopNoting = () => {}
   #broken: string | null = null
+  /** Requests of the agent. */
+  #unanswered = 0
+  #answered = () => {}
 
   private constructor(options: AcpOptions) {
     this.#options = options
@@ -66,7 +73,9 @@ export class AcpAgent implements TurnAgent {
     if (!stdin || !stdout) throw new AgentFailure('agent_crashed', 'The agent has no input or output.')
     const stream = ndJsonStream(
       Writable.toWeb(stdin) as WritableStream<Uint8Array>,
-      Readable.toWeb(stdout.on('error', () => {})) as unknown as ReadableStream<Uint8Array>,
+      (Readable.toWeb(stdout.on('error', () => {})) as unknown as ReadableStream<Uint8Array>).pipeThrough(
+        this.#throttled(),
+      ),
       { maxMessageBytes: messageBytes },
     )
     this.#connection = client({ name: 'baton' })
@@ -85,9 +94,11 @@ export class AcpAgent implements TurnAgent {
   /** Starts the process and opens an ACP session, the earlier one if possible. */
   static async start(options: AcpOptions, earlier: string | undefined, signal: AbortSignal): Promise<StartedAgent> {
     const agent = new AcpAgent(options)
+    await agent.#child.noted
     const abort = () => void agent.end()
     signal.addEventListener('abort', abort, { once: true })
     try {
+      signal.throwIfAborted()
       const opened = await agent.#open(earlier)
       return { agent, opened, sessionId: agent.#sessionId }
     } catch (error) {
@@ -113,6 +124,21 @@ export class AcpAgent implements TurnAgent {
     await this.#child.kill()
   }
 
+  /** Reads from the agent only while there is room: one that floods blocks itself, and nothing is lost. */
+  #throttled() {
+    return new TransformStream<Uint8Array, Uint8Array>({
+      transform: async (bytes, controller) => {
+        await this.#options.events.room()
+        while (this.#unanswered >= mostUnanswered) {
+          await new Promise<void>((resolve) => {
+            this.#answered = resolve
+          })
+        }
+        controller.enqueue(bytes)
+      },
+    })
+  }
+
   /**
    * Takes updates out in the order they came, before the connection resolves a response that follows them, and without
    * checking them against a schema: an unknown or malformed update is no error. Other notifications are not used.
@@ -128,6 +154,7 @@ export class AcpAgent implements TurnAgent {
         if (method === 'session/update') {
           if (!this.#replaying) events.update(params?.update)
         } else if (typeof method === 'string' ? id !== undefined : typeof id === 'number') {
+          if (typeof method === 'string') this.#unanswered++
           controller.enqueue(message as AnyMessage)
         }
       },
@@ -137,9 +164,12 @@ export class AcpAgent implements TurnAgent {
   #outgoing(writable: WritableStream<AnyMessage>): WritableStream<AnyMessage> {
     const writer = writable.getWriter()
     return new WritableStream({
-      write: (message) => {
+      write: async (message) => {
         this.#options.debug('out', message)
-        return writer.write(message).catch(() => {})
+        await writer.write(message).catch(() => {})
+        if ('method' in message) return
+        this.#unanswered--
+        this.#answered()
       },
     })
   }
@@ -152,7 +182,9 @@ export class AcpAgent implements TurnAgent {
       clientInfo: { name: 'baton', version: '1' },
     })
     if (initialized.protocolVersion !== PROTOCOL_VERSION) {
-      throw noAcp(`It speaks version ${shown(initialized.protocolVersion)} of the protocol, not ${PROTOCOL_VERSION}.`)
+      throw noAcp(
+        `It speaks version ${this.#shown(initialized.protocolVersion)} of the protocol, not ${PROTOCOL_VERSION}.`,
+      )
     }
     const authMethods = list(initialized.authMethods)
     const capabilities = record(initialized.agentCapabilities)
@@ -185,7 +217,8 @@ export class AcpAgent implements TurnAgent {
       }
     }
     const created = await this.#opening('session/new', where, authMethods)
-    if (typeof created.sessionId !== 'string') throw noAcp('It opened a session without an id.')
+    if (typeof created.sessionId !== 'string' || created.sessionId.length > longestSessionId)
+      throw noAcp('It opened a session without an id.')
     this.#sessionId = created.sessionId
     await this.#setOptions(created)
     return 'new'
@@ -211,13 +244,13 @@ export class AcpAgent implements TurnAgent {
       const exit = this.#child.exit ?? (this.#connection.signal.aborted ? await this.#child.exited : null)
       if (exit) throw noAcp(`It ${this.#broken ?? exit.words} before it answered \`${method}\`.`)
       if (error instanceof RequestError && error.code === authRequired) {
-        const names = authMethods.map(({ name, id }) => shown(name ?? id)).join(', ')
+        const names = authMethods.map(({ name, id }) => this.#shown(name ?? id)).join(', ')
         throw new AgentFailure(
           'agent_not_signed_in',
           `The agent needs a sign-in. Sign in once with the agent itself, on the runner's machine${names ? `: ${names}` : ''}.`,
         )
       }
-      throw new AgentFailure('agent_failed', `The agent refused \`${method}\`: ${messageOf(error)}`)
+      throw new AgentFailure('agent_failed', `The agent refused \`${method}\`: ${this.#messageOf(error)}`)
     } finally {
       cancel()
     }
@@ -235,7 +268,7 @@ export class AcpAgent implements TurnAgent {
       const modes = category === 'mode' ? list(record(session.modes).availableModes) : []
       const known = option ? valuesOf(option) : modes.map(({ id }) => String(id))
       if (!known.includes(value)) {
-        const names = known.length > 0 ? `Known: ${known.map(shown).join(', ')}.` : 'The agent offers none.'
+        const names = known.length > 0 ? `Known: ${known.map(this.#shown).join(', ')}.` : 'The agent offers none.'
         throw new AgentFailure('agent_bad_option', `The agent has no ${category} ${value}. ${names}`)
       }
       const sessionId = this.#sessionId
@@ -261,7 +294,7 @@ export class AcpAgent implements TurnAgent {
         const { words } = await this.#child.exited
         return { end: 'failed', reason: 'agent_crashed', message: `The agent ${this.#broken ?? words}.` }
       }
-      return { end: 'failed', reason: 'agent_failed', message: `The agent failed: ${messageOf(error)}` }
+      return { end: 'failed', reason: 'agent_failed', message: `The agent failed: ${this.#messageOf(error)}` }
     } finally {
       turn.abort()
       this.#turn = null
@@ -299,6 +332,18 @@ export class AcpAgent implements TurnAgent {
     this.#connection.close()
   }
 
+  #shown = (value: unknown) => firstCharacters(this.#options.clean(String(value)), 100)
+
+  /** The agent's message, and the detail that JSON-RPC allows beside it. */
+  #messageOf(error: unknown): string {
+    const { message, data } = record(
+      error instanceof Error ? { message: error.message, data: (error as { data?: unknown }).data } : error,
+    )
+    const detail = typeof data === 'string' ? data : (record(data).details ?? record(data).message)
+    const parts = [message, detail].filter((part) => typeof part === 'string' && part !== '')
+    return firstCharacters(this.#options.clean(parts.join(': ')), 2000)
+  }
+
   async #permission(params: unknown, signal: AbortSignal) {
     const { toolCall, options } = record(params)
     const request: PermissionRequest = {
@@ -320,23 +365,9 @@ const list = (value: unknown) =>
     unknown
   >[]
 
-const shown = (value: unknown) => firstCharacters(plainText(String(value)), 100)
-
 /** Values of a select option, which may be in groups. */
 function valuesOf({ options }: Record<string, unknown>): string[] {
   return list(options).flatMap((one) => (Array.isArray(one.options) ? valuesOf(one) : [String(one.value)]))
-}
-
-/** The agent's message, and the detail that JSON-RPC allows beside it. */
-function messageOf(error: unknown): string {
-  const { message, data } = record(
-    error instanceof Error ? { message: error.message, data: (error as { data?: unknown }).data } : error,
-  )
-  const detail = typeof data === 'string' ? data : (record(data).details ?? record(data).message)
-  return firstCharacters(
-    plainText([message, detail].filter((part) => typeof part === 'string' && part !== '').join(': ')),
-    2000,
-  )
 }
 
 const noAcp = (what: string) =>

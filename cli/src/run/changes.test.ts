@@ -7,6 +7,7 @@ import { temporary } from '../../test/baton.ts'
 import { gitIn, repository, write } from '../../test/repository.ts'
 import { type ChangedFile, compare } from './changes.ts'
 import { Repository, type Worktree } from './git.ts'
+import { redactor } from './redact.ts'
 
 const about = { repository: 'acme', remote_url: null, pushed: false }
 
@@ -17,8 +18,7 @@ async function worktreeOf(files: Record<string, string | Uint8Array>) {
   const base = await source.base(undefined)
   const worktree = await source.addWorktree(join(await temporary(), 'wt'), 'baton/eng-1-abcdef', base.commit)
   const index = join(await temporary(), 'index')
-  const changes = (hasSecret: (text: string) => boolean = () => false) =>
-    compare({ worktree, base, index, about, hasSecret })
+  const changes = (...secrets: string[]) => compare({ worktree, base, index, about, redactor: redactor(secrets) })
   return { directory, source, base, worktree, changes }
 }
 
@@ -134,11 +134,12 @@ test(
 
 test('a patch with a secret is omitted', verifies('run.secrets-redacted'), async () => {
   const { worktree, changes } = await worktreeOf({ 'a.txt': 'a\n' })
-  await write(worktree.path, { 'a.txt': 'a\nhunter2-hunter2\n', 'b.txt': 'b\n' })
-  const { files } = await changes((text) => text.includes('hunter2'))
+  await write(worktree.path, { 'a.txt': 'a\nhunter2-hunter2\n', 'b.txt': 'b\n', 'c.txt': 'two\nlines of it\n' })
+  const { files } = await changes('hunter2-hunter2', 'two\nlines of it')
   expect(files.map(({ path, omitted }) => [path, omitted])).toEqual([
     ['a.txt', 'redacted'],
     ['b.txt', null],
+    ['c.txt', 'redacted'],
   ])
 })
 

@@ -1,4 +1,5 @@
 import { type Base, diffAgainst, git, isPlainRef, type Worktree } from './git.ts'
+import type { Redactor } from './redact.ts'
 
 type FileStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'type_changed'
 type Omitted = 'binary' | 'too_large' | 'encoding' | 'redacted' | 'submodule'
@@ -39,11 +40,11 @@ export interface CompareOptions {
   /** A file for an index of its own. */
   index: string
   about: { repository: string; remote_url: string | null; pushed: boolean }
-  hasSecret(text: string): boolean
+  redactor: Pick<Redactor, 'all' | 'finds'>
 }
 
 /** Compares the worktree with the base: committed, uncommitted and untracked files, not ignored ones. */
-export async function compare({ worktree, base, index, about, hasSecret }: CompareOptions): Promise<Changes> {
+export async function compare({ worktree, base, index, about, redactor }: CompareOptions): Promise<Changes> {
   const [head, branch] = await Promise.all([worktree.head(), worktree.branch()])
   const files = await worktree.withOwnIndex(index, async (at) => {
     const raw = await git(diffAgainst(base.commit, ['--raw', '-z', '--abbrev=40']), at)
@@ -54,7 +55,8 @@ export async function compare({ worktree, base, index, about, hasSecret }: Compa
       ...at,
       onOutput: (chunk) => patches.push(chunk),
     })
-    patches.end(hasSecret)
+    // A secret of several lines has a sign before each.
+    patches.end((text) => redactor.finds(text) || redactor.finds(text.replace(/^[ +-]/gm, '')))
     return files
   })
   const sum = (count: 'additions' | 'deletions') => files.reduce((total, file) => total + (file[count] ?? 0), 0)
@@ -62,11 +64,11 @@ export async function compare({ worktree, base, index, about, hasSecret }: Compa
     ...about,
     base,
     head_commit: head,
-    branch: branch && isPlainRef(branch) ? branch : null,
+    branch: branch && isPlainRef(branch) && !redactor.finds(branch) ? branch : null,
     files_total: files.length,
     additions: sum('additions'),
     deletions: sum('deletions'),
-    files: uniquePaths(files).slice(0, mostFiles),
+    files: uniquePaths(files.map((file) => withoutSecrets(file, redactor.all))).slice(0, mostFiles),
   })
 }
 
@@ -204,11 +206,22 @@ function textOf(bytes: Buffer, hasSecret: (text: string) => boolean): Pick<Chang
   return hasSecret(text) ? { patch: null, omitted: 'redacted' } : { patch: text, omitted: null }
 }
 
-/** The service takes each path once; only paths that are no UTF-8 can become equal. */
+/** The name of a file can contain a secret too; its patch, which has the name, is then omitted already. */
+const withoutSecrets = (file: FoundFile, clean: (text: string) => string): FoundFile => ({
+  ...file,
+  path: clean(file.path),
+  old_path: file.old_path === null ? null : clean(file.old_path),
+})
+
+/** The service takes no path that would leave the repository, also by the rules of Windows, where names can have `\\`. */
+const isTaken = (path: string) =>
+  path.length <= longestPath && !/^([/\\]|[A-Za-z]:[/\\])/.test(path) && !path.split(/[/\\]/).includes('..')
+
+/** The service takes each path once; only paths that are no UTF-8, or without their secrets, can become equal. */
 function uniquePaths(files: FoundFile[]): ChangedFile[] {
   const seen = new Set<string>()
   return files.flatMap(({ isUtf8: _, ...file }) => {
-    if (seen.has(file.path) || file.path.length > longestPath || (file.old_path?.length ?? 0) > longestPath) return []
+    if (seen.has(file.path) || ![file.path, file.old_path ?? ''].every(isTaken)) return []
     seen.add(file.path)
     return [file]
   })

@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, dirname, extname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { identify, killAll, type ProcessId, withDescendants } from './processes.ts'
+import { eachLine } from './text.ts'
 
 export interface ChildOptions {
   command: readonly string[]
   cwd: string
   env: Record<string, string | undefined>
+  /** The command is one line for a shell. */
+  shell?: boolean
   /** A line of stderr. */
   log(line: string): void
-  /** A process was found; noted so that a later runner can end it. */
-  noted(child: Child): void
+  /** A process was found. Resolves when it is written down, so that a later runner can end it. */
+  noted(child: Child): Promise<void>
   ended(child: Child): void
 }
 
@@ -26,17 +28,22 @@ export class Child {
   readonly process: ChildProcess
   /** Resolves when the process itself has ended. */
   readonly exited: Promise<Exit>
+  /** Resolves when the process is written down. It gets no work before. */
+  readonly noted: Promise<void>
   exit: Exit | null = null
+  /** Neither the process nor a known descendant is left. */
+  isGone = false
   readonly #known = new Map<string, ProcessId>()
   #noting: Promise<void> | null = null
   readonly #noted: ChildOptions['noted']
 
-  constructor({ command, cwd, env, log, noted, ended }: ChildOptions) {
+  constructor({ command, cwd, env, shell = false, log, noted, ended }: ChildOptions) {
     this.#noted = noted
-    const [program = '', ...args] = resolveCommand(command, env)
+    const [program = '', ...args] = shell ? command : resolveCommand(command, env)
     this.process = spawn(program, args, {
       cwd,
       env,
+      shell,
       stdio: ['pipe', 'pipe', 'pipe'],
       // Its own group, so that Ctrl-C reaches the runner alone, which then ends the turns in order.
       detached: process.platform !== 'win32',
@@ -59,18 +66,9 @@ export class Child {
       )
     })
     this.process.stdin?.on('error', () => {})
-    if (this.process.stderr) {
-      createInterface({ input: this.process.stderr.on('error', () => {}), crlfDelay: Number.POSITIVE_INFINITY }).on(
-        'line',
-        (line) => log(line.slice(0, 2000)),
-      )
-    }
-    if (this.process.pid !== undefined) {
-      const { pid } = this.process
-      void identify(pid).then((id) => {
-        if (id) this.#note(id)
-      })
-    }
+    if (this.process.stderr) eachLine(this.process.stderr, log)
+    const { pid } = this.process
+    this.noted = pid === undefined ? Promise.resolve() : identify(pid).then((id) => (id ? this.#note(id) : undefined))
   }
 
   /** The processes that are known to belong to it. */
@@ -78,11 +76,11 @@ export class Child {
     return [...this.#known.values()]
   }
 
-  #note(id: ProcessId) {
+  #note(id: ProcessId): Promise<void> | undefined {
     const key = `${id.pid} ${id.born}`
     if (this.#known.has(key)) return
     this.#known.set(key, id)
-    this.#noted(this)
+    return this.#noted(this)
   }
 
   /**
@@ -94,7 +92,7 @@ export class Child {
     if (pid === undefined) return
     this.#noting ??= Promise.all([pid, ...this.known.map((one) => one.pid)].map(withDescendants))
       .then((lists) => {
-        for (const id of lists.flat()) this.#note(id)
+        for (const id of lists.flat()) void this.#note(id)
       })
       .finally(() => {
         this.#noting = null
@@ -127,6 +125,7 @@ export class Child {
     }
     await killAll(process.platform === 'win32' ? [{ pid, born: '' }] : this.known)
     await this.exited
+    this.isGone = true
     this.process.stdout?.destroy()
     this.process.stderr?.destroy()
   }

@@ -30,8 +30,8 @@ export interface RunnerContext {
   log(line: string): void
   /** Lines of ACP messages with --debug. */
   debug(sessionId: string, direction: 'in' | 'out', message: unknown): void
-  /** A process of an agent was found. */
-  processNoted(child: Child): void
+  /** A process of an agent was found. Resolves when it is written down. */
+  processNoted(child: Child): Promise<void>
   turnEnded(sessionId: string, outcome: Outcome): void
 }
 

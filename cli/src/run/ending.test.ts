@@ -102,12 +102,20 @@ test(
     await scene.inState(sessionId, 'error')
     expect((await scene.last(sessionId)).content.reason_code).toBe('agent_silent')
 
-    const noise = { sessionUpdate: 'available_commands_update', availableCommands: [] }
+    const sign = (n: number) => ({
+      sessionUpdate: 'tool_call',
+      toolCallId: `sign-${n}`,
+      kind: 'read',
+      status: 'completed',
+    })
+    const actions = async () =>
+      (await scene.activities(sessionId)).filter(({ type, ephemeral }) => type === 'action' && !ephemeral)
+    await scene.until(() => scene.turnsEnded(sessionId) === 1)
     await scene.setScript({
       turns: [
         [
           ...Array.from({ length: 3 }, (_, n) => [
-            { update: noise },
+            { update: sign(n) },
             { waitFor: join(scene.state.directory, `go-${n}`) },
           ]).flat(),
           { waitFor: never },
@@ -118,6 +126,8 @@ test(
     await scene.say(sessionId, 'Again.')
     await scene.until(async () => (await scene.prompts()).length === 2)
     for (let n = 0; n < 3; n++) {
+      // The runner has heard of the agent, and counts its silence from then on.
+      await scene.until(async () => (await actions()).length === n + 1)
       await scene.pass(17 * 60_000)
       await write(scene.state.directory, { [`go-${n}`]: '' })
     }

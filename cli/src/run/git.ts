@@ -188,6 +188,12 @@ export class Repository {
     return new Worktree(path, own)
   }
 
+  /** Whether git knows a worktree at `path`. */
+  async hasWorktree(path: string): Promise<boolean> {
+    const list = await output(['worktree', 'list', '--porcelain', '-z'], { gitDir: this.#commonDir })
+    return list.split('\0').includes(`worktree ${path}`)
+  }
+
   removeWorktree = (path: string, force: boolean) =>
     output(['worktree', 'remove', ...(force ? ['--force', '--force'] : []), path], { gitDir: this.#commonDir })
 
@@ -291,6 +297,8 @@ export class Worktree {
   /** Runs git with an index of its own that has everything in the worktree that is not ignored. */
   async withOwnIndex<T>(index: string, work: (at: GitOptions) => Promise<T>): Promise<T> {
     try {
+      // Left by a git that was killed.
+      await rm(`${index}.lock`, { force: true })
       // The worktree's index knows which files are tracked although they are ignored, and makes this fast.
       await copyFile(join(this.gitDir, 'index'), index).catch(() => rm(index, { force: true }))
       const at = { ...this.#at, env: { GIT_INDEX_FILE: index } }

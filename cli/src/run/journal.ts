@@ -1,4 +1,5 @@
 import { type FileHandle, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Clock, Dedupe, WebhookEvent } from '@baton/sdk'
 import { readIfExists } from '../files.ts'
 
@@ -50,6 +51,7 @@ export class Journal implements Dedupe {
     await file.sync()
     await file.close()
     await rename(unfinished, path)
+    await syncDirectory(dirname(path))
     return new Journal(clock, entries, await open(path, 'a', 0o600))
   }
 
@@ -61,7 +63,11 @@ export class Journal implements Dedupe {
   }
 
   async claim(id: string, event: WebhookEvent): Promise<boolean> {
-    if (this.#entries.has(id)) return false
+    if (this.#entries.has(id)) {
+      // The same event may be on its way to the disk; it counts as accepted only then.
+      await this.#writing
+      return false
+    }
     const line: Line = { at: this.#now(), id, status: 'received', event }
     this.#entries.set(id, line)
     try {
@@ -102,6 +108,14 @@ export class Journal implements Dedupe {
     this.#writing = written
     return written
   }
+}
+
+/** Without it, a failure of the machine could bring back the file that was replaced. */
+async function syncDirectory(path: string) {
+  // Windows cannot open a directory.
+  const directory = await open(path, 'r').catch(() => null)
+  await directory?.sync().catch(() => {})
+  await directory?.close()
 }
 
 /** The last line may be incomplete, if the machine failed while it was written: it was not answered then. */

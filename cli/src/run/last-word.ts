@@ -1,6 +1,7 @@
 import type { Settings } from './options.ts'
 import { firstCharacters, lastCharacters } from './text.ts'
 import type { TurnEnd } from './turn-agent.ts'
+import type { Clean } from './updates.ts'
 
 /** Why the runner itself ended a turn. */
 export type Ending = 'stop' | 'ended' | 'silent' | 'limit' | 'shutdown' | 'budget'
@@ -25,10 +26,10 @@ interface Word {
 const bodyLength = 32_000
 
 /** What a turn ends with in the session. */
-export function lastWord(ended: Ended, limits: Pick<Settings, 'silenceMs' | 'turnLimitMs'>): Word {
+export function lastWord(ended: Ended, limits: Pick<Settings, 'silenceMs' | 'turnLimitMs'>, clean: Clean): Word {
   const { reason, body } = byRunner(ended, limits) ?? byAgent(ended)
-  const more = ended.notes.length > 0 ? `\n\n${ended.notes.join('\n')}` : ''
-  return { reason, body: `${lastCharacters(body, bodyLength - more.length)}${more}` }
+  const more = ended.notes.length > 0 ? clean(`\n\n${ended.notes.join('\n')}`) : ''
+  return { reason, body: `${lastCharacters(clean(body), bodyLength - more.length)}${more}` }
 }
 
 const response = (body: string): Word => ({ reason: null, body })

@@ -29,7 +29,7 @@ export interface SelectOption {
 
 type Item =
   | { kind: 'thought'; body: string }
-  | { kind: 'action'; content: ActionContent; merged: string[] }
+  | { kind: 'action'; content: ActionContent; merged?: { count: number; names: string[] } }
   | { kind: 'response'; body: string }
   | { kind: 'error'; body: string; reason: string }
   | {
@@ -40,6 +40,7 @@ type Item =
     }
   | { kind: 'plan'; items: PlanItem[] }
   | { kind: 'link'; label: string; url: string }
+  | { kind: 'call'; call: () => Promise<void> }
 
 type Ephemeral = { kind: 'thought'; body: () => string } | { kind: 'action'; content: ActionContent }
 
@@ -48,7 +49,11 @@ const thoughtEveryMs = 2000
 const thoughtLength = 2000
 /** From this many waiting actions on, neighbouring reads and searches become one. */
 const mergeFrom = 20
+/** Of the actions that become one, in its result. */
+const mostNames = 100
 const longestPauseMs = 15_000
+/** An agent that has more to say has to wait. */
+const mostWaiting = 200
 
 /**
  * What a session has to say, in order and no faster than the service accepts. Ephemeral activities are dropped while
@@ -64,6 +69,7 @@ export class Outbox {
   #running = false
   #idle: (() => void)[] = []
   #wakeLater: (() => void) | null = null
+  #roomMade: (() => void)[] = []
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -86,15 +92,29 @@ export class Outbox {
   error = (reason: string, body: string) => this.#add({ kind: 'error', reason, body })
   link = (label: string, url: string) => this.#add({ kind: 'link', label, url })
 
+  /** Calls the service in order with what is said, and again while it cannot be reached. */
+  call = (call: () => Promise<void>) => this.#add({ kind: 'call', call })
+
+  /** Resolves when little enough waits. */
+  async room(): Promise<void> {
+    if (this.#items.length >= mostWaiting) await new Promise<void>((resolve) => this.#roomMade.push(resolve))
+  }
+
+  #makeRoom() {
+    if (this.#items.length < mostWaiting) for (const resolve of this.#roomMade.splice(0)) resolve()
+  }
+
   action(content: ActionContent) {
-    this.#items.push({ kind: 'action', content, merged: [] })
+    if (this.#closed) return
+    this.#items.push({ kind: 'action', content })
     if (this.#items.filter(({ kind }) => kind === 'action').length >= mergeFrom) this.#merge()
     this.#start()
   }
 
   plan(items: PlanItem[]) {
-    const waiting = this.#items.find((item) => item.kind === 'plan')
-    if (waiting) waiting.items = items
+    // The first item may be on its way.
+    const waiting = this.#items.find((item, n) => item.kind === 'plan' && !(n === 0 && this.#running))
+    if (waiting?.kind === 'plan') waiting.items = items
     else this.#add({ kind: 'plan', items })
   }
 
@@ -117,6 +137,7 @@ export class Outbox {
   drop() {
     // The first is on its way.
     for (const item of this.#items.splice(this.#running ? 1 : 0)) if (item.kind === 'question') item.asked(null)
+    this.#makeRoom()
   }
 
   /** Says nothing more. */
@@ -125,6 +146,7 @@ export class Outbox {
     for (const item of this.#items.splice(0)) if (item.kind === 'question') item.asked(null)
     this.#ephemeral = null
     this.#wakeLater?.()
+    this.#makeRoom()
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -169,6 +191,7 @@ export class Outbox {
         this.#ephemeral = null
         await this.#post(item)
         if (this.#items[0] === item) this.#items.shift()
+        this.#makeRoom()
         continue
       }
       const ephemeral = this.#ephemeral
@@ -222,7 +245,9 @@ export class Outbox {
       } catch (error) {
         if (this.#isEnd(error)) return
         const mayPass = isBatonError(error) && (error.status === 0 || error.status >= 500 || error.status === 429)
-        this.#options.log(`An activity could not be posted: ${(error as Error).message}`)
+        this.#options.log(
+          `${item.kind === 'call' ? 'A report' : 'An activity'} could not be sent: ${(error as Error).message}`,
+        )
         if (!mayPass) {
           if (item.kind === 'question') item.asked(null)
           return
@@ -236,6 +261,8 @@ export class Outbox {
     const { sessionId: session_id, client, clean, allCalls } = this.#options
     const body = (text: string) => firstCharacters(clean(text), bodyLength).trim() || '…'
     switch (item.kind) {
+      case 'call':
+        return item.call()
       case 'plan':
         return allCalls.run(() =>
           client.updateAgentSession(
@@ -324,13 +351,14 @@ export class Outbox {
 type ActionItem = Extract<Item, { kind: 'action' }>
 
 function merged(first: ActionItem, second: ActionItem): ActionItem {
-  const parts = (item: ActionItem) => (item.merged.length > 0 ? item.merged : [item.content.parameter])
-  const all = [...parts(first), ...parts(second)]
+  const parts = ({ merged, content }: ActionItem) => merged ?? { count: 1, names: [content.parameter].filter(Boolean) }
+  const [one, two] = [parts(first), parts(second)]
+  const count = one.count + two.count
+  const names = [...one.names, ...two.names].slice(0, mostNames)
   const kinds = [...new Set([...first.content.action.split(', '), ...second.content.action.split(', ')])]
-  const names = firstCharacters(all.filter(Boolean).slice(0, 100).join(', '), 400)
   return {
     kind: 'action',
-    merged: all,
-    content: { action: kinds.join(', '), parameter: `${all.length} times`, result: names },
+    merged: { count, names },
+    content: { action: kinds.join(', '), parameter: `${count} times`, result: firstCharacters(names.join(', '), 400) },
   }
 }

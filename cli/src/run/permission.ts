@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { codeBlock, firstCharacters, plainText } from './text.ts'
-import { actionName, mostPaths, type ToolCall } from './updates.ts'
+import { codeBlock, firstCharacters, plainText, visibleText } from './text.ts'
+import { actionName, longestPath, mostPaths, type ToolCall } from './updates.ts'
 
 export interface PermissionOption {
   optionId: string
@@ -37,11 +37,14 @@ export async function decide(call: ToolCall, policy: Policy, worktree: string): 
   if (policy.refuse.includes(call.kind)) return 'refuse'
   if (!policy.allow.includes(call.kind)) return 'ask'
   if (mustNamePath.includes(call.kind) && call.paths.length === 0) return 'ask'
-  if (call.paths.length > mostPaths) return 'ask'
+  if (call.paths.length > mostPaths || call.paths.some(isUnclear)) return 'ask'
   const root = await realpath(worktree)
   const inside = await Promise.all(call.paths.map((path) => isInside(root, resolve(worktree, path))))
   return inside.every(Boolean) ? 'allow' : 'ask'
 }
+
+/** An agent may read it as something other than a path in its directory. */
+const isUnclear = (path: string) => /^~|^[a-z][a-z0-9+.-]+:/i.test(path) || path.length > longestPath
 
 /** Whether a path is below `root` after links are resolved, and no part of it is `.git`. */
 async function isInside(root: string, path: string): Promise<boolean> {
@@ -75,7 +78,8 @@ export function questionFor(
   shown: (path: string) => string,
 ): Question {
   const of = (kind: string) => options.filter((option) => option.kind === kind)
-  const label = (name: string, fallback: string) => firstCharacters(plainText(name).trim() || fallback, 200)
+  const label = (name: string, fallback: string) =>
+    firstCharacters(visibleText(plainText(name)).trim() || fallback, 200)
   const once = [
     ...of('allow_once').map(({ optionId, name }) => ({
       label: label(name, 'Allow'),
@@ -98,15 +102,17 @@ export function questionFor(
   }
 }
 
+const oneLine = (path: string) => firstCharacters(plainText(path).replaceAll('\n', ' '), 400)
+
 function questionText(call: ToolCall, shown: (path: string) => string): string {
   const { kind, command, title, paths } = call
   const what = command || title || call.name
-  const where = paths.map(shown).filter((path) => path !== what)
+  const where = paths.map(shown).filter((path) => path !== what && path !== '.')
   const lines = [
     `Allow \`${actionName(call).replaceAll('`', "'")}\`?`,
-    ...(what ? [codeBlock(firstCharacters(plainText(what), 4000))] : []),
+    ...(what ? [codeBlock(visibleText(what))] : []),
     ...(where.length > 0
-      ? [`${kind === 'execute' ? 'In' : 'Paths'}:`, codeBlock(plainText(where.slice(0, 50).join('\n')))]
+      ? [`${kind === 'execute' ? 'In' : 'Paths'}:`, codeBlock(visibleText(where.slice(0, 50).map(oneLine).join('\n')))]
       : []),
     ...(where.length > 50 ? [`and ${where.length - 50} more`] : []),
   ]

@@ -1,12 +1,14 @@
 import type { Clock } from '@baton/sdk'
 import { Child, type ChildOptions } from './child.ts'
-import { lastCharacters, plainText } from './text.ts'
+import { lastCharacters } from './text.ts'
 import type { TurnAgent, TurnEnd, TurnEvents } from './turn-agent.ts'
+import type { Clean } from './updates.ts'
 
 export interface PlainOptions {
   child: Omit<ChildOptions, 'ended' | 'command'>
   clock: Clock
   events: TurnEvents
+  clean: Clean
   command: readonly string[]
 }
 
@@ -29,15 +31,17 @@ export class PlainAgent implements TurnAgent {
   }
 
   async prompt(text: string): Promise<TurnEnd> {
-    const { child: options, command, events } = this.#options
+    const { child: options, command, events, clean } = this.#options
     const child = new Child({ ...options, command: withPrompt(command, text), ended: () => {} })
     this.#child = child
     const { stdin, stdout } = child.process
-    stdin?.end(takesArgument(command) ? '' : text)
+    void child.noted.then(() => stdin?.end(takesArgument(command) ? '' : text))
     let output = ''
     const decoder = new TextDecoder()
     stdout?.on('data', (bytes: Buffer) => {
-      output = (output + decoder.decode(bytes, { stream: true })).slice(-8 * responseLength)
+      output += decoder.decode(bytes, { stream: true })
+      // Not cut within a secret.
+      if (output.length > 8 * responseLength) output = clean(output).slice(-4 * responseLength)
       events.alive()
       events.output(output)
     })
@@ -53,7 +57,7 @@ export class PlainAgent implements TurnAgent {
     await child.kill()
     this.ended = true
     if (code !== 0) return { end: 'failed', reason: 'agent_failed', message: `The command ${words}.` }
-    return { end: 'answered', text: lastCharacters(plainText(output).trim(), responseLength) }
+    return { end: 'answered', text: lastCharacters(clean(output).trim(), responseLength) }
   }
 
   cancel(hurry = false) {

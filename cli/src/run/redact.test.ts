@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { verifies } from '../../../conformance/requirements.ts'
-import { redactor, secretValues } from './redact.ts'
+import { programLog, redactor, secretValues } from './redact.ts'
 
 const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----'
 
@@ -21,6 +21,13 @@ test('text that goes on does not end within a secret', verifies('run.secrets-red
   expect(soFar('it begins -----BEGIN')).toBe('it begins ')
   add('svc_at_0123456789')
   expect(soFar('Bearer svc_at_01')).toBe('Bearer ')
+})
+
+test('a private key that comes line by line is left out of a log', verifies('run.secrets-redacted'), () => {
+  const logged: string[] = []
+  const log = programLog(redactor(['hunter2-hunter2']), (line) => void logged.push(line))
+  for (const line of ['before hunter2-hunter2', ...`key: ${key}`.split('\n'), 'after']) log(line)
+  expect(logged).toEqual(['before [redacted]', 'key: [redacted]', 'after'])
 })
 
 test('keeps only the latest values that were added', () => {

@@ -1,9 +1,13 @@
+import { firstCharacters, longestLine } from './text.ts'
+
 /** Replaces secrets before anything is posted or logged. */
 export interface Redactor {
   /** The text with every secret replaced. */
   all(text: string): string
   /** As `all`, for text that goes on: an end that may be the beginning of a secret is left out. */
   soFar(text: string): string
+  /** As `all`, for lines that come one by one; null for a line within a private key. */
+  lines(): (line: string) => string | null
   /** Whether the text contains a secret. */
   finds(text: string): boolean
   /** Adds a value that became known later, such as a new access token. Only the latest are kept. */
@@ -18,6 +22,12 @@ const shortest = 8
 const mostAdded = 40
 const keyBegin = '-----BEGIN '
 const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
+
+/** The beginning of a private key, if its end is not in the text. */
+const openKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?![\s\S]*-----END )/
+const keyEnd = /-----END [A-Z0-9 ]*PRIVATE KEY-----/
+/** A key has fewer lines. */
+const mostKeyLines = 500
 
 /** The values of variables that are named like secrets, and of those in `names`. */
 export const secretValues = (env: Record<string, string | undefined>, names: readonly string[]): string[] =>
@@ -55,6 +65,17 @@ export function redactor(initial: readonly string[]): Redactor {
       const open = Math.max(0, ...[...values, keyBegin].map((value) => overlap(clean, value)))
       return open > 0 ? clean.slice(0, -open) : clean
     },
+    lines() {
+      let left = 0
+      return (line) => {
+        if (left > 0) {
+          left = keyEnd.test(line) ? 0 : left - 1
+          return null
+        }
+        if (openKey.test(line)) left = mostKeyLines
+        return all(line)
+      }
+    },
     finds: (text) => all(text) !== text,
   }
 }
@@ -68,3 +89,15 @@ function overlap(text: string, value: string): number {
 }
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const longestLogLine = 2000
+
+/** Logs the output of a program, which comes line by line, without secrets. */
+export function programLog(redactor: Redactor, log: (line: string) => void): (line: string) => void {
+  const clean = redactor.lines()
+  return (line) => {
+    const text = clean(line)
+    // A line that was cut may end within a secret.
+    if (text !== null) log(firstCharacters(line.length < longestLine ? text : redactor.soFar(text), longestLogLine))
+  }
+}

@@ -21,7 +21,10 @@ export class Reports {
   readonly #hooks: ReportHooks
   #changes: Changes | null = null
   #sent: string | null = null
+  #comparing: Promise<void> = Promise.resolve()
   #sending: Promise<void> = Promise.resolve()
+  /** The limit that was reached, as the service said last. */
+  reached: 'session' | 'month' | null = null
   #usageTimer: (() => void) | null = null
   #closed = false
 
@@ -36,26 +39,40 @@ export class Reports {
     return this.#changes && this.#changes.files_total > 0 ? summary(this.#changes) : 'No files changed.'
   }
 
-  /** Sends the changes if they differ from those sent before. */
+  /** Compares and sends, where a failure is only logged: it is done again at the turn's end. */
   changes(): Promise<void> {
-    this.#sending = this.#sending.then(() => this.#sendChanges())
-    return this.#sending
+    return this.compare()
+      .then(() => this.sendChanges())
+      .catch((error) => this.#failed('changes', error))
+  }
+
+  /** Finds out what the agent has changed. */
+  compare(): Promise<void> {
+    this.#comparing = this.#comparing.then(async () => {
+      try {
+        if (!this.#closed) this.#changes = (await this.#compare()) ?? this.#changes
+      } catch (error) {
+        this.#failed('changes', error)
+      }
+    })
+    return this.#comparing
+  }
+
+  /** Sends the changes if they differ from those sent before. */
+  sendChanges(): Promise<void> {
+    const sent = this.#sending.then(() => this.#sendChanges())
+    this.#sending = sent.catch(() => {})
+    return sent
   }
 
   async #sendChanges() {
     const { client, allCalls } = this.#context
-    try {
-      const changes = this.#closed ? null : await this.#compare()
-      if (!changes) return
-      this.#changes = changes
-      const text = JSON.stringify(changes)
-      if (text === this.#sent || (this.#sent === null && changes.files_total === 0)) return
-      const input = { session_id: this.#record.id, ...changes }
-      await allCalls.run(() => client.setSessionChanges(input, { repeatable: true, timeoutMs: 60_000 }))
-      this.#sent = text
-    } catch (error) {
-      this.#failed('changes', error)
-    }
+    const changes = this.#changes
+    const text = JSON.stringify(changes)
+    if (!changes || this.#closed || text === this.#sent || (this.#sent === null && changes.files_total === 0)) return
+    const input = { session_id: this.#record.id, ...changes }
+    await allCalls.run(() => client.setSessionChanges(input, { repeatable: true, timeoutMs: 60_000 }))
+    this.#sent = text
   }
 
   async #compare(): Promise<Changes | null> {
@@ -75,28 +92,28 @@ export class Reports {
         remote_url: await repository.remoteUrl(remote),
         pushed: pushed !== undefined && pushed === (await worktree.head()),
       },
-      hasSecret: redactor.finds,
+      redactor,
     })
   }
 
   usageLater() {
-    this.#usageTimer ??= this.#context.clock.after(usageEveryMs, () => void this.usage())
+    this.#usageTimer ??= this.#context.clock.after(
+      usageEveryMs,
+      () => void this.sendUsage().catch((error) => this.#failed('usage', error)),
+    )
   }
 
-  async usage() {
+  async sendUsage() {
     this.#usageTimer?.()
     this.#usageTimer = null
     const { client, allCalls, settings, state } = this.#context
     const usage = usageReport(this.#record, settings.model)
     if (!usage || this.#closed) return
-    try {
-      await state.saveSession(this.#record)
-      const change = { session_id: this.#record.id, usage }
-      const session = await allCalls.run(() => client.updateAgentSession(change, { repeatable: true }))
-      if (session.budget_reached) this.#hooks.budgetReached()
-    } catch (error) {
-      this.#failed('usage', error)
-    }
+    await state.saveSession(this.#record)
+    const change = { session_id: this.#record.id, usage }
+    const session = await allCalls.run(() => client.updateAgentSession(change, { repeatable: true }))
+    this.reached = session.budget_reached
+    if (session.budget_reached) this.#hooks.budgetReached()
   }
 
   /** Sends nothing more. */

@@ -58,7 +58,11 @@ export class Runner {
   readonly #children = new Set<Child>()
   readonly #stopped = new AbortController()
   #outcome: (outcome: Outcome) => void = () => {}
-  #savingProcesses: Promise<void> | null = null
+  #savingProcesses: Promise<void> = Promise.resolve()
+  /** A save that has not begun. */
+  #nextSave: Promise<void> | null = null
+  /** Events that a handler has got and will mark in the journal. */
+  readonly #taken = new Set<string>()
 
   private constructor(options: RunnerOptions, journal: Journal, tools: ToolServer | null) {
     const { settings, state, enrolled, clock, env, people } = options
@@ -75,7 +79,13 @@ export class Runner {
       baseUrl: app.url,
       tokens,
       clock,
-      dedupe: journal,
+      dedupe: {
+        claim: (id, event) => journal.claim(id, event),
+        // An event that no handler got needs no work: its session has ended.
+        finish: async (id) => {
+          if (!this.#taken.delete(id)) await journal.mark([id], 'finished')
+        },
+      },
       firstThought: false,
       onError: (error) => this.#options.log(`error: ${error instanceof Error ? error.message : error}`),
       // They return at once: the SDK holds an answer back while one runs.
@@ -195,6 +205,7 @@ export class Runner {
   }
 
   async #handle(event: SessionCreated | SessionPrompted, handle: (work: SessionWork) => Promise<void>) {
+    this.#taken.add(eventIdOf(event))
     try {
       const work = await this.#sessionOf(event.data.agent_session, event.action === 'created')
       if (work.isOver) await this.#context.journal.mark([eventIdOf(event)], 'finished')
@@ -236,8 +247,8 @@ export class Runner {
 
   async #endWhere(matches: (record: SessionRecord) => boolean, why: string) {
     for (const opened of this.#sessions.values()) {
-      const work = await opened
-      if (matches(work.record)) work.end(why)
+      const work = await opened.catch(() => null)
+      if (work && matches(work.record)) work.end(why)
     }
   }
 
@@ -294,7 +305,7 @@ export class Runner {
     })
     await Promise.race([Promise.all(works.map((work) => work.shutdown())), late])
     clearTimeout(timer)
-    await killAll([...this.#children].flatMap((child) => (child.exit ? [] : child.known)))
+    await killAll([...this.#children].flatMap((child) => (child.isGone ? [] : child.known)))
     await this.#context.tools?.close()
     await this.#savingProcesses
     await this.#context.state.saveProcesses([])
@@ -318,16 +329,18 @@ export class Runner {
     warn()
   }
 
-  /** Writes down which processes to end, if this runner is killed. Writes that come together are made once. */
-  #noteProcess(child: Child) {
+  /** Writes down which processes to end, if this runner is killed. Notes that come during a write are written together. */
+  #noteProcess(child: Child): Promise<void> {
     this.#children.add(child)
-    for (const one of this.#children) if (one.exit) this.#children.delete(one)
-    this.#savingProcesses ??= new Promise<void>((resolve) => setImmediate(resolve))
+    this.#nextSave ??= this.#savingProcesses
       .then(() => {
-        this.#savingProcesses = null
+        this.#nextSave = null
+        for (const one of this.#children) if (one.isGone) this.#children.delete(one)
         return this.#context.state.saveProcesses([...this.#children].flatMap(({ known }) => known))
       })
-      .catch(() => {})
+      .catch((error) => this.#options.log(`error: ${(error as Error).message}`))
+    this.#savingProcesses = this.#nextSave
+    return this.#nextSave
   }
 
   #debugging: Promise<void> = Promise.resolve()

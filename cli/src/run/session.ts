@@ -10,10 +10,12 @@ import { allowing, chosen, decide, type Question, questionFor, rejecting } from 
 import { PlainAgent } from './plain.ts'
 import { conversation, preface, withConversation } from './prompt.ts'
 import { type Answer, type Message, Questions } from './questions.ts'
+import { programLog } from './redact.ts'
 import { Reports } from './reports.ts'
 import { matchRepository } from './repositories.ts'
 import { saveWork } from './save.ts'
 import type { SessionRecord } from './state.ts'
+import { plainText } from './text.ts'
 import { Turn } from './turn.ts'
 import {
   AgentFailure,
@@ -42,6 +44,8 @@ export class SessionWork {
   readonly #questions: Questions
   readonly #queue: Message[] = []
   #working: Promise<void> | null = null
+  /** Settled when the end of an interrupted turn was reported. No turn begins before. */
+  #restartReported: Promise<void> = Promise.resolve()
   #agent: { agent: TurnAgent; workspace: Workspace } | null = null
   #turn: Turn | null = null
   /** Kinds and titles that a person allowed for the session; forgotten with the process. */
@@ -63,7 +67,7 @@ export class SessionWork {
       pace: new Pace(clock, activitiesASecond),
       allCalls,
       clean: (text) => this.#clean(text),
-      cleanSoFar: (text) => this.#hidePaths(context.redactor.soFar(text)),
+      cleanSoFar: (text) => this.#hidePaths(context.redactor.soFar(plainText(text))),
       ended: (why) => this.end(why),
       posted: () => {
         this.#saidAt = clock.now().getTime()
@@ -99,7 +103,7 @@ export class SessionWork {
   #log = (line: string) =>
     this.#context.log(`${this.record.identifier.toUpperCase()} ${this.record.id.slice(-6)}: ${line}`)
   #now = () => this.#context.clock.now().getTime()
-  #clean = (text: string) => this.#hidePaths(this.#context.redactor.all(text))
+  #clean = (text: string) => this.#hidePaths(this.#context.redactor.all(plainText(text)))
 
   /** Without the names of directories that concern only the runner's machine. */
   #hidePaths(text: string): string {
@@ -198,13 +202,25 @@ export class SessionWork {
 
   /** An earlier runner was interrupted in a turn of this session. */
   async reportRestart(eventIds: string[]) {
-    this.#outbox.error(
-      'runner_restarted',
-      'The runner was restarted during this turn. Its work so far is kept. Write a message to continue.',
-    )
-    await this.#reports.changes()
-    await this.#outbox.settled()
+    this.#restartReported = this.#sayRestarted()
+    await this.#restartReported
     await this.#context.journal.mark(eventIds, 'finished')
+  }
+
+  async #sayRestarted() {
+    const { client } = this.#context
+    await this.#reports.compare()
+    this.#outbox.call(() => this.#reports.sendChanges())
+    this.#outbox.call(async () => {
+      const { state } = await client.getAgentSession({ session_id: this.record.id })
+      // The turn had its last word; only the journal did not yet say so.
+      if (state === 'complete' || state === 'error') return
+      this.#outbox.error(
+        'runner_restarted',
+        'The runner was restarted during this turn. Its work so far is kept. Write a message to continue.',
+      )
+    })
+    await this.#outbox.settled()
   }
 
   // Turns
@@ -214,14 +230,13 @@ export class SessionWork {
     if (this.#queue.some(({ eventId }) => eventId === message.eventId)) return
     this.#queue.push(message)
     this.#queue.sort((a, b) => a.seq - b.seq)
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null
-    })
+    this.#working ??= this.#work()
   }
 
   #preparing: AbortController | null = null
 
   async #work() {
+    await this.#restartReported
     while (this.#queue.length > 0 && !this.#over && !this.#ending) {
       const { turns } = this.#context
       const preparing = new AbortController()
@@ -230,14 +245,19 @@ export class SessionWork {
       const stopSaying = this.#sayWaiting()
       const release = await turns.begin(preparing.signal)
       stopSaying()
-      if (!release) return
+      if (!release) break
       try {
         await this.#takeTurn(preparing.signal)
+      } catch (error) {
+        // The state directory cannot be written. What was not marked is reported after a restart.
+        this.#log(`failed: ${(error as Error).message}`)
       } finally {
         release()
         this.#preparing = null
       }
     }
+    // Here, not after the promise has settled: a message that comes in between would start nothing.
+    this.#working = null
   }
 
   /** Says repeatedly that the session waits, so that it does not become stale. */
@@ -279,6 +299,7 @@ export class SessionWork {
       if (begun.length === 0) begun.push(...this.#queue.splice(0))
       outcome = await this.#failTurn(error)
     }
+    if (this.#ending === 'silent' || this.#ending === 'limit' || this.#ending === 'budget') this.#ending = null
     this.record.turnEndedAt = this.#context.clock.now().toISOString()
     await this.#context.state.saveSession(this.record)
     await journal.mark(
@@ -322,10 +343,13 @@ export class SessionWork {
     const { record } = this
     signal.throwIfAborted()
     if (this.#agent && !this.#agent.agent.ended) return { ...this.#agent, knowsConversation: true }
+    // The process has ended by itself; others that it started may be left.
+    await this.#agent?.agent.end()
     this.#allowed.clear()
     const events = {
       alive: () => this.#turn?.alive(),
       update: (update: unknown) => this.#turn?.update(update),
+      room: () => this.#outbox.room(),
       output: (text: string) => this.#outbox.thinking(() => text),
       permission: (request: PermissionRequest, ended: AbortSignal) => this.#permission(request, ended),
     }
@@ -333,13 +357,13 @@ export class SessionWork {
       command: settings.command,
       cwd: workspace.directory,
       env: { ...env, ...(env.PWD === undefined ? {} : { PWD: workspace.directory }) },
-      log: (line: string) => this.#log(`agent | ${line}`),
+      log: programLog(this.#context.redactor, (line) => this.#log(`agent | ${line}`)),
       noted: this.#context.processNoted,
     }
     if (settings.plain) {
       const isFirst = record.turnEndedAt === undefined
       const command = !isFirst && settings.followUp ? settings.followUp : settings.command
-      const agent = new PlainAgent({ child, clock, events, command })
+      const agent = new PlainAgent({ child, clock, events, clean: this.#clean, command })
       this.#agent = { agent, workspace }
       return { agent, knowsConversation: !isFirst && settings.followUp !== undefined }
     }
@@ -349,6 +373,7 @@ export class SessionWork {
         child,
         clock,
         events,
+        clean: this.#clean,
         tools: tools?.admit(record.id) ?? null,
         debug: (direction, message) => debug(record.id, direction, message),
         ...(settings.mode === undefined ? {} : { mode: settings.mode }),
@@ -384,6 +409,7 @@ export class SessionWork {
   /** Sends the prompt and waits for the end of the turn and everything that follows it. */
   async #runTurn(agent: TurnAgent, workspace: Workspace, text: string): Promise<Outcome | null> {
     const turn = new Turn(this.#context, workspace, this.#outbox, {
+      clean: this.#clean,
       said: (said) => this.#said(said),
       cancel: (why) => this.#cancel(why),
       changed: () => this.#reports.changes(),
@@ -423,11 +449,11 @@ export class SessionWork {
     const isLost = why === 'ended'
     const notes =
       workspace.git && !isLost ? await saveWork(this.#context, this.record, workspace.git, this.#outbox) : []
-    await this.#reports.changes()
-    await this.#reports.usage()
+    await this.#reports.compare()
+    this.#outbox.call(() => this.#reports.sendChanges())
+    this.#outbox.call(() => this.#reports.sendUsage())
     const outcome = await this.#lastWord(end, message, notes)
     await (isUrgent ? this.#settledWithin(stopFlushMs) : this.#outbox.settled())
-    if (why === 'silent' || why === 'limit' || why === 'budget') this.#ending = null
     this.#log(`turn ended: ${outcome ?? 'no last word'}`)
     return outcome
   }
@@ -453,6 +479,7 @@ export class SessionWork {
     const word = lastWord(
       { end, ending: this.#ending, message, notes, summary: this.#reports.summary },
       this.#context.settings,
+      this.#clean,
     )
     if (word.reason === null) this.#outbox.response(word.body)
     else this.#outbox.error(word.reason, word.body)
@@ -468,7 +495,8 @@ export class SessionWork {
   async #failTurn(error: unknown): Promise<Outcome | null> {
     if (this.#ending === 'ended') return 'stopped'
     if (this.#ending === 'stop') {
-      await this.#reports.changes()
+      await this.#reports.compare()
+      this.#outbox.call(() => this.#reports.sendChanges())
       this.#saidStopped = true
       this.#outbox.response(`Stopped. ${this.#reports.summary}`)
       await this.#settledWithin(stopFlushMs)
@@ -527,7 +555,7 @@ export class SessionWork {
       optionId === null ? { outcome: 'cancelled' } : { outcome: 'selected', optionId }
     if (!turn || !workspace) return select(rejecting(options))
     const id = typeof toolCall.toolCallId === 'string' ? toolCall.toolCallId : ''
-    const call = describe(structuredClone(turn.transcript.call(id) ?? newCall(id, this.#now())), toolCall)
+    const call = describe(structuredClone(turn.transcript.call(id) ?? newCall(id, this.#now())), toolCall, this.#clean)
     const key = `${call.kind}\0${call.title}`
     const decision = this.#allowed.has(key) ? 'allow' : await decide(call, settings, workspace.directory)
     if (decision === 'allow') return select(allowing(options))
@@ -547,12 +575,13 @@ export class SessionWork {
   }
 
   async #askBudget() {
-    const { usage, budget_reached } = await this.#context.client.getAgentSession({ session_id: this.record.id })
+    const { cost, tokens } = this.record
     const used = [
-      ...(usage?.cost_micros == null ? [] : [`${usage.cost_micros / 1_000_000} ${usage.currency}`]),
-      ...(usage?.input_tokens == null ? [] : [`${(usage.input_tokens ?? 0) + (usage.output_tokens ?? 0)} tokens`]),
+      ...(cost ? [`${(cost.earlier + cost.current) / 1_000_000} ${cost.currency}`] : []),
+      ...(tokens ? [`${tokens.input + tokens.output} tokens`] : []),
     ]
-    const which = budget_reached === 'month' ? "the app's budget for the month" : 'the budget for one session'
+    const isMonth = this.#reports.reached === 'month'
+    const which = isMonth ? "the app's budget for the month" : 'the budget for one session'
     const body = `Paused: ${which} is reached. This session has used ${used.join(', ') || 'an unknown amount'}, as reported by the agent. A manager can raise the limit; then continue.`
     await this.#outbox.ask(body, [{ value: continueValue, label: 'Continue' }])
     // Not a question of the agent's process: the answer is an ordinary message.

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 
 /** The latest characters, with a mark where something was left out. */
@@ -26,6 +27,39 @@ export const plainText = (text: string) =>
     .replace(/\r\n?/g, '\n')
     .replace(/(?![\n\t])\p{Cc}/gu, '')
     .replace(/\p{Surrogate}/gu, '\ufffd')
+
+const hidden = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115F\u1160\u3164\uFFA0]|[\u{E0100}-\u{E01EF}]/gu
+
+/** With the names of characters that cannot be seen, or that change the order of others, in their place. */
+export const visibleText = (text: string) =>
+  text.replace(
+    hidden,
+    (character) => `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  )
+
+export const longestLine = 20_000
+
+/** Calls `line` for each line of a stream; the rest of a longer one is left out. */
+export function eachLine(stream: Readable, line: (text: string) => void) {
+  let begun = ''
+  const add = (part: string) => {
+    begun += part.slice(0, longestLine - begun.length)
+  }
+  stream.setEncoding('utf8')
+  stream.on('error', () => {})
+  stream.on('data', (text: string) => {
+    const [rest = '', ...lines] = text.split('\n')
+    add(rest)
+    for (const next of lines) {
+      line(begun.replace(/\r$/, ''))
+      begun = ''
+      add(next)
+    }
+  })
+  stream.on('end', () => {
+    if (begun !== '') line(begun)
+  })
+}
 
 /** A block of code that the text cannot end. */
 export function codeBlock(text: string): string {
@@ -67,14 +101,22 @@ export function countLines(before: string, after: string): { added: number; remo
   let end = 0
   while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++
   const [a, b] = [old.slice(start, old.length - end), now.slice(start, now.length - end)]
+  // Comparing long lines again and again would take too long.
+  const numbers = new Map<string, number>()
+  const numbered = (lines: string[]) =>
+    lines.map((line) => {
+      const number = numbers.get(line) ?? numbers.size
+      numbers.set(line, number)
+      return number
+    })
   // The table below would be too large; then every line between the first and the last change counts as changed.
-  const common = a.length * b.length > 4_000_000 ? 0 : longestCommon(a, b)
+  const common = a.length * b.length > 4_000_000 ? 0 : longestCommon(numbered(a), numbered(b))
   return { added: b.length - common, removed: a.length - common }
 }
 
 const linesOf = (text: string) => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 
-function longestCommon(a: string[], b: string[]): number {
+function longestCommon(a: number[], b: number[]): number {
   let previous = new Uint32Array(b.length + 1)
   for (const line of a) {
     const row = new Uint32Array(b.length + 1)

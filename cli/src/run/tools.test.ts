@@ -61,17 +61,22 @@ test(
   verifies('run.mcp-tools-limited'),
   async ({ app }) => {
     const scene = await runnerScene(app, {
-      script: { capabilities, turns: [[list, call('post_activity', {})]] },
+      script: {
+        capabilities,
+        turns: [[list, ...['post_activity', 'update_session_usage', 'get_agent_session'].map((name) => call(name))]],
+      },
       flags: { tools: 'all' },
     })
     const first = await scene.start()
     const { sessionId } = await scene.delegate()
     await scene.inState(sessionId, 'complete')
-    const [tools, refused] = await results(scene)
+    const [tools, ...called] = await results(scene)
     const names = tools.body.result.tools.map(({ name }: { name: string }) => name)
     expect(names).toContain('create_issue')
-    expect(names.filter((name: string) => /activity$|session_(plan|links)|open_agent/.test(name))).toEqual([])
-    expect(refused.body.error.message).toMatch(/does not offer/)
+    const aboutSessions = ['get_agent_session', 'get_session_changes', 'list_activities', 'list_agent_sessions']
+    expect(names.filter((name: string) => /activit|session/.test(name)).sort()).toEqual(aboutSessions)
+    const errors = called.map(({ body }) => body.error?.message ?? '')
+    expect(errors.map((message: string) => /does not offer/.test(message))).toEqual([true, true, false])
     await first.stop()
     await scene.start({ tools: 'none' })
     const other = await scene.delegate('Other')

@@ -17,14 +17,8 @@ interface ToolsOptions {
 const bodyBytes = 1024 * 1024
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name', 'content-type', 'accept']
 
-/** Tools that write to agent sessions: the runner alone speaks in them. */
-const sessionTools = new Set([
-  'open_agent_session',
-  'post_activity',
-  'update_session_plan',
-  'update_session_links',
-  'stop_agent_session',
-])
+/** The runner alone writes to agent sessions. By pattern, so that a tool that the service gains is refused too. */
+const isAboutSessions = (name: string) => /session|activit/.test(name)
 
 /**
  * Baton's tools for agents, on this machine only. Each session has its own secret. Calls are handed to the service with
@@ -96,8 +90,8 @@ export class ToolServer {
 
   async #allows({ params }: Record<string, unknown>): Promise<boolean> {
     const name = isRecord(params) ? params.name : null
-    if (typeof name !== 'string' || sessionTools.has(name)) return false
-    if (this.#options.tools === 'all') return true
+    if (typeof name !== 'string') return false
+    if (this.#options.tools === 'all' && !isAboutSessions(name)) return true
     if (!this.#readOnly) {
       const { text } = await this.#forward({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }, {})
       this.#filtered(text)
@@ -115,7 +109,7 @@ export class ToolServer {
     const tools = result.tools.filter(isRecord)
     this.#readOnly = new Map(tools.map((tool) => [String(tool.name), isReading(tool)]))
     const offered = tools.filter(
-      (tool) => !sessionTools.has(String(tool.name)) && (this.#options.tools === 'all' || isReading(tool)),
+      (tool) => isReading(tool) || (this.#options.tools === 'all' && !isAboutSessions(String(tool.name))),
     )
     return JSON.stringify({ ...(answer as object), result: { ...result, tools: offered } })
   }

@@ -30,6 +30,8 @@ export interface TurnEvents {
   /** Something came from the agent. */
   alive(): void
   update(update: unknown): void
+  /** Resolves when more can be taken from the agent. */
+  room(): Promise<void>
   /** Output of a plain command so far. */
   output(text: string): void
   permission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome>

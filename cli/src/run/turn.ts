@@ -1,6 +1,6 @@
 import type { RunnerContext } from './context.ts'
 import type { Outbox } from './outbox.ts'
-import { type Said, Transcript } from './updates.ts'
+import { type Clean, type Said, Transcript } from './updates.ts'
 import type { Workspace } from './workspace.ts'
 
 const runningAfterMs = 1000
@@ -8,6 +8,7 @@ const changesEveryMs = 10_000
 const checkSilenceMs = 60_000
 
 export interface TurnHooks {
+  clean: Clean
   said(said: Said): void
   cancel(why: 'silent' | 'limit'): void
   changed(): Promise<void>
@@ -34,7 +35,7 @@ export class Turn {
     this.#context = context
     this.#outbox = outbox
     this.#hooks = hooks
-    this.transcript = new Transcript(workspace.names)
+    this.transcript = new Transcript(workspace.names, hooks.clean)
     this.#aliveAt = this.#now()
     this.#startedAt = this.#now()
     this.#leftMs = context.settings.turnLimitMs
@@ -88,6 +89,8 @@ export class Turn {
       this.#running.delete(id)
     } else if (!this.#running.has(id)) {
       const cancel = this.#context.clock.after(runningAfterMs, () => {
+        // Too many calls are open, and this one was forgotten.
+        if (this.transcript.call(id) !== call) this.#running.delete(id)
         if (!call.done && !this.#ended) this.#outbox.acting(this.transcript.action(call, ''))
       })
       this.#running.set(id, cancel)

@@ -1,8 +1,8 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import type { PlanItem } from '@baton/sdk'
-import { countLines, firstCharacters, lastCharacters, plainText, withoutMiddle } from './text.ts'
+import { countLines, firstCharacters, lastCharacters, plainText, visibleText, withoutMiddle } from './text.ts'
 
-/** What an agent's updates become. Texts are not yet redacted. */
+/** What an agent's updates become. `thinking` goes on and is not yet without secrets. */
 export type Said =
   | { kind: 'thinking'; body: string }
   | { kind: 'thought'; body: string }
@@ -35,25 +35,32 @@ const longestThinking = 2000
 const longestText = 32_000
 const longestParameter = 500
 const longestResult = 4000
+const failed = 'Failed: '
 const planItems = 50
 const planContent = 500
 /** An agent that opens calls and never ends them must not fill the memory. */
 const mostOpenCalls = 1000
+const longestId = 1000
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 const records = (value: unknown) => (Array.isArray(value) ? value.filter(isRecord) : [])
 
+/** Makes a text fit to be shown. Before it is cut: a part of a secret cannot be found. */
+export type Clean = (text: string) => string
+
 /** Turns the updates of one turn into what is said in the session. */
 export class Transcript {
   readonly #worktree: readonly string[]
+  readonly #clean: Clean
   #thinking = ''
   #message = ''
   readonly #calls = new Map<string, ToolCall>()
 
   /** `worktree` is the directory by all its names, for example with links resolved. */
-  constructor(worktree: readonly string[]) {
+  constructor(worktree: readonly string[], clean: Clean = plainText) {
     this.#worktree = worktree
+    this.#clean = clean
   }
 
   /** The text after the last tool call. */
@@ -71,16 +78,16 @@ export class Transcript {
     if (!isRecord(update)) return []
     switch (update.sessionUpdate) {
       case 'agent_thought_chunk':
-        this.#thinking = (this.#thinking + chunkText(update)).slice(-4 * longestThinking)
+        this.#thinking = latest(this.#thinking + chunkText(update), longestThinking, this.#clean)
         return this.#thinking.trim() === '' ? [] : [{ kind: 'thinking', body: this.#thinking }]
       case 'agent_message_chunk':
-        this.#message = (this.#message + chunkText(update)).slice(-4 * longestText)
+        this.#message = latest(this.#message + chunkText(update), longestText, this.#clean)
         return []
       case 'tool_call':
       case 'tool_call_update':
         return this.#toolCall(update, now)
       case 'plan':
-        return planOf(update.entries)
+        return planOf(update.entries, this.#clean)
       case 'usage_update':
         return costOf(update.cost)
     }
@@ -89,19 +96,21 @@ export class Transcript {
 
   #toolCall(update: Record<string, unknown>, now: number): Said[] {
     const id = text(update.toolCallId)
-    if (id === '') return []
+    if (id === '' || id.length > longestId) return []
     const said: Said[] = []
     const known = this.#calls.get(id)
     if (!known && this.#calls.size >= mostOpenCalls) this.#forget()
     const call = known ?? newCall(id, now)
     if (!known) {
       this.#calls.set(id, call)
-      if (this.#message.trim() !== '') said.push({ kind: 'thought', body: lastCharacters(this.#message, longestText) })
+      const message = this.#clean(this.#message)
+      if (message.trim() !== '') said.push({ kind: 'thought', body: lastCharacters(message, longestText) })
       this.#message = ''
       this.#thinking = ''
     }
-    describe(call, update)
-    if (isRecord(update.rawInput) && 'todos' in update.rawInput) said.push(...planOf(update.rawInput.todos))
+    describe(call, update, this.#clean)
+    if (isRecord(update.rawInput) && 'todos' in update.rawInput)
+      said.push(...planOf(update.rawInput.todos, this.#clean))
     if (!call.done && (call.status === 'completed' || call.status === 'failed')) {
       call.done = true
       said.push({ kind: 'action', action: this.action(call) })
@@ -121,8 +130,8 @@ export class Transcript {
   action(call: ToolCall, result = this.#result(call)): ActionContent {
     return {
       action: actionName(call),
-      parameter: firstCharacters(plainText(this.#parameter(call)), longestParameter),
-      result: withoutMiddle(plainText(result), longestResult),
+      parameter: firstCharacters(visibleText(this.#clean(this.#parameter(call))), longestParameter),
+      result: withoutMiddle(result, longestResult),
     }
   }
 
@@ -148,9 +157,9 @@ export class Transcript {
       const counts = `+${added} -${removed}`
       return diffs.length === 1 ? counts : `${this.shown(path)} ${counts}`
     })
-    const result = changed.length > 0 ? changed.join('\n') : output
+    const result = changed.length > 0 ? this.#clean(changed.join('\n')) : output
     if (status !== 'failed') return result
-    return result.trim() === '' ? 'Failed.' : `Failed: ${result}`
+    return result.trim() === '' ? 'Failed.' : `${failed}${result}`
   }
 }
 
@@ -169,63 +178,75 @@ export const newCall = (id: string, startedAt: number): ToolCall => ({
 })
 
 const kinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other']
+/** In lower case and without `_`. */
 const pathKeys = [
-  ...['path', 'file', 'file_path', 'filePath', 'filename', 'fileName', 'abs_path', 'absolute_path', 'notebook_path'],
-  ...[
-    'old_path',
-    'oldPath',
-    'new_path',
-    'newPath',
-    'from',
-    'to',
-    'source',
-    'destination',
-    'directory',
-    'dir',
-    'cwd',
-    'workdir',
-  ],
+  ...['path', 'file', 'filepath', 'filename', 'abspath', 'absolutepath', 'notebookpath', 'uri'],
+  ...['paths', 'files', 'filepaths', 'filenames', 'oldpath', 'newpath', 'from', 'to', 'source', 'destination'],
+  ...['directory', 'dir', 'cwd', 'workdir', 'workingdirectory'],
 ]
+/** No system takes a longer one. */
+export const longestPath = 4096
 /** A call with more paths is asked for, because not all are checked. */
 export const mostPaths = 1000
 
-/** Adds to a call what an update or a permission request says about it. */
-export function describe(call: ToolCall, update: Record<string, unknown>): ToolCall {
+/** Adds to a call what an update or a permission request says about it. Only its paths stay as they came. */
+export function describe(call: ToolCall, update: Record<string, unknown>, clean: Clean = plainText): ToolCall {
   const { rawInput, rawOutput } = update
   if (kinds.includes(text(update.kind))) call.kind = text(update.kind)
-  call.title = firstCharacters(text(update.title), 1000) || call.title
-  call.name = firstCharacters(text(update.name), 200) || call.name
-  call.status = text(update.status) || call.status
+  const shortened = (value: unknown, most: number) => firstCharacters(clean(text(value).slice(0, longestCleaned)), most)
+  call.title = shortened(update.title, 1000) || call.title
+  call.name = shortened(update.name, 200) || call.name
+  call.status = text(update.status).slice(0, 100) || call.status
   const content = records(update.content)
   const given = [
     ...records(update.locations).map(({ path }) => text(path)),
     ...content.map(({ type, path }) => (type === 'diff' ? text(path) : '')),
-    ...(isRecord(rawInput) ? pathKeys.map((key) => text(rawInput[key])) : []),
+    ...pathsIn(rawInput),
     ...(isRecord(rawInput) && isRecord(rawInput.changes) ? Object.keys(rawInput.changes) : []),
-  ]
+  ].map((path) => path.slice(0, longestPath + 1))
   call.paths = [...new Set([...call.paths, ...given.filter((path) => path !== '')])].slice(0, mostPaths + 1)
   if (isRecord(rawInput)) {
     const { command, cmd } = rawInput
-    call.command = commandText(command) || commandText(cmd) || call.command
+    call.command = shortened(commandText(command) || commandText(cmd), 4000) || call.command
   }
   if (Array.isArray(update.content)) {
     call.diffs = content
       .filter(({ type, newText }) => type === 'diff' && typeof newText === 'string')
       .map(({ path, oldText, newText }) => ({ path: text(path), ...countLines(text(oldText), text(newText)) }))
-    call.output = firstAndLast(content.map(contentText).filter(Boolean).join('\n')) || call.output
+    call.output = outputOf(content.map(contentText).filter(Boolean).join('\n'), clean) || call.output
   }
-  if (call.output === '') call.output = firstAndLast(outputText(rawOutput))
+  if (call.output === '') call.output = outputOf(outputText(rawOutput), clean)
   return call
 }
 
-/** Enough for the result, so that long outputs are not kept. */
-const firstAndLast = (output: string) =>
-  output.length > 200_000 ? `${output.slice(0, 100_000)}\n…\n${output.slice(-100_000)}` : output
+/** Longer texts take too long to clean; nothing so far from their ends is shown. */
+const longestCleaned = 1_000_000
+
+/** Only what is shown, so that many long outputs do not fill the memory. */
+function outputOf(output: string, clean: Clean): string {
+  const [first, last] = [
+    output.slice(0, longestCleaned / 2),
+    output.slice(longestCleaned / 2).slice(-longestCleaned / 2),
+  ]
+  return withoutMiddle(clean(`${first}${last}`), longestResult - failed.length)
+}
+
+/** The latest part of a text that goes on. */
+const latest = (text: string, most: number, clean: Clean) =>
+  text.length > 4 * most ? clean(text).slice(-2 * most) : text
+
+/** Paths in a tool's input, also in lists, as of a tool that edits several files. */
+function pathsIn(input: unknown, depth = 0): string[] {
+  if (!isRecord(input) || depth > 4) return []
+  if (Array.isArray(input)) return input.slice(0, mostPaths + 1).flatMap((one) => pathsIn(one, depth + 1))
+  return Object.entries(input).flatMap(([key, value]) => {
+    if (!pathKeys.includes(key.toLowerCase().replaceAll('_', ''))) return pathsIn(value, depth + 1)
+    return (Array.isArray(value) ? value.slice(0, mostPaths + 1) : [value]).map(text)
+  })
+}
 
 const commandText = (command: unknown) =>
-  Array.isArray(command) && command.every((word) => typeof word === 'string')
-    ? firstCharacters(command.join(' '), 4000)
-    : firstCharacters(text(command), 4000)
+  Array.isArray(command) && command.every((word) => typeof word === 'string') ? command.join(' ') : text(command)
 
 function contentText({ type, content }: Record<string, unknown>): string {
   return type === 'content' && isRecord(content) && content.type === 'text' ? text(content.text) : ''
@@ -259,10 +280,10 @@ const planStatuses: Record<string, PlanItem['status']> = {
   canceled: 'canceled',
 }
 
-function planOf(entries: unknown): Said[] {
+function planOf(entries: unknown, clean: Clean): Said[] {
   if (!Array.isArray(entries)) return []
-  const items = records(entries).flatMap(({ content, status }): PlanItem[] => {
-    const words = plainText(text(content)).trim()
+  const items = records(entries.slice(0, 10 * planItems)).flatMap(({ content, status }): PlanItem[] => {
+    const words = clean(text(content).slice(0, longestCleaned)).trim()
     return words === ''
       ? []
       : [{ content: firstCharacters(words, planContent), status: planStatuses[text(status)] ?? 'pending' }]

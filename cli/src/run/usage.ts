@@ -1,5 +1,8 @@
 import type { SessionRecord } from './state.ts'
 
+/** The largest number that the service takes. An agent that reports more must not end all further reports. */
+const most = 1e15
+
 /** A record's totals as the service takes them; null if the agent reported nothing. */
 export function usageReport(record: SessionRecord, model: string | undefined) {
   const { tokens, cost } = record
@@ -7,7 +10,7 @@ export function usageReport(record: SessionRecord, model: string | undefined) {
   return {
     ...(model === undefined ? {} : { model }),
     ...(tokens ? { input_tokens: tokens.input, output_tokens: tokens.output } : {}),
-    ...(cost ? { cost_micros: cost.earlier + cost.current, currency: cost.currency } : {}),
+    ...(cost ? { cost_micros: Math.min(cost.earlier + cost.current, most), currency: cost.currency } : {}),
   }
 }
 
@@ -16,7 +19,7 @@ export function usageReport(record: SessionRecord, model: string | undefined) {
  * again, as after a restart. The first currency stays: the service takes only one.
  */
 export function addCost(record: SessionRecord, amount: number, currency: string) {
-  const micros = Math.min(Math.round(amount * 1_000_000), 1e15)
+  const micros = Math.min(Math.round(amount * 1_000_000), most)
   const cost = record.cost ?? { earlier: 0, current: 0, currency }
   if (cost.currency !== currency) return
   if (micros < cost.current) cost.earlier += cost.current
@@ -26,5 +29,5 @@ export function addCost(record: SessionRecord, amount: number, currency: string)
 
 export function addTokens(record: SessionRecord, { input, output }: { input: number; output: number }) {
   const before = record.tokens ?? { input: 0, output: 0 }
-  record.tokens = { input: before.input + input, output: before.output + output }
+  record.tokens = { input: Math.min(before.input + input, most), output: Math.min(before.output + output, most) }
 }

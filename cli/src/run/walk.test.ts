@@ -333,6 +333,8 @@ test(
     await scene.inState(sessionId, 'complete')
     const [{ pid }] = await scene.agentLog()
     expect(isRunning(pid)).toBe(true)
+    // The process is idle from then on.
+    await scene.until(() => scene.turnsEnded(sessionId) === 1)
     await scene.pass(10 * 60_000)
     await scene.until(() => !isRunning(pid))
     await scene.say(sessionId, 'One more.')
@@ -392,6 +394,7 @@ test('no activity names directories of the machine', verifies('run.action-shape'
     rawInput: { command: `cat ${path(sessionId)} ${homedir()}/x` },
     rawOutput: `${path(sessionId)}\n${scene.state.directory}/journal.jsonl\n${homedir()}/.ssh/config`,
   }
+  await scene.until(() => scene.turnsEnded(sessionId) === 1)
   await scene.setScript({ promptsBefore: 0, turns: [[{ update }, { say: `See ${path(sessionId)}` }]] })
   await scene.pass(11 * 60_000)
   await scene.say(sessionId, 'Look.')

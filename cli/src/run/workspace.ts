@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
+import { Child } from './child.ts'
 import type { RunnerContext } from './context.ts'
 import { type GitError, Repository, Worktree } from './git.ts'
 import type { RepositorySettings } from './options.ts'
-import { killAll, withDescendants } from './processes.ts'
-import type { SessionRecord } from './state.ts'
+import { programLog } from './redact.ts'
+import type { SessionRecord, State } from './state.ts'
+import { eachLine } from './text.ts'
 
 /** Where a session works. */
 export interface Workspace {
@@ -61,10 +62,17 @@ async function openWorktree(context: RunnerContext, record: SessionRecord, setti
     record.base = await repository.base(settings.base)
   }
   record.branch ??= `baton/${record.identifier}-${record.id.slice(-6)}`.toLowerCase()
+  await removeUnused(state, repository, path)
   const worktree = await repository.addWorktree(path, record.branch, record.base.commit)
   Object.assign(record, { worktree: path, gitDir: worktree.gitDir })
   await state.saveSession(record)
   return { repository, worktree }
+}
+
+/** Removes a worktree that a killed runner made and did not write down. No agent has worked there. */
+async function removeUnused(state: State, repository: Repository, path: string) {
+  const isUsed = (await state.sessions()).some(({ worktree }) => worktree === path)
+  if (!isUsed && (await repository.hasWorktree(path))) await repository.removeWorktree(path, true)
 }
 
 async function setUp(
@@ -95,28 +103,25 @@ async function runSetup(
   cwd: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { clock, env, log } = context
-  const child = spawn(command, { cwd, env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const { clock, env, redactor, processNoted } = context
+  const log = programLog(redactor, (line) => context.log(`setup | ${line}`))
+  const child = new Child({ command: [command], shell: true, cwd, env, log, noted: processNoted, ended: () => {} })
+  child.process.stdin?.end()
+  if (child.process.stdout) eachLine(child.process.stdout, log)
   let problem: string | null = null
   const stop = (why: string) => {
     problem ??= why
-    if (child.pid !== undefined) void withDescendants(child.pid).then(killAll)
+    void child.kill()
   }
   const cancel = clock.after(setupMs, () => stop('took over 10 minutes'))
   const aborted = () => stop('was stopped')
   signal.addEventListener('abort', aborted, { once: true })
   if (signal.aborted) aborted()
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (text) => log(`setup | ${String(text).trimEnd().slice(-2000)}`))
-  }
   try {
-    const ended = await new Promise<string | null>((resolve) => {
-      child.on('error', (error) => resolve(`could not be started: ${error.message}`))
-      child.on('exit', (code, name) =>
-        resolve(code === 0 ? null : name ? `was ended by ${name}` : `ended with exit code ${code}`),
-      )
-    })
-    return problem ?? ended
+    const { code, words } = await child.exited
+    // What it left running on purpose, such as a database, belongs to the user.
+    child.isGone = true
+    return problem ?? (code === 0 ? null : words)
   } finally {
     cancel()
     signal.removeEventListener('abort', aborted)

@@ -8,6 +8,7 @@ import { verifies } from '../../../conformance/requirements.ts'
 import { freePort, newDataDir, ServiceProcess } from '../../../server/test/service-process.ts'
 import { Shell, temporary } from '../baton.ts'
 import { type Script, scriptedModel } from './model.ts'
+import { openCodeSettings } from './settings.ts'
 
 const ann = { email: 'ann@example.com', password: 'a password', name: 'Ann' }
 const sh = promisify(execFile)
@@ -28,23 +29,7 @@ const agents: Record<'opencode' | 'codex', Agent> = {
     modules: process.env.BATON_OPENCODE,
     command: (modules) => [join(modules, `opencode-linux-${process.arch}`, 'bin', 'opencode'), 'acp'],
     flags: [],
-    async environment(url) {
-      const provider = {
-        npm: '@ai-sdk/openai-compatible',
-        name: 'Scripted',
-        options: { baseURL: url, apiKey: 'none' },
-        models: { m: { name: 'M', cost: { input: 1, output: 2 } } },
-      }
-      const config = {
-        model: 'scripted/m',
-        small_model: 'scripted/m',
-        autoupdate: false,
-        share: 'disabled',
-        permission: { bash: 'ask' },
-        provider: { scripted: provider },
-      }
-      return { OPENCODE_CONFIG_CONTENT: JSON.stringify(config), OPENCODE_DISABLE_MODELS_FETCH: '1' }
-    },
+    environment: async (url) => openCodeSettings(url),
     run: (command) => ({ name: 'bash', input: { command, description: 'Runs it' } }),
   },
   codex: {

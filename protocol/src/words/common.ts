@@ -24,6 +24,7 @@ export const common: SectionWords = {
   delivery_id: ['The delivery', exampleId('dlv')],
   entry_id: ['The inbox entry', exampleId('inb')],
   file: ['The file name of the package', 'sdk.tgz'],
+  picture: ['The file name of the picture', 'board.png'],
   initiative_id: ['The initiative', exampleId('ini')],
   installation_id: ['The installation', exampleId('ins')],
   invitation_id: ['The invitation', exampleId('inv')],

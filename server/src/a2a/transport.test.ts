@@ -198,33 +198,37 @@ test('resumes a broken stream, and polls after three failures', verifies('a2a.st
   expect(server.of('SubscribeToTask').length).toBeLessThanOrEqual(1 + 3)
 })
 
-test('polls an agent without streaming, after 2 seconds and up to 30', verifies('a2a.polling'), async ({ startApp }) => {
-  // With a clock that nothing else uses.
-  const app = await startApp()
-  server.card = withoutStreaming
-  const scene = await a2aScene(app, server)
-  const working = task('t1', 'WORKING')
-  server.on.SendMessage = (call) => call.reply({ task: working })
-  server.on.GetTask = (call) => call.reply(working)
-  const session = await scene.delegated()
-  await app.deliver()
-  expect(server.of('SendMessage')[0]?.params.configuration.returnImmediately).toBe(true)
-  const pauses: number[] = []
-  for (let poll = 1; poll <= 9; poll++) {
-    // While a call is in progress, the clock waits for its deadline of 20 seconds.
+test(
+  'polls an agent without streaming, after 2 seconds and up to 30',
+  verifies('a2a.polling'),
+  async ({ startApp }) => {
+    // With a clock that nothing else uses.
+    const app = await startApp()
+    server.card = withoutStreaming
+    const scene = await a2aScene(app, server)
+    const working = task('t1', 'WORKING')
+    server.on.SendMessage = (call) => call.reply({ task: working })
+    server.on.GetTask = (call) => call.reply(working)
+    const session = await scene.delegated()
+    await app.deliver()
+    expect(server.of('SendMessage')[0]?.params.configuration.returnImmediately).toBe(true)
+    const pauses: number[] = []
+    for (let poll = 1; poll <= 9; poll++) {
+      // While a call is in progress, the clock waits for its deadline of 20 seconds.
+      await eventually(async () => expect([20_000, Number.POSITIVE_INFINITY]).not.toContain(app.clock.nextInMs))
+      pauses.push(app.clock.nextInMs / 1000)
+      app.clock.advance({ milliseconds: app.clock.nextInMs })
+      await server.called('GetTask', poll)
+    }
+    expect(pauses[0]).toBe(2)
+    expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
+    expect(pauses.at(-1)).toBe(30)
+    server.on.GetTask = (call) => call.reply(task('t1', 'COMPLETED', 'Ready.'))
     await eventually(async () => expect([20_000, Number.POSITIVE_INFINITY]).not.toContain(app.clock.nextInMs))
-    pauses.push(app.clock.nextInMs / 1000)
-    app.clock.advance({ milliseconds: app.clock.nextInMs })
-    await server.called('GetTask', poll)
-  }
-  expect(pauses[0]).toBe(2)
-  expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-  expect(pauses.at(-1)).toBe(30)
-  server.on.GetTask = (call) => call.reply(task('t1', 'COMPLETED', 'Ready.'))
-  await eventually(async () => expect([20_000, Number.POSITIVE_INFINITY]).not.toContain(app.clock.nextInMs))
-  app.clock.advance({ seconds: 30 })
-  await session.shows('response Ready.')
-})
+    app.clock.advance({ seconds: 30 })
+    await session.shows('response Ready.')
+  },
+)
 
 test('reports a task without news for 24 hours as lost', async ({ app }) => {
   server.card = withoutStreaming
@@ -236,7 +240,6 @@ test('reports a task without news for 24 hours as lost', async ({ app }) => {
   await app.deliver()
   await eventually(async () => {
     app.clock.advance({ hours: 5 })
-    const dbg = (await session.activities()).map(inWords); if (process.env.DBG) console.log("DBG Error", dbg, app.clock.now().toISOString(), server.of("GetTask").length)
     expect((await session.activities()).map(inWords)).toContainEqual(expect.stringMatching(/^error a2a_lost /))
   })
   expect((await scene.tasks())[0]?.state).toBe('unknown')

@@ -22,6 +22,7 @@ import { isManager, type Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
 import { newId } from '../ids.ts'
+import { endGrantsAndTokens } from '../login/grants.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
 import { transactAs } from '../workspaces/members.ts'
 import { renameAppUser, uninstallApp } from './installations.ts'
@@ -34,7 +35,7 @@ export type StoredApp = Omit<AgentApp, 'listener'> & { endpointId: string }
 const columns = sql`
   a.id, a.client_id, a.workspace_id as developer_workspace_id, a.owner_user_id, a.name, a.description, a.icon_url,
   jsonb_build_object('name', a.developer_name, 'url', a.developer_url) as developer, 'private' as distribution,
-  a.install_page_url,
+  a.install_page_url, a.compat,
   a.redirect_uris, a.requested_scopes,
   jsonb_build_object('enabled', e.state <> 'disabled', 'url', e.url, 'resource_types', e.resource_types,
     'state', e.state) as webhook,
@@ -115,18 +116,18 @@ export async function insertApp(
   protocol: AgentApp['protocol'] = 'webhook',
 ): Promise<{ id: string; name: string; endpointId: string }> {
   const { tx, now, caller } = unit
-  const { name, description, icon_url, developer, install_page_url, oauth } = manifest
+  const { name, description, icon_url, developer, install_page_url, compat, oauth } = manifest
   const id = newId('app')
   const endpoint = endpointOf(manifest, newId('whk'), caller.id, now.toISOString())
   const sealed = keys.seal(secrets.webhook, endpoint.id)
   await insertEndpoint(tx, caller.workspaceId, sealed, endpoint, { appId: id, protocol })
   await tx.run(sql`
     insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
-      description, icon_url, developer_name, developer_url, install_page_url, redirect_uris, requested_scopes, created_at,
-      updated_at)
+      description, icon_url, developer_name, developer_url, install_page_url, compat, redirect_uris, requested_scopes,
+      created_at, updated_at)
     values (${id}, ${caller.workspaceId}, ${newId('cli')}, ${sha256(secrets.client)}, ${caller.id}, ${endpoint.id},
       ${name}, ${description ?? null}, ${icon_url ?? null}, ${developer.name}, ${developer.url ?? null},
-      ${install_page_url ?? null}, ${oauth.redirect_uris}, ${oauth.scopes}, ${now}, ${now})`)
+      ${install_page_url ?? null}, ${compat ?? null}, ${oauth.redirect_uris}, ${oauth.scopes}, ${now}, ${now})`)
   await recordAudit(unit, { action: 'app.registered', subjectId: id, details: { name, scopes: oauth.scopes } })
   return { id, name, endpointId: endpoint.id }
 }
@@ -154,10 +155,11 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
       update agent_apps set name = ${body.name}, description = ${body.description ?? null},
         icon_url = ${body.icon_url ?? null}, developer_name = ${body.developer.name},
         developer_url = ${body.developer.url ?? null}, install_page_url = ${body.install_page_url ?? null},
-        redirect_uris = ${body.oauth.redirect_uris},
+        compat = ${body.compat ?? null}, redirect_uris = ${body.oauth.redirect_uris},
         requested_scopes = ${body.oauth.scopes}, updated_at = ${updatedAt}
       where id = ${id}`)
     if (body.name !== before.name) await renameAppUser(tx, { id, name: body.name, workspaceId: caller.workspaceId })
+    if (before.compat && !body.compat) await endGrantsAndTokens(unit, grantsOf(id, sql`compat = ${before.compat}`))
     await replaceEndpoint(unit, before, endpointOf(body, before.endpointId, null, updatedAt))
     const after = await readApp(tx, now, caller, id)
     const changes = changesBetween(recorded(before), recorded(after), recordedFields)
@@ -166,12 +168,17 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
   })
 }
 
+/** Condition on the grants of an app. */
+const grantsOf = (appId: string, which: Sql) =>
+  sql`${which} and installation_id in (select id from installations where app_id = ${appId})`
+
 const recordedFields = [
   'name',
   'description',
   'icon_url',
   'developer',
   'install_page_url',
+  'compat',
   'redirect_uris',
   'scopes',
   'webhook_url',
@@ -236,6 +243,7 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
     const secret = newSecret('svc_sk_')
     await unit.tx.run(sql`
       update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${unit.now} where id = ${id}`)
+    await endGrantsAndTokens(unit, grantsOf(id, sql`by_secret`))
     await recordAudit(unit, { action: 'app.client_secret_rotated', subjectId: id })
     return { client_secret: secret }
   })

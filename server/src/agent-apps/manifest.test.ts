@@ -69,6 +69,7 @@ describe('a manifest is accepted', () => {
         developer: { name: 'Robots Inc', url: null },
         distribution: 'private',
         install_page_url: null,
+        compat: null,
         redirect_uris: minimal.oauth.redirect_uris,
         requested_scopes: ['read'],
         webhook: { enabled: true, url: minimal.webhook.url, resource_types: [], state: 'enabled' },

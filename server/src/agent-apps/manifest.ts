@@ -49,6 +49,10 @@ function* ruleProblems(config: Config, value: unknown): Generator<[string, strin
     const problem = typeof text === 'string' ? problemOf(text) : undefined
     if (problem) yield [path, problem]
   }
+  const scopes = at('oauth.scopes')
+  if (at('compat') !== undefined && Array.isArray(scopes) && !scopes.includes('read')) {
+    yield ['oauth.scopes', 'must contain read, which compat requires']
+  }
   const uris = at('oauth.redirect_uris')
   for (const [index, uri] of Array.isArray(uris) ? uris.entries() : []) {
     const problem = typeof uri === 'string' ? redirectProblem(uri) : undefined

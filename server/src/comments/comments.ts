@@ -9,9 +9,11 @@ import { type PlacedComment, readComments, withoutPlace } from '../events/placed
 import { type Actor, isManager } from '../http/caller.ts'
 import { ApiError, found, invalid, notFound } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
+import type { Alias } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import { issueInReach, outOfReach, projectInReach, reached, reaches } from '../installations/reach.ts'
+import { storeAlias } from '../linear-shape/aliases.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { findMentionedUsers, lockMentionedAgents, promptAgents } from './mentions.ts'
 
@@ -40,7 +42,7 @@ export async function listComments(ctx: Context, caller: Actor, query: PageQuery
 }
 
 /** Condition on the comment `c`; `i` or `p` is its issue or project. */
-const visibleTo = (caller: Actor) =>
+export const visibleTo = (caller: Actor) =>
   sql`coalesce(${issueInReach(caller)}, ${projectInReach(caller)}) ${caller.kind === 'app' ? sql`and not c.internal` : none}`
 
 /** comment.internal-hidden-from-apps */
@@ -49,7 +51,7 @@ const isHidden = (caller: Actor, comment: Comment) => caller.kind === 'app' && c
 export const readComment = async (ctx: Context, caller: Actor, id: string) =>
   withoutPlace(await findComment(ctx.db, ctx.config, caller, id))
 
-export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
+export const createComment = (ctx: Context, caller: Actor, body: NewComment, alias?: Alias) =>
   transact(ctx, caller, async (unit) => {
     const { tx, now, config } = unit
     if (caller.kind === 'app' && body.internal) throw invalid({ internal: 'must be false for an app' })
@@ -76,6 +78,7 @@ export const createComment = (ctx: Context, caller: Actor, body: NewComment) =>
       id, workspace_id, issue_id, project_id, parent_comment_id, author_id, text, mentioned_user_ids, is_resolved, internal,
       created_at, updated_at`
     await tx.run(insertRows(sql`comments`, columns, [row]))
+    if (alias) await storeAlias(unit, alias, id)
     const comment = await findComment(tx, config, caller, id)
     await recordComments(unit, 'create', [comment])
     await notifyMentioned(unit, comment, comment.mentioned_user_ids)

@@ -5,7 +5,7 @@ import { searchComments } from './search.ts'
 
 export const commentRoutes = [
   route(api.listComments, ({ ctx, caller, query }) => listComments(ctx, caller, query)),
-  route(api.createComment, ({ ctx, caller, body }) => createComment(ctx, caller, body)),
+  route(api.createComment, ({ ctx, caller, body, alias }) => createComment(ctx, caller, body, alias)),
   route(api.searchComments, ({ ctx, caller, query }) => searchComments(ctx, caller, query)),
   route(api.getComment, ({ ctx, caller, params }) => readComment(ctx, caller, params.comment_id)),
   route(api.updateComment, ({ ctx, caller, params, body }) => updateComment(ctx, caller, params.comment_id, body)),

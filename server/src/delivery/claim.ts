@@ -57,7 +57,7 @@ const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_
 const isRedelivery = sql`redeliver_at is not null and claim_id is null and not waits and ${isUnblocked}`
 
 const picked = sql`id, event_id, installation_id, type, origin, status, attempts, scheduled, redeliveries, next_at, settled_at,
-  survives_revocation, replay_id`
+  survives_revocation, replay_id, format, body`
 
 /** Ids as an array. Hundreds of them are sent faster as one text than as an array of the driver. */
 const list = (ids: string[]) => sql`string_to_array(${ids.join()}, ',')`
@@ -70,8 +70,8 @@ const isMine = (now: Date, owner: string) => sql`(owner = ${owner} or ${isFree(n
 
 /**
  * Takes up to `limit` due deliveries, a fair share of each due endpoint: the endpoints that have waited longest first,
- * first attempts before retries, and these before replayed
- * deliveries. Of a disabled endpoint only redeliveries are taken; the others are held.
+ * first attempts before retries, and these before replayed deliveries. Of a disabled endpoint only redeliveries are
+ * taken; the others are held.
  *
  * The worker becomes the owner of these endpoints, so the deliveries themselves are not written: it knows which it has
  * in flight, and no other worker sends to the endpoint. An endpoint with nothing to send and nothing in flight is
@@ -154,7 +154,8 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
     )
     select m.id as "endpointId", m.protocol, m.url, m.secret, m.next_secret as "nextSecret",
       m.takes_over_at as "takesOverAt", m.struggling, m.has_outage as "hasOutage", m.has_listener as "hasListener", m.free = 0 as full,
-      p.id, p.kind, p.type, p.origin = 'test' or p.type = 'Ping' as "isTest", v.body::text as envelope, ${appRecipient} as app,
+      p.id, p.kind, p.type, p.format, p.origin = 'test' or p.type = 'Ping' as "isTest",
+      coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app,
       p.survives_revocation as "survivesRevocation", p.status, p.attempts, p.scheduled, p.redeliveries,
       p.next_at as "nextAt", p.settled_at as "settledAt", p.replay_id as "replayId"
     from mine m left join picked p on p.endpoint_id = m.id

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { AppRecipient, Prepared } from './stages.ts'
+import { uuidOf } from '../ids.ts'
+import type { AppRecipient, BodyFormat, Prepared } from './stages.ts'
 
 /** Lowercase hex HMAC-SHA256 of the raw bytes, keyed with the whole secret (delivery.signature). */
 const sign = (body: Buffer, secret: string) => createHmac('sha256', secret).update(body).digest('hex')
@@ -20,7 +21,15 @@ const secondsOf = (at: Date) => Math.floor(at.getTime() / 1000)
  * Adds the fields of the endpoint and the attempt to the recorded envelope. For an app it also adds the event's id to
  * `data`, unless the envelope has one (event.app-data-event-id).
  */
-export function bodyOf(envelope: string, endpointId: string, at: Date, app: AppRecipient | null = null): string {
+export function bodyOf(
+  envelope: string,
+  endpointId: string,
+  at: Date,
+  app: AppRecipient | null = null,
+  format: BodyFormat | null = null,
+): string {
+  // Already complete, except for the time of the attempt.
+  if (format === 'linear') return `${envelope.slice(0, -1)},"webhookTimestamp":${at.getTime()}}`
   const added = `"webhook_id":"${endpointId}","webhook_timestamp":${at.getTime()}`
   const open = envelope.slice(0, envelope.lastIndexOf('}'))
   if (!app) return `${open},${added}}`
@@ -37,6 +46,7 @@ export const headersOf = (
   type: string,
   { signature, standardSignature }: { signature: string; standardSignature: string | null },
   at: Date,
+  format: BodyFormat | null = null,
 ): Record<string, string> => ({
   'content-type': 'application/json; charset=utf-8',
   'user-agent': 'Svc-Webhook/1',
@@ -51,6 +61,14 @@ export const headersOf = (
         'webhook-timestamp': String(secondsOf(at)),
         'webhook-signature': standardSignature,
       }),
+  ...(format === 'linear'
+    ? {
+        'linear-delivery': uuidOf(deliveryId),
+        'linear-event': type,
+        'linear-signature': signature,
+        'linear-timestamp': String(at.getTime()),
+      }
+    : {}),
 })
 
 interface Message {
@@ -59,20 +77,21 @@ interface Message {
   type: string
   envelope: string
   app?: AppRecipient | null
+  format?: BodyFormat | null
 }
 
 /** With `nextSecret`, during the overlap of a rotation, the standard signature is made with both (rotation.both-signatures). */
 export function prepare(
-  { id, endpointId, type, envelope, app = null }: Message,
+  { id, endpointId, type, envelope, app = null, format = null }: Message,
   secret: string,
   startedAt: Date,
   nextSecret: string | null = null,
 ): Prepared {
-  const body = Buffer.from(bodyOf(envelope, endpointId, startedAt, app))
+  const body = Buffer.from(bodyOf(envelope, endpointId, startedAt, app, format))
   const secrets = nextSecret === null ? [secret] : [secret, nextSecret]
   const signatures = {
     signature: sign(body, secret),
     standardSignature: secrets.map((one) => signStandard(id, startedAt, body, one)).join(' '),
   }
-  return { startedAt, body, ...signatures, headers: headersOf(id, type, signatures, startedAt) }
+  return { startedAt, body, ...signatures, headers: headersOf(id, type, signatures, startedAt, format) }
 }

@@ -1,9 +1,12 @@
-import { limits } from '@baton/protocol'
 import { minutes } from '../clock.ts'
 import type { Db } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { notifyManagers } from '../inbox/notify.ts'
 import type { Attempted } from './stages.ts'
+
+/** Consecutive failed attempts, and the time since the first, that are reported. */
+const reportedAttempts = 5
+const reportedAfterMs = minutes(10)
 
 interface Outage {
   /** Consecutive failed attempts. */
@@ -17,8 +20,8 @@ interface Outage {
 export const isStruggling = ({ attempts, since, reported }: Outage, now: Date) =>
   !reported &&
   since !== null &&
-  attempts >= limits.outageAttempts &&
-  now.getTime() - new Date(since).getTime() >= minutes(limits.outageMinutes)
+  attempts >= reportedAttempts &&
+  now.getTime() - new Date(since).getTime() >= reportedAfterMs
 
 /** What the attempts of a batch change about the outage of their endpoint. */
 interface Change {

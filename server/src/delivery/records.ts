@@ -5,7 +5,7 @@ import { none, type Sql, sql } from '../db/sql.ts'
 import { ApiError, found } from '../http/errors.ts'
 import { page } from '../http/paging.ts'
 import { bodyOf, headersOf } from './message.ts'
-import { type AppRecipient, appRecipient, isUnattempted } from './stages.ts'
+import { type AppRecipient, appRecipient, type BodyFormat, isUnattempted } from './stages.ts'
 
 /** `issue` is a column of `more`: what an event contains does not concern this folder. */
 type Row = Omit<Delivery, 'attempts'>
@@ -91,6 +91,7 @@ async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
 interface Recorded {
   envelope: string
   app: AppRecipient | null
+  format: BodyFormat | null
   protocol: 'webhook' | 'a2a'
   message: DeliveryDetail['request']
 }
@@ -102,9 +103,9 @@ export async function readDelivery(
   id: string,
   more: Sql,
 ): Promise<DeliveryDetail> {
-  const { envelope, app, protocol, message, ...row } = found(
+  const { envelope, app, format, protocol, message, ...row } = found(
     await db.row<Row & Recorded>(sql`
-      select ${columns(endpointId, more)}, v.body::text as envelope, ${appRecipient} as app,
+      select ${columns(endpointId, more)}, coalesce(d.body, v.body::text) as envelope, ${appRecipient} as app, d.format,
         (select e.protocol from endpoints e where e.id = d.endpoint_id) as protocol,
         (select m.request from a2a_messages m where m.delivery_id = d.id) as message
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
@@ -121,7 +122,10 @@ export async function readDelivery(
       protocol === 'a2a'
         ? message
         : sentAt
-          ? { headers: headersOf(id, row.type, last, sentAt), body: bodyOf(envelope, endpointId, sentAt, app) }
+          ? {
+              headers: headersOf(id, row.type, last, sentAt, format),
+              body: bodyOf(envelope, endpointId, sentAt, app, format),
+            }
           : null,
   }
 }

@@ -6,6 +6,7 @@ import { excerpt } from './complete.ts'
 import { openSecrets, type SealedSecrets } from './endpoints.ts'
 import { prepare } from './message.ts'
 import { send } from './send.ts'
+import type { BodyFormat } from './stages.ts'
 
 interface TestMessage {
   id: string
@@ -15,6 +16,7 @@ interface TestMessage {
   type: string
   action: string
   envelope: string
+  format?: BodyFormat | null
 }
 
 /** Sends a test once, in any state of the endpoint (webhook.test-once). Returns the result, and a function to save it. */
@@ -29,14 +31,15 @@ export async function sendNow(ctx: Context, message: TestMessage, url: string, s
     reason: outcome.ok ? null : outcome.reason,
     duration_ms: Math.round(outcome.durationMs),
   }
-  const { id, workspaceId, endpointId, eventId, type, action } = message
+  const { id, workspaceId, endpointId, eventId, type, action, format = null } = message
   const save = async (tx: Tx) => {
     await tx.run(sql`
       insert into deliveries
         (id, workspace_id, endpoint_id, event_id, type, action, status, attempts, scheduled, created_at, settled_at,
-          origin)
+          origin, format, body)
       values (${id}, ${workspaceId}, ${endpointId}, ${eventId}, ${type}, ${action},
-        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()}, 'test')`)
+        ${result.ok ? 'succeeded' : 'failed'}, 1, 1, ${startedAt}, ${ctx.clock.now()}, 'test', ${format},
+        ${format && message.envelope})`)
     await tx.run(sql`
       insert into attempts
         (delivery_id, number, workspace_id, started_at, duration_ms, http_status, reason, response_excerpt, signature,

@@ -17,6 +17,9 @@ export interface AppRecipient {
 export const appRecipient = sql`case when i.id is not null then jsonb_build_object(
   'installationId', i.id, 'appUserId', i.app_user_id, 'eventId', v.id, 'revoked', i.revoked_at is not null) end`
 
+/** The format of a body that is not the event's own. */
+export type BodyFormat = 'linear'
+
 /** A delivery that this worker alone may send, because it owns the endpoint until the lease ends. */
 export interface Claimed {
   id: string
@@ -37,8 +40,9 @@ export interface Claimed {
   /** A listener receives attempts in place of the URL (listen.attempts-go-to-listener). */
   hasListener: boolean
   type: string
-  /** The envelope as recorded, without the fields of the attempt. */
+  /** The envelope as recorded, without the fields of the attempt; in another format the body as recorded. */
   envelope: string
+  format: BodyFormat | null
   /** Null for a webhook of the workspace. */
   app: AppRecipient | null
   /** This and the following fields have their values at the time of the claim. */

@@ -30,6 +30,20 @@ test('every guide is served as a page and as Markdown', async ({ app }) => {
   }
 })
 
+test('the pictures of the guides are served, and no other file', async ({ app }) => {
+  const { body } = await app.anonymous.getRoot('/docs/coding-agents')
+  const pictures = [...body.matchAll(/<img src="([^"]+)" alt="[^"]{10,}" loading="lazy">/g)].map(([, src]) => src)
+  expect(pictures).toHaveLength(5)
+  for (const src of pictures) {
+    const picture = await app.anonymous.getRoot(src as string)
+    expect(picture.status).toBe(200)
+    expect(picture.headers.get('content-type')).toBe('image/png')
+  }
+  for (const name of ['nothing.png', '..%2fstyle.css', '..%2f..%2fpackage.json']) {
+    expect(await app.anonymous.getRoot(`/docs/pictures/${name}`)).toMatchObject({ status: 404 })
+  }
+})
+
 test('every error has an entry, and its response links to it', async ({ app }) => {
   const { body } = await app.anonymous.getRoot('/docs/errors')
   for (const [code, { status }] of Object.entries(errors)) {
@@ -162,7 +176,9 @@ test('pages have one script and one style sheet, none inline, and can be cached'
   for (const path of ['/docs', '/docs/search?q=issue', ...names().map((name) => `/docs/${name}`)]) {
     const { body, headers } = await app.anonymous.getRoot(path)
     const allowed = body.replace('<script src="/docs/docs.js"></script>', '')
-    expect(allowed).not.toMatch(/<script|<style|\sstyle=|\son\w+=|javascript:|<img|<iframe/i)
+    expect(allowed).not.toMatch(
+      /<script|<style|\sstyle=|\son\w+=|javascript:|<img (?!src="\/docs\/pictures\/)|<iframe/i,
+    )
     expect(body).toContain('<link rel="stylesheet" href="/docs/style.css">')
     expect(headers.get('content-security-policy')).toContain("default-src 'self'")
     expect(headers.get('cache-control')).toBe('public, max-age=300')

@@ -27,6 +27,8 @@ export interface Library {
   llms: string
   style: string
   script: string
+  /** A picture of docs/pictures. */
+  picture(file: string): Buffer | undefined
   /** The page for an address without a page. */
   missing: string
   /** The page of results for a text. */
@@ -59,6 +61,8 @@ function readLibrary(): Library {
   )
   const groups = groupsOf(texts)
   const ordered = groups.flatMap(({ pages }) => pages)
+  // No other name reaches the disk.
+  const pictures = readdirSync(new URL('docs/pictures/', rootDir))
   let searchIndex: SearchIndex | undefined
   return {
     pages: new Map(ordered.map((text) => [text.name, pageOf(text, groups)])),
@@ -66,6 +70,7 @@ function readLibrary(): Library {
     llms: llmsOf(groups),
     style: fontFace() + read('docs/style.css'),
     script: read('docs/docs.js'),
+    picture: (file) => (pictures.includes(file) ? readFileSync(new URL(`docs/pictures/${file}`, rootDir)) : undefined),
     missing: pageHtml({ title: 'Page not found', body: missingBody, current: '', groups }),
     search(query) {
       searchIndex ??= new SearchIndex(ordered)
@@ -159,6 +164,7 @@ export function summaryOf(markdown: string): { title: string; line: string } {
 export const servedLinks = (markdown: string) =>
   markdown
     .replaceAll('](../../sdk/README.md', '](sdk.md')
+    .replaceAll('](../pictures/', `](${sampleUrl}/docs/pictures/`)
     .replace(/\]\(([\w-]+(?:\/[\w-]+)?\.md)(?=[#)])/g, `](${sampleUrl}/docs/$1`)
     .replace(/\[([^\]]+)\]\((?:\.\.\/)+([^)]+)\)/g, '$1 (`$2`)')
 

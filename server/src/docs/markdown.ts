@@ -51,7 +51,7 @@ const base = Renderer.prototype
 /** What kind of text a block of code contains, from the word after its language. */
 const blockLabels: Record<string, string> = { curl: 'curl', sdk: 'TypeScript' }
 
-/** Renders one of our own pages. Although it is trusted, raw HTML and images are escaped. */
+/** Renders one of our own pages. Although it is trusted, raw HTML and foreign images are escaped. */
 export function render(markdown: string, hrefOf: (href: string) => string): Rendered {
   const headings: Heading[] = []
   const anchorFor = anchors()
@@ -60,7 +60,11 @@ export function render(markdown: string, hrefOf: (href: string) => string): Rend
     renderer: {
       // Comments are notes for authors.
       html: ({ text }: Tokens.HTML | Tokens.Tag) => (/^<!--[^>]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
-      image: ({ text }) => escapeHtml(text),
+      image({ href, text }) {
+        const source = hrefOf(href)
+        if (!source.startsWith('/docs/pictures/')) return escapeHtml(text)
+        return `<img src="${escapeHtml(source)}" alt="${escapeHtml(text)}" loading="lazy">`
+      },
       // Wide blocks scroll on their own, so they must be focusable by keyboard.
       code(token) {
         const label = blockLabels[(token.lang ?? '').split(' ')[1] ?? '']

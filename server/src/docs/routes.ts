@@ -54,6 +54,11 @@ export const docsRoutes = [
 
   route(api.getDocsPage, ({ ctx, params: { page } }) => pageResponse(ctx.config, page)),
 
+  route(api.getDocsPicture, async ({ params: { picture } }) => {
+    const bytes = found((await library()).picture(picture))
+    return new Reply(bytes, { 'content-type': 'image/png', 'cache-control': 'public, max-age=300' })
+  }),
+
   route(api.getReferencePage, ({ ctx, params: { noun } }) => pageResponse(ctx.config, `reference/${noun}`)),
 
   route(api.getLlmsText, async ({ ctx }) => typed('text/plain', withAddress((await library()).llms, ctx.config))),

@@ -9,6 +9,7 @@ import { BatonClient } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { accepted, makeScene } from '../../test/calls.ts'
 import { type InstalledApp, type TestApp, type TestPerson, test } from '../../test/harness.ts'
+import { installedLinearApp } from '../../test/linear.ts'
 import { Listener, listenable } from '../../test/listener.ts'
 import { askConsent, consent, redirectUri, token } from '../../test/oauth.ts'
 import { curlSample, sampleSetup, sampleUrl, sdkSample } from './samples.ts'
@@ -71,7 +72,7 @@ class Company {
       // The scene's own app has an address that cannot be reached.
       if (!['agent_id', 'app_id', 'request_id'].includes(param)) real[value.split('_')[0] ?? ''] = value
     }
-    const { caller = owner, values = {}, texts = {}, agent = robot } = await this.#special(name)
+    const { caller = owner, token, values = {}, texts = {}, agent = robot } = await this.#special(name)
     Object.assign(real, { app: this.#registered.app.id, cli: this.#registered.client_id }, values)
     let text = sample
       .replaceAll(sampleUrl, this.#app.rootUrl)
@@ -80,12 +81,15 @@ class Company {
     for (const [example, value] of Object.entries(texts)) text = text.replaceAll(example, value)
     text = text.replaceAll(exampleIds, (example, prefix: string) => real[prefix] ?? example)
     const asApp = route.caller === 'app' || name === 'postActivity'
-    return { text, workspaceId, token: asApp ? agent.token : caller.token }
+    const ofApp = route.linear && token ? token : agent.token
+    return { text, workspaceId, token: asApp ? ofApp : caller.token }
   }
 
   /** Operations that need another caller or other values. */
   async #special(name: RouteName): Promise<{
     caller?: TestPerson
+    /** Of Linear's API. */
+    token?: string
     values?: Record<string, string>
     texts?: Record<string, string>
     agent?: InstalledApp
@@ -141,6 +145,17 @@ class Company {
           svc_sk_5f1c2d3e4b6a79808f9e: other.client_secret,
         }
         return { values: { cli: other.client_id }, texts }
+      }
+      case 'linearGraphql':
+      case 'linearAuthorize':
+      case 'linearToken':
+      case 'linearRevoke': {
+        const robot = await installedLinearApp(this.#app, owner)
+        const texts = {
+          lin_oauth_5f1c2d3e4b6a79808f9e: robot.token,
+          svc_sk_5f1c2d3e4b6a79808f9e: robot.client_secret,
+        }
+        return { token: robot.token, values: { cli: robot.client_id }, texts }
       }
       case 'answerAttempt': {
         const app = await listenable(this.#app, owner, 'http://localhost:9')

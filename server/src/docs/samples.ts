@@ -123,6 +123,29 @@ const inputs: { [Name in RouteName]?: Input } = {
   registerClient: { body: { client_name: 'Editor', redirect_uris: ['http://127.0.0.1:8123/callback'] } },
   approveConsent: { body: { team_ids: [exampleId('team')] } },
   callMcp: { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
+  linearGraphql: { body: { query: '{ viewer { id name } }' } },
+  linearAuthorize: {
+    query: {
+      client_id: exampleId('cli'),
+      redirect_uri: 'http://localhost:3979/cb',
+      response_type: 'code',
+      scope: 'read,app:assignable',
+    },
+  },
+  linearToken: {
+    body: {
+      grant_type: 'client_credentials',
+      client_id: exampleId('cli'),
+      client_secret: 'svc_sk_5f1c2d3e4b6a79808f9e',
+    },
+  },
+  linearRevoke: {
+    body: {
+      token: 'lin_oauth_5f1c2d3e4b6a79808f9e',
+      client_id: exampleId('cli'),
+      client_secret: 'svc_sk_5f1c2d3e4b6a79808f9e',
+    },
+  },
   searchDocs: { query: { q: 'webhook' } },
 }
 
@@ -162,7 +185,7 @@ export function curlSample(name: string, operation: Operation): string {
     `curl ${route.stream ? '-N ' : ''}${search ? `'${url}'` : url}`,
     ...(route.method === byDefault ? [] : [`-X ${route.method}`]),
     ...(route.caller === 'anyone' ? [] : ['-H "Authorization: Bearer $BATON_TOKEN"']),
-    ...(inWorkspace(route.caller) ? ['-H "X-Workspace-ID: $BATON_WORKSPACE"'] : []),
+    ...(inWorkspace(route.caller) && !route.linear ? ['-H "X-Workspace-ID: $BATON_WORKSPACE"'] : []),
     ...(body === undefined
       ? []
       : bodyFormat === 'form'
@@ -171,8 +194,15 @@ export function curlSample(name: string, operation: Operation): string {
   ].join(' \\\n  ')
 }
 
-/** A browser follows `authorize`, and MCP has clients of its own. */
-const withoutSdk: ReadonlySet<string> = new Set<RouteName>(['authorize', 'callMcp'])
+/** A browser follows `authorize`; MCP and Linear's API have clients of their own. */
+const withoutSdk: ReadonlySet<string> = new Set<RouteName>([
+  'authorize',
+  'callMcp',
+  'linearGraphql',
+  'linearAuthorize',
+  'linearToken',
+  'linearRevoke',
+])
 
 /** The same call with the SDK; null for a stream, which its client cannot read. */
 export function sdkSample(name: string, operation: Operation): string | null {

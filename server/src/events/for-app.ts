@@ -1,8 +1,9 @@
 import type { AppEventType } from '@baton/protocol'
 import { sql } from '../db/sql.ts'
-import { enqueue, unattemptedDelivery } from '../delivery/enqueue.ts'
+import { type Enqueued, enqueue, unattemptedDelivery } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import type { UnitOfWork } from '../unit-of-work.ts'
+import { writeLinearBodies } from './linear.ts'
 import type { EventActor } from './record.ts'
 
 /** Actor of events that no user or app caused. */
@@ -39,7 +40,7 @@ export async function recordForApp(
   const { id: installationId, workspace_id: workspaceId, endpointId } = installation
   const { mayBlock, survivesRevocation } = deliveryRules[type]
   const body = { action, type, actor, created_at: now.toISOString(), data, url, workspace_id: workspaceId }
-  const delivered = await tx.run(sql`
+  const delivered = await tx.rows<Enqueued>(sql`
     with recorded as (
       insert into events (id, workspace_id, type, action, team_ids, body, created_at, agent_session_id)
       select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now},
@@ -51,10 +52,12 @@ export async function recordForApp(
     ), recipients as (
       select id as event_id, workspace_id, ${endpointId}::text as endpoint_id, ${installationId}::text as installation_id,
         type, action, created_at, ${unattemptedDelivery(attemptedAfter, endpointId)} as blocked_by,
-        ${mayBlock}::boolean as may_block, ${survivesRevocation}::boolean as survives_revocation
+        ${mayBlock}::boolean as may_block, ${survivesRevocation}::boolean as survives_revocation,
+        (select compat from agent_apps where endpoint_id = ${endpointId}) as format
       from recorded
     )
     ${enqueue}`)
-  if (delivered > 0) tx.afterCommit('due', [endpointId])
+  await writeLinearBodies(tx, delivered, new Map([[eventId, body]]))
+  if (delivered.length > 0) tx.afterCommit('due', [endpointId])
   return eventId
 }

@@ -11,9 +11,10 @@ export const isForWebhook = sql`
  */
 export const recipientsOfRecorded = sql`
   select r.id as event_id, r.workspace_id, e.id as endpoint_id, i.id as installation_id, r.type, r.action, r.created_at,
-    null as blocked_by, false as may_block, false as survives_revocation
+    null as blocked_by, false as may_block, false as survives_revocation, a.compat as format
   from recorded r
   join endpoints e on e.workspace_id = r.workspace_id and e.deleted_at is null
+  left join agent_apps a on a.id = e.app_id
   left join installations i on i.app_id = e.app_id and i.revoked_at is null
   where e.state = 'enabled' and r.type = any(e.resource_types) and case when e.app_id is null then ${isForWebhook}
     else i.id is not null and (i.all_teams or i.team_ids && r.team_ids) end`

@@ -1,8 +1,9 @@
 import { sql } from '../db/sql.ts'
-import { enqueue } from '../delivery/enqueue.ts'
+import { type Enqueued, enqueue } from '../delivery/enqueue.ts'
 import { newId } from '../ids.ts'
 import { sendHints } from '../live/hint.ts'
 import type { Recording } from '../unit-of-work.ts'
+import { writeLinearBodies } from './linear.ts'
 import { recipientsOfRecorded } from './recipients.ts'
 
 /** The `actor` of an event. */
@@ -55,7 +56,7 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
       workspace_id: workspaceId,
     },
   }))
-  const deliveries = await tx.rows<{ endpoint_id: string }>(sql`
+  const deliveries = await tx.rows<Enqueued>(sql`
     with recorded as (
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)
       select id, ${workspaceId}, type, action, team_ids, body, ${now}
@@ -64,6 +65,7 @@ export async function record({ tx, now, caller: { workspaceId } }: Recording, ch
       returning *
     ), recipients as (${recipientsOfRecorded})
     ${enqueue}`)
+  await writeLinearBodies(tx, deliveries, new Map(rows.map(({ id, body }) => [id, body])))
   tx.afterCommit(
     'due',
     deliveries.map(({ endpoint_id }) => endpoint_id),

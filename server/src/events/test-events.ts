@@ -1,4 +1,4 @@
-import { limits, type PingResult, receivableTypes, type TestEvent } from '@baton/protocol'
+import { type Compat, limits, type PingResult, receivableTypes, type TestEvent } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import type { SealedSecrets } from '../delivery/endpoints.ts'
@@ -6,6 +6,7 @@ import { sendNow } from '../delivery/send-now.ts'
 import { found, invalid } from '../http/errors.ts'
 import { takeOne } from '../http/rate-limit.ts'
 import { newId } from '../ids.ts'
+import { linearBodies } from '../linear-shape/bodies.ts'
 import { eventExamples } from './examples.ts'
 import type { EventActor } from './record.ts'
 
@@ -16,6 +17,7 @@ interface TestedEndpoint extends SealedSecrets {
   appId: string | null
   installationId: string | null
   appUserId: string | null
+  compat: Compat | null
   deliveryId: string
 }
 
@@ -24,7 +26,7 @@ interface Example {
   action: string
   url: string
   data: object
-  updated_from?: object
+  updated_from?: Record<string, unknown>
 }
 
 const rateLimit = { limit: limits.testsPerMinute, periodMs: 60_000 }
@@ -47,11 +49,12 @@ export async function sendTest(
     await db.row<TestedEndpoint>(sql`
       select e.url, e.secret, e.next_secret as "nextSecret", e.takes_over_at as "takesOverAt", e.label,
         e.resource_types as "resourceTypes", e.app_id as "appId", i.id as "installationId",
-        i.app_user_id as "appUserId", delivery_id(${eventId}, e.id) as "deliveryId"
-      from endpoints e left join installations i on i.app_id = e.app_id and i.revoked_at is null
+        i.app_user_id as "appUserId", a.compat, delivery_id(${eventId}, e.id) as "deliveryId"
+      from endpoints e left join agent_apps a on a.id = e.app_id
+        left join installations i on i.app_id = e.app_id and i.revoked_at is null
       where e.workspace_id = ${workspaceId} and e.id = ${endpointId} and e.deleted_at is null`),
   )
-  const { appId, installationId, appUserId } = endpoint
+  const { appId, installationId, appUserId, compat } = endpoint
   const example = exampleFor(endpoint, wanted, config.rootUrl)
   const { type, action, url, data, updated_from }: Example = example ?? {
     type: 'Ping',
@@ -59,27 +62,29 @@ export async function sendTest(
     url: '',
     data: { webhook_id: endpointId, label: endpoint.label },
   }
-  const envelope = JSON.stringify({
+  const event = {
     action,
     type,
     actor,
     created_at: now.toISOString(),
     // A new id, so that receivers do not take it for an event that they have processed.
     data: appId ? { ...data, event_id: eventId } : data,
-    updated_from,
+    ...(updated_from ? { updated_from } : {}),
     url,
     workspace_id: workspaceId,
     ...(appId ? { installation_id: installationId, app_user_id: appUserId } : {}),
     ...(example ? { test: true } : {}),
-  })
+  }
+  const recipient = { installationId: installationId ?? '', endpointId, envelope: event }
+  const [envelope = ''] = compat ? await linearBodies(db, [recipient]) : [JSON.stringify(event)]
   await takeOne(db, `ping ${endpointId}`, rateLimit, now)
-  const message = { id: endpoint.deliveryId, workspaceId, endpointId, eventId, type, action, envelope }
+  const message = { id: endpoint.deliveryId, workspaceId, endpointId, eventId, type, action, envelope, format: compat }
   const { result, save } = await sendNow(ctx, message, endpoint.url, endpoint)
   await db.tx(async (tx) => {
     // Not under the type of the example: it is no change of an item.
     await tx.run(sql`
       insert into events (id, workspace_id, type, action, team_ids, body, created_at)
-      values (${eventId}, ${workspaceId}, ${example ? 'Test' : 'Ping'}, ${action}, '{}', ${envelope}::json, ${now})`)
+      values (${eventId}, ${workspaceId}, ${example ? 'Test' : 'Ping'}, ${action}, '{}', ${JSON.stringify(event)}::json, ${now})`)
     await save(tx)
   })
   return result

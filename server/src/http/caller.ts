@@ -99,9 +99,9 @@ function admitToWorkspace(route: Route, caller: Person | App) {
   if (!within) throw new ApiError('WORKSPACE_ACCESS_DENIED')
 }
 
-/** mcp.workspace-header-optional-for-app: without the header, the MCP server takes the token's workspace. */
+/** mcp.workspace-header-optional-for-app: without the header, the MCP server and Linear's API take the token's workspace. */
 const workspaceOf = (route: Route, { workspaceAsked, workspaceId }: App) =>
-  workspaceAsked ?? (route.mcp ? workspaceId : null)
+  workspaceAsked ?? (route.mcp || route.linear ? workspaceId : null)
 
 function neededScope(route: Route, caller: Person | App): Scope | null {
   if (!('scope' in route)) return null

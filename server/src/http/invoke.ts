@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Context } from '../context.ts'
 import { admit, type Caller } from './caller.ts'
 import { ApiError, notFound } from './errors.ts'
-import { type Headers, type Mounted, Reply } from './route.ts'
+import { type Alias, type Headers, type Mounted, Reply } from './route.ts'
 import { bodyCheck, type Check, queryCheck, textProblem } from './validate.ts'
 
 export interface Input {
@@ -14,6 +14,7 @@ export interface Input {
   /** By lower-case name. */
   headers: Headers
   address: string
+  alias?: Alias
 }
 
 export interface Answer {
@@ -45,6 +46,11 @@ export class Door {
         },
       ]),
     )
+  }
+
+  /** Throws unless this caller may use the operation: for lists that are read in another way than by its handler. */
+  admit({ route }: Operation, caller: Caller) {
+    admit(route, caller)
   }
 
   async invoke(operation: Operation, caller: Caller, input: Input): Promise<Answer> {

@@ -2,7 +2,8 @@ import { api, appScopes, type Operation, type RouteName, type routes } from '@ba
 import { expect } from 'vitest'
 import { accepted, makeScene, pathOf, type WriteName } from '../../test/calls.ts'
 import type { Client } from '../../test/client.ts'
-import { type TestApp, test, verifies, within } from '../../test/harness.ts'
+import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
+import { installedLinearApp } from '../../test/linear.ts'
 import { asApp, consent, exchange, oauthScene, programOf } from '../../test/oauth.ts'
 import { sql } from '../db/sql.ts'
 
@@ -82,6 +83,7 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
       },
     },
     { name: 'an uninstalled app', client: revoked, expects: always('INSTALLATION_REVOKED') },
+    { name: linearApp, client: await linearClient(app, owner), expects: always('UNAUTHORIZED') },
     { name: 'an app with an expired token', client: expired, expects: always('UNAUTHORIZED') },
     {
       name: 'a program of a person',
@@ -89,6 +91,13 @@ async function kindsOf(app: TestApp, scene: Awaited<ReturnType<typeof makeScene>
       expects: (operation) => (operation.route.caller === 'app' ? 'FORBIDDEN' : appWith(['read', 'write'])(operation)),
     },
   ]
+}
+
+const linearApp = "an app with a token of Linear's API"
+
+async function linearClient(app: TestApp, owner: TestPerson) {
+  const { token } = await installedLinearApp(app, owner)
+  return asApp(app, owner.workspaceId, token)
 }
 
 const doorCodes = new Set<string>([
@@ -119,6 +128,7 @@ test('every route answers every kind of caller as it declares', {
     'scope.reading-needs-read',
     'scope.write-does-not-imply-read',
     'installation.uninstall-stops-access-tokens',
+    'linear.tokens-only-here',
   ),
   timeout: 180_000,
 }, async ({ app }) => {
@@ -127,7 +137,9 @@ test('every route answers every kind of caller as it declares', {
   const before = await app.everything()
   for (const [name, operation] of Object.entries(api) as [RouteName, Operation][]) {
     for (const { name: who, client, expects } of kinds) {
-      const expected = expects(operation)
+      // linear.tokens-only-here: no other token works at Linear's API, and its tokens work nowhere else.
+      const isLinear = Boolean(operation.route.linear)
+      const expected = isLinear ? (who === linearApp ? 'let in' : 'UNAUTHORIZED') : expects(operation)
       const path = pathOf(operation, scene.ids)
       // No operation accepts this body, so callers that are let in get a validation error and nothing changes.
       const body = operation.route.method === 'GET' || operation.errorFormat ? undefined : { surprise: 1 }
@@ -135,7 +147,9 @@ test('every route answers every kind of caller as it declares', {
         operation.route.at !== 'root'
           ? await client.request(operation.route.method, path, body)
           : await (operation.route.method === 'GET' ? client.getRoot(path) : client.postRoot(path, {}))
-      const code = isDoors(operation, response.body) ? response.body.code : 'let in'
+      // Linear's format has the code inside its first error.
+      const refusal = response.body?.errors?.[0]?.extensions.baton ?? response.body
+      const code = isDoors(operation, refusal) ? refusal.code : 'let in'
       expect({ name, who, answer: code }).toEqual({ name, who, answer: expected })
       if (expected === 'INSUFFICIENT_SCOPE') {
         expect(response.status).toBe(403)
@@ -163,6 +177,7 @@ const outside: Record<
 > = {
   getMe: 'of the whole workspace',
   callMcp: 'of the whole workspace',
+  linearGraphql: 'of the whole workspace',
   getWorkspace: 'of the whole workspace',
   listMembers: 'nothing of it',
   listTeams: 'nothing of it',

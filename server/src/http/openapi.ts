@@ -63,7 +63,7 @@ function describe(name: string, operation: Operation, schemas: Json): Json {
         required: true,
         schema: { type: 'string' },
       })),
-      ...(inWorkspace(route.caller)
+      ...(inWorkspace(route.caller) && !route.linear
         ? [{ name: 'X-Workspace-ID', in: 'header', required: !route.stream && !route.mcp, schema: { type: 'string' } }]
         : []),
       ...(operation.idempotent

@@ -11,7 +11,7 @@ const windowsPerStatement = 100
 
 /** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
-  name: 'sessions' | 'api'
+  name: 'sessions' | 'api' | 'linear tokens'
   max: number
 }
 
@@ -26,7 +26,7 @@ export interface Taken {
 export type Counted = Pick<Route, 'path' | 'at'>
 
 /** rate.installation-600-per-minute for the Agent Session API, rate.api-1200-per-minute for other routes. */
-export const rateLimitOf = (config: Config, route: Counted): RateLimit =>
+export const rateLimitOf = (config: Config, route: Counted): RateLimit & { name: 'sessions' | 'api' } =>
   isAgentSessionApi(route)
     ? { name: 'sessions', max: config.installationRatePerMinute }
     : { name: 'api', max: config.apiRatePerMinute }
@@ -39,23 +39,39 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
-export async function takeCall({ config, db, clock }: Context, caller: Caller, route: Route) {
-  if (caller.kind === 'anonymous' || !caller.scopes) return {}
-  const limit = rateLimitOf(config, route)
-  const token = caller.tokenHash.toString('hex')
-  const holder = limit.name === 'sessions' && caller.kind === 'app' ? (caller.installationId ?? caller.id) : token
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export async function takeOneCall({ db, clock }: Context, limit: RateLimit, holder: string) {
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
   return rateLimitHeaders(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
 }
 
-/** The rate limit headers; throws 429 with them when the limit is exceeded. */
-export function rateLimitHeaders({ max }: RateLimit, { allowed, remaining, reset_ms }: Taken): Record<string, string> {
+/** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
+export async function takeCall(ctx: Context, caller: Caller, route: Route) {
+  if (caller.kind === 'anonymous' || !caller.scopes) return {}
+  const limit = rateLimitOf(ctx.config, route)
+  const token = caller.tokenHash.toString('hex')
+  const holder = limit.name === 'sessions' && caller.kind === 'app' ? (caller.installationId ?? caller.id) : token
+  return takeOneCall(ctx, limit, holder)
+}
+
+/** The rate limit headers, with `linearAt` also those of Linear; throws 429 with them when the limit is exceeded. */
+export function rateLimitHeaders(
+  { max }: RateLimit,
+  { allowed, remaining, reset_ms }: Taken,
+  linearAt: Date | null = null,
+): Record<string, string> {
   const seconds = String(Math.ceil(reset_ms / 1000))
   const headers = {
     'ratelimit-limit': String(max),
     'ratelimit-remaining': String(remaining),
     'ratelimit-reset': seconds,
+    ...(linearAt
+      ? {
+          'x-ratelimit-requests-limit': String(max),
+          'x-ratelimit-requests-remaining': String(remaining),
+          'x-ratelimit-requests-reset': String(linearAt.getTime() + Math.ceil(reset_ms)),
+        }
+      : {}),
   }
   if (allowed) return headers
   throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { ...headers, 'retry-after': seconds } })

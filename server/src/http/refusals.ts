@@ -5,10 +5,12 @@ import type { Context } from '../context.ts'
 import { isConflict, isDatabaseUnavailable, isTimedOut, isUnwritable } from '../db/database.ts'
 import { newId } from '../ids.ts'
 import { ApiError, helpLink, OAuthError } from './errors.ts'
+import { graphqlError, graphqlStatus } from './graphql-error.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     oauthErrors?: boolean
+    graphqlErrors?: boolean
     /** RFC 9728 5.1: address that describes how to get a token. */
     resourceMetadata?: string
   }
@@ -49,9 +51,15 @@ export function sendError(
 const isRefusal = (error: FastifyError | ApiError | OAuthError): error is ApiError | OAuthError =>
   error instanceof ApiError || error instanceof OAuthError
 
-/** On OAuth routes, errors of the request have the format of RFC 6749. */
+/** On OAuth routes, errors of the request have the format of RFC 6749; on Linear's API that of GraphQL. */
 function sendRefusal(rootUrl: string, request: FastifyRequest, reply: FastifyReply, refusal: ApiError | OAuthError) {
-  const { oauthErrors, resourceMetadata } = request.routeOptions?.config ?? {}
+  const { oauthErrors, graphqlErrors, resourceMetadata } = request.routeOptions?.config ?? {}
+  if (graphqlErrors && refusal instanceof ApiError) {
+    return reply
+      .code(graphqlStatus(refusal))
+      .headers(refusal.headers)
+      .send({ errors: [graphqlError(refusal)] })
+  }
   const sent = oauthErrors && refusal instanceof ApiError ? asOAuthError(refusal) : refusal
   if (sent instanceof ApiError) reply.header('link', helpLink(rootUrl, sent.code))
   reply.code(sent.status).headers(sent.headers)

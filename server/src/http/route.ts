@@ -12,6 +12,14 @@ export interface Call<O extends Operation = Operation> {
   headers: Headers
   /** The caller's network address; behind a proxy only as BATON_TRUST_PROXY allows. */
   address: string
+  /** The id that a client of Linear's API chose for the new item. */
+  alias?: Alias
+}
+
+/** An id that a client chose, with a hash of its request: a repeated request finds the item. */
+export interface Alias {
+  clientId: string
+  requestHash: Buffer
 }
 
 export type Headers = Record<string, string | string[] | undefined>

@@ -35,6 +35,8 @@ export interface Credentials {
   authorization: string | undefined
   cookie: string | undefined
   workspaceId: string | undefined
+  /** Only a token of Linear's API counts. */
+  linear: boolean
   /** The request changes something. */
   writes: boolean
   origin: string | undefined
@@ -243,6 +245,7 @@ function mount(app: FastifyInstance, { ctx, door, resolveCaller }: Parts, stream
     url: urlOf(operation),
     config: {
       oauthErrors: operation.errorFormat === 'oauth',
+      graphqlErrors: operation.errorFormat === 'graphql',
       takesForm: bodyFormat === 'form',
       ...(route.mcp ? { resourceMetadata: `${ctx.config.rootUrl}${routes.getMcpResourceMetadata.path}` } : {}),
     },
@@ -301,10 +304,11 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
   }
 }
 
-const credentials = (route: Pick<Route, 'stream' | 'writes'>, request: FastifyRequest): Credentials => ({
+const credentials = (route: Pick<Route, 'stream' | 'writes' | 'linear'>, request: FastifyRequest): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
   workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
+  linear: Boolean(route.linear),
   writes: Boolean(route.writes) || !['GET', 'HEAD'].includes(request.method),
   origin: request.headers.origin,
   fetchSite: header(request, 'sec-fetch-site'),

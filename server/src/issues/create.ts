@@ -3,9 +3,11 @@ import type { Context } from '../context.ts'
 import { actorOf, record } from '../events/record.ts'
 import type { Actor, Member } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
+import type { Alias } from '../http/route.ts'
 import { newId } from '../ids.ts'
 import { notify } from '../inbox/notify.ts'
 import type { Agent } from '../installations/agents.ts'
+import { storeAlias } from '../linear-shape/aliases.ts'
 import { type Kind, type ReferenceIds, References } from '../planning/references.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { checkNewFromApp } from './apps.ts'
@@ -15,13 +17,14 @@ import { blocksOf, insertIssues, lockIssues, lockProjects, nextCodes, referenced
 import { withUrl } from './read.ts'
 import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
-export function createIssue(ctx: Context, caller: Actor, body: NewIssue) {
+export function createIssue(ctx: Context, caller: Actor, body: NewIssue, alias?: Alias) {
   if (caller.kind === 'app') checkNewFromApp(body)
   return transact(ctx, caller, async (unit) => {
     const delegate = await lockDelegate(unit, body)
     await lockIssues(unit.tx, caller.workspaceId, referencedIssueIds(body))
     const [issue] = await insert(unit, [body], () => '', delegate)
     const created = issue as Issue
+    if (alias) await storeAlias(unit, alias, created.id)
     if (created.personal) sendIssueHints(unit, 'create', created)
     else await record(unit, [toItemChange(actorOf(caller), 'create', created)])
     await changeBlocks(unit, created.id, blocksOf(created), [])

@@ -56,7 +56,7 @@ const listStatement = (caller: Actor, filter: IssueFilter, after: string | undef
   order by i.id desc limit ${count}`
 
 /** Requires each of the first ten words in code, title or description, ignoring case. */
-const matching = (query = '') =>
+export const matching = (query = '') =>
   query
     .split(/\s+/)
     .filter(Boolean)

@@ -6,7 +6,7 @@ import { deleteIssue, updateIssue } from './update.ts'
 
 export const issueRoutes = [
   route(api.listIssues, ({ ctx, caller, query }) => listIssues(ctx, caller, query)),
-  route(api.createIssue, ({ ctx, caller, body }) => createIssue(ctx, caller, body)),
+  route(api.createIssue, ({ ctx, caller, body, alias }) => createIssue(ctx, caller, body, alias)),
   route(api.importIssues, ({ ctx, caller, body }) => importIssues(ctx, caller, body.issues)),
   route(api.getIssue, ({ ctx, caller, params }) => readIssue(ctx, caller, params.issue_id)),
   route(api.updateIssue, ({ ctx, caller, params, body }) => updateIssue(ctx, caller, params.issue_id, body)),

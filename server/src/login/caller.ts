@@ -20,12 +20,24 @@ export async function resolveCaller(
   credentials: Credentials,
   counted: Counted | null,
 ): ReturnType<ResolveCaller> {
+  if (credentials.linear) return resolveLinearToken(ctx, credentials.authorization, counted)
   const bearer = bearerOf(credentials.authorization)
   if (bearer?.startsWith('svc_at_')) return resolveToken(ctx, bearer, credentials.workspaceId, counted)
   const token = bearer ?? cookieOf(credentials, ctx.config)
   if (token === undefined) return { caller: { kind: 'anonymous' } }
   if (!token.startsWith('psn_')) throw new ApiError('UNAUTHORIZED')
   return resolveLogin(ctx, credentials, token, bearer === undefined)
+}
+
+/** Linear's clients send the token with or without `Bearer `. It selects the workspace. */
+async function resolveLinearToken(
+  ctx: Context,
+  authorization: string | undefined,
+  counted: Counted | null,
+): ReturnType<ResolveCaller> {
+  const token = /^(?:Bearer +)?(lin_oauth_[\w-]+)$/i.exec(authorization ?? '')?.[1]
+  if (!token) throw new ApiError('UNAUTHORIZED')
+  return resolveToken(ctx, token, undefined, counted, 'linear')
 }
 
 /** One query finds the login, the person and the role in the requested workspace. */

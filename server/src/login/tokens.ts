@@ -1,4 +1,4 @@
-import type { AppScope, Role } from '@baton/protocol'
+import type { AppScope, Compat, Role } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
@@ -18,6 +18,7 @@ import type { ResolveCaller } from '../http/server.ts'
 interface Found extends Taken {
   workspaceId: string
   grantScopes: AppScope[]
+  bySecret: boolean
   app: Omit<App, 'kind' | 'workspaceId' | 'workspaceAsked' | 'tokenHash' | 'scopes' | 'personalOf'> | null
   approvedScopes: AppScope[] | null
   manifestScopes: AppScope[] | null
@@ -40,22 +41,25 @@ export async function resolveToken(
   token: string,
   workspaceAsked: string | undefined,
   counted: Counted | null,
+  compat: Compat | null = null,
 ): ReturnType<ResolveCaller> {
   const tokenHash = sha256(token)
+  const now = clock.now()
   const limit = counted && rateLimitOf(config, counted)
-  const found = await db.row<Found>(findToken(tokenHash, limit, clock.now()))
+  const found = await db.row<Found>(findToken(tokenHash, limit, now, compat))
   if (!found) throw new ApiError('UNAUTHORIZED')
   const { workspaceId, app, person } = found
   if (app && found.revoked) throw new ApiError('INSTALLATION_REVOKED')
   if (found.expired) throw new ApiError('UNAUTHORIZED')
-  const headers = () => (limit ? rateLimitHeaders(limit, found) : {})
+  const headers = () => (limit ? rateLimitHeaders(limit, found, compat ? now : null) : {})
   if (app) {
-    const scopes = effectiveScopes(found.approvedScopes, found.manifestScopes)
+    const approved = effectiveScopes(found.approvedScopes, found.manifestScopes)
+    const scopes = found.bySecret ? approved.filter((scope) => found.grantScopes.includes(scope)) : approved
     const asked = { workspaceId, workspaceAsked: workspaceAsked ?? null }
     return { caller: { kind: 'app', ...app, ...asked, tokenHash, scopes, personalOf: null }, headers: headers() }
   }
   if (!person) throw new ApiError('UNAUTHORIZED')
-  await noteUse(db, found, clock.now())
+  await noteUse(db, found, now)
   // oauth.public-client-workspace: the token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
   const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
@@ -69,15 +73,15 @@ async function noteUse(db: Queryable, { grantId, lastUsedAt }: Found, now: Date)
 }
 
 /**
- * Finds the token and, if it is valid, counts the call: on the Agent Session API for the whole installation, elsewhere
- * for the token.
+ * Finds the token and, if it is valid, counts the call: on the Agent Session API and on Linear's API for the whole
+ * installation, elsewhere for the token.
  */
-function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
-  const installation = limit?.name === 'sessions' ? sql`i.id` : sql`null`
+function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date, compat: Compat | null): Sql {
+  const installation = limit?.name === 'sessions' || compat ? sql`i.id` : sql`null`
   return sql`
     with found as materialized (
       select g.id as "grantId", g.last_used_at as "lastUsedAt", g.workspace_id as "workspaceId",
-        g.scopes as "grantScopes", i.scopes as "approvedScopes",
+        g.scopes as "grantScopes", g.by_secret as "bySecret", i.scopes as "approvedScopes",
         a.requested_scopes as "manifestScopes", i.revoked_at is not null as revoked,
         t.expires_at <= ${now} as expired,
         case when i.id is not null then jsonb_build_object('id', u.id, 'name', u.display_name, 'appId', a.id,
@@ -93,7 +97,8 @@ function findToken(tokenHash: Buffer, limit: RateLimit | null, now: Date): Sql {
       left join users u on u.id = i.app_user_id
       left join users p on p.id = g.user_id
       left join memberships m on m.user_id = p.id and m.workspace_id = g.workspace_id
-      where t.hash = ${tokenHash}
+      where t.hash = ${tokenHash} and g.compat is not distinct from ${compat}::text
+        and (g.compat is null or a.compat = g.compat)
     )
     select found.*, taken.* from found left join lateral ${takeFromWindow(limit, sql`found.holder`, now)} taken on true`
 }

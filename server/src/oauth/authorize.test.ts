@@ -215,6 +215,7 @@ describe('consent', () => {
           redirect_host: 'robots.example.com',
           webhook: null,
           installed: null,
+          compat: null,
           can_approve: mayApprove,
         })
         const others = [owner, admin, member, elsewhere.owner].filter((other) => other !== person)

@@ -1,4 +1,4 @@
-import type { AppScope } from '@baton/protocol'
+import type { AppScope, Compat } from '@baton/protocol'
 import { sameBytes, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -14,6 +14,7 @@ export interface OAuthClient {
     id: string
     workspaceId: string
     endpointId: string
+    compat: Compat | null
     scopes: AppScope[]
     secretHash: Buffer
     description: string | null
@@ -30,6 +31,7 @@ interface AppRow {
   endpointId: string
   name: string
   redirectUris: string[]
+  compat: Compat | null
   scopes: AppScope[]
   secretHash: Uint8Array
   description: string | null
@@ -39,7 +41,7 @@ interface AppRow {
 export async function findClient(db: Queryable, id: string): Promise<OAuthClient | undefined> {
   const app = await db.row<AppRow>(sql`
     select id as "appId", workspace_id as "workspaceId", endpoint_id as "endpointId", name,
-      redirect_uris as "redirectUris", requested_scopes as scopes, client_secret_hash as "secretHash", description,
+      redirect_uris as "redirectUris", compat, requested_scopes as scopes, client_secret_hash as "secretHash", description,
       jsonb_build_object('name', developer_name, 'url', developer_url) as developer
     from agent_apps a where client_id = ${id} and deleted_at is null
       -- a2a.no-oauth
@@ -58,7 +60,7 @@ interface Credentials {
   secret: string | null
 }
 
-const refused = () => new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', 401)
+export const refused = () => new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', 401)
 
 /**
  * Identifies the client. An agent app sends its secret by HTTP Basic or in the form, not both; a public client has

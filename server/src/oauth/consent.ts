@@ -1,6 +1,7 @@
 import {
   type AppScope,
   appEventTypes,
+  type Compat,
   type Consent,
   type ConsentRequest,
   limits,
@@ -18,7 +19,7 @@ import { createGrant } from '../login/grants.ts'
 import { effectiveScopes } from '../login/tokens.ts'
 import { transact, type UnitOfWork, withoutTransaction } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
-import { isRegistered, returnAddress } from './authorize.ts'
+import { isRegistered, returnAddress, speaks } from './authorize.ts'
 import { type AppClient, findClient, type OAuthClient } from './clients.ts'
 import { installClient, scopesGranted } from './install.ts'
 
@@ -29,18 +30,19 @@ interface Request {
   scopes: AppScope[]
   state: string | null
   code_challenge: string
+  compat: Compat | null
 }
 
 /** An undecided request of the caller (oauth.request-bound-to-person, oauth.consent-request-expires). */
 async function findRequest({ tx, now, caller }: UnitOfWork<Person, Queryable>, id: string, lock = none) {
   const request = found(
     await tx.row<Request>(sql`
-      select id, client_id, redirect_uri, scopes, state, code_challenge from oauth_requests
+      select id, client_id, redirect_uri, scopes, state, code_challenge, compat from oauth_requests
       where id = ${id} and user_id = ${caller.id} and decided_at is null and expires_at > ${now} ${lock}`),
   )
   const client = found(await findClient(tx, request.client_id))
   // The manifest may have changed since: its current redirect URIs and scopes apply.
-  if (!isRegistered(client, request.redirect_uri)) throw notFound()
+  if (!speaks(client, request.compat) || !isRegistered(client, request.redirect_uri, request.compat)) throw notFound()
   const scopes = client.app ? request.scopes.filter((scope) => client.app?.scopes.includes(scope)) : request.scopes
   if (request.scopes.length > 0 && scopes.length === 0) throw notFound()
   return { request: { ...request, scopes }, client }
@@ -74,6 +76,7 @@ export async function readRequest(ctx: Context, person: Person, id: string): Pro
     teams,
     workspaces: workspaces.map(({ id, name }) => ({ id, name })),
     redirect_host: new URL(request.redirect_uri).host,
+    compat: app?.compat ?? null,
     webhook: ownApp && (await webhookOf(ctx.db, ownApp.endpointId)),
     installed: ownApp && (await currentInstallation(ctx.db, ownApp)),
     can_approve: app ? workspaces.some(({ role }) => role !== 'member') : workspaces.length > 0,
@@ -131,7 +134,7 @@ async function approveApp(
   const asManager = await confirmManager(unit, client.app.workspaceId)
   if (consent.workspace_id !== undefined)
     throw invalid({ workspace_id: 'must not be sent for an agent app; choose teams' })
-  return installClient(asManager, client, { scopes: request.scopes, coverage: consent })
+  return installClient(asManager, client, { scopes: request.scopes, coverage: consent, compat: request.compat })
 }
 
 /** The same refusal for outsiders as for plain members, so that outsiders learn nothing about the workspace. */

@@ -1,4 +1,4 @@
-import type { AgentApp, AppScope, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
+import type { AgentApp, AppScope, Compat, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
 import { refuseA2a } from '../agent-apps/apps.ts'
 import { chosenTeams, install } from '../agent-apps/installations.ts'
 import type { Context } from '../context.ts'
@@ -9,7 +9,7 @@ import { createGrant } from '../login/grants.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { confirmRole, lockWorkspace } from '../workspaces/members.ts'
 import { type AppClient, findClient } from './clients.ts'
-import { issueTokens } from './token.ts'
+import { issueTokens, tokenResponse } from './token.ts'
 
 /** A request without scopes is granted `read` (oauth.grant-without-scope-is-read). */
 export const scopesGranted = (scopes: AppScope[]): AppScope[] => (scopes.length > 0 ? scopes : ['read'])
@@ -18,6 +18,8 @@ interface Approval {
   scopes: AppScope[]
   coverage: Coverage
   firstOnly?: boolean
+  /** Of the grant. */
+  compat?: Compat | null
 }
 
 /**
@@ -27,12 +29,12 @@ interface Approval {
 export async function installClient(
   unit: UnitOfWork<Member>,
   { id: clientId, name, app }: AppClient,
-  { scopes, coverage, firstOnly = false }: Approval,
+  { scopes, coverage, firstOnly = false, compat = null }: Approval,
 ): Promise<string> {
   const { workspaceId } = app
   const teams = await chosenTeams(unit.tx, workspaceId, coverage)
   const { id: installationId } = await install(unit, { app: { ...app, name }, scopes, teams, firstOnly })
-  const grant = { workspaceId, clientId, installationId, userId: null, scopes: scopesGranted(scopes) }
+  const grant = { workspaceId, clientId, installationId, userId: null, scopes: scopesGranted(scopes), compat }
   return createGrant(unit, grant)
 }
 
@@ -49,7 +51,8 @@ export const installApp = (ctx: Context, admitted: Member, appId: string, approv
     const { scopes = client.app.scopes, ...coverage } = approval
     const unknown = scopes.find((scope) => !client.app.scopes.includes(scope))
     if (unknown) throw invalid({ scopes: `must be scopes of the manifest; ${unknown} is not` })
-    return found(await issueTokens(unit, await installClient(unit, client, { scopes, coverage, firstOnly: true })))
+    const grantId = await installClient(unit, client, { scopes, coverage, firstOnly: true })
+    return tokenResponse(found(await issueTokens(unit, grantId)))
   })
 
 async function findAppClient({ tx, caller }: UnitOfWork<Member>, appId: string): Promise<AppClient> {

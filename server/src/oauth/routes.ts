@@ -1,4 +1,4 @@
-import { api } from '@baton/protocol'
+import { type AuthorizeQuery, api } from '@baton/protocol'
 import { route, uncached } from '../http/route.ts'
 import { authorize } from './authorize.ts'
 import { approve, deny, readRequest } from './consent.ts'
@@ -8,20 +8,22 @@ import { endProgram, listPrograms } from './programs.ts'
 import { registerClient } from './register.ts'
 import { issueToken, revokeToken } from './token.ts'
 
-const authorizationOf = (headers: Record<string, string | string[] | undefined>) => {
+export const authorizationOf = (headers: Record<string, string | string[] | undefined>) => {
   const { authorization } = headers
   return typeof authorization === 'string' ? authorization : undefined
 }
 
+export const parametersOf = (query: AuthorizeQuery) =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, String(value)]),
+    ),
+  )
+
 export const oauthRoutes = [
-  route(api.authorize, ({ ctx, caller, query }) => {
-    const parameters = new URLSearchParams(
-      Object.entries(query).flatMap(([name, values]) =>
-        [values].flat().map((value): [string, string] => [name, String(value)]),
-      ),
-    )
-    return authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${parameters}`)
-  }),
+  route(api.authorize, ({ ctx, caller, query }) =>
+    authorize(ctx, caller, query, `${ctx.config.baseUrl}/oauth/authorize?${parametersOf(query)}`),
+  ),
   route(api.issueToken, async ({ ctx, headers, body }) =>
     uncached(await issueToken(ctx, authorizationOf(headers), body)),
   ),

@@ -22,7 +22,7 @@ export interface OpenedResponse {
   body: ReadableStream<Uint8Array>
 }
 
-const noBody = [204, 205, 304]
+const bodyless = [204, 205, 304]
 /** 1xx responses. An endless series of them would use a whole CPU until the caller gives up. */
 const maxInformational = 10
 
@@ -88,7 +88,7 @@ export class StreamedRequest implements Dispatcher.DispatchHandler {
       [value ?? []].flat().map((one): [string, string] => [name, one]),
     )
     this.#opened({ status, headers: entries, body })
-    if (noBody.includes(status)) this.#finish()
+    if (bodyless.includes(status)) this.#finish()
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {

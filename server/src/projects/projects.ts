@@ -31,7 +31,7 @@ import { covers } from '../workspaces/coverage.ts'
 import { insertProject, projectColumns, replaceLabelRows, type StoredProject, updateProjectRow } from './queries.ts'
 import { applyChange, badReferences, referencesToCheck } from './rules.ts'
 
-const withUrl = (config: Config, project: StoredProject): Project => ({
+export const withUrl = (config: Config, project: StoredProject): Project => ({
   ...project,
   url: projectUrl(config, project.id),
 })

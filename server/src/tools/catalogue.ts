@@ -11,6 +11,7 @@ export const tools: readonly Tool[] = [...peopleTools, ...trackerTools, ...plann
 /** Operations that tokens may call but that are no tools, with the reason. */
 export const noTool: Partial<Record<RouteName, string>> = {
   callMcp: 'it is how tools are called',
+  linearGraphql: 'it offers the same operations in the format of Linear',
   listenAsApp: 'it is a stream',
   answerAsApp: 'only the program that listens can answer',
   setSessionChanges: 'git computes patches, a model does not',

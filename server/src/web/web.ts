@@ -36,7 +36,7 @@ const pageHeaders = {
 }
 
 /** Paths outside the web app, whether or not they exist. */
-const reserved = /^\/(api|docs|mcp|metrics|healthz|readyz|\.well-known|llms\.txt|assets)(\/|$)/
+const reserved = /^\/(api|docs|linear|mcp|metrics|healthz|readyz|\.well-known|llms\.txt|assets)(\/|$)/
 
 export const appPage = ({ page }: WebFiles): Page => ({ body: page, headers: pageHeaders })
 

@@ -12,7 +12,7 @@ import type { UnitOfWork } from '../unit-of-work.ts'
 import { teamCovered } from './coverage.ts'
 import { transactAs } from './members.ts'
 
-const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
+export const columns = sql`id, name, key, guidance, repositories, created_at, updated_at`
 
 export const listTeams = (ctx: Context, caller: Actor, query: PageQuery) =>
   coveredTeams<Team>(ctx, caller, query, columns)
@@ -37,7 +37,7 @@ const coveredTeams = <Row extends { id: string }>(ctx: Context, caller: Actor, q
 export const readTeam = async (db: Queryable, caller: Actor, id: string) =>
   found(await db.row<Team>(sql`select ${columns} from teams where ${ofCaller(caller)} and id = ${id}`))
 
-const ofCaller = (caller: Actor) => sql`workspace_id = ${caller.workspaceId} and ${teamCovered(caller, sql`id`)}`
+export const ofCaller = (caller: Actor) => sql`workspace_id = ${caller.workspaceId} and ${teamCovered(caller, sql`id`)}`
 
 export async function createTeam(ctx: Context, caller: Member, { name, key }: NewTeam) {
   try {

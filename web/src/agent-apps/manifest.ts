@@ -42,6 +42,7 @@ export const manifestOf = (app: AgentApp): Json => ({
   developer: { name: app.developer.name, ...(app.developer.url !== null && { url: app.developer.url }) },
   distribution: app.distribution,
   ...(app.install_page_url !== null && { install_page_url: app.install_page_url }),
+  ...(app.compat !== null && { compat: app.compat }),
   oauth: { redirect_uris: app.redirect_uris, scopes: app.requested_scopes },
   ...(app.webhook.url && {
     webhook: { url: app.webhook.url, enabled: app.webhook.enabled, resource_types: app.webhook.resource_types },

@@ -32,7 +32,7 @@ const agents: CodingAgent[] = [
   },
   {
     label: 'Codex',
-    run: (request) => `run${request} --name Codex -- npx @agentclientprotocol/codex-acp`,
+    run: (request) => `run${request} --name Codex --mode workspace-write -- npx @agentclientprotocol/codex-acp`,
     hint: (
       <>
         Sign in with <Code>codex login</Code> first. Add <Code>--mode workspace-write</Code> before <Code>--</Code> so

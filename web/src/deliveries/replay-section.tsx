@@ -76,11 +76,11 @@ export function ReplaySection({ endpoint, state }: { endpoint: Endpoint; state: 
           <Button look="primary" icon={History} busy={starting} disabled={!isReady} onClick={() => void start()}>
             Start replay
           </Button>
+          <p role="status" className="self-center text-ink-2">
+            {state !== 'enabled' && 'Enable the webhook to replay events.'}
+            {matched !== null && `${matched.toLocaleString('en')} ${matched === 1 ? 'event matches' : 'events match'}.`}
+          </p>
         </div>
-        <p role="status" className="text-ink-2">
-          {state !== 'enabled' && 'Enable the webhook to replay events.'}
-          {matched !== null && `${matched.toLocaleString('en')} ${matched === 1 ? 'event matches' : 'events match'}.`}
-        </p>
         {(problem ?? countProblem) && (
           <Notice tone="bad" title="Not started">
             {problem ?? countProblem}

@@ -43,9 +43,6 @@ test('a group opens the page that its entries share, otherwise their issue', () 
   const opened = (...group: Group) => linkOf(group)
   expect(opened(question)).toEqual({ to: '/agent-session/sess_1' })
   expect(opened(question, entry('agent_finished', 'ENG-1'))).toEqual({ to: '/agent-session/sess_1' })
-  expect(opened(entry('budget_reached', 'ENG-1'))).toEqual({ to: '/agent-session/sess_1' })
-  const ofApp = { subject_id: 'app_1', url: 'http://localhost:3000/settings/agent-apps/app_1' }
-  expect(opened(entry('budget_reached', null, ofApp))).toEqual({ to: '/settings/agent-apps/app_1' })
   expect(opened(question, entry('mention', 'ENG-1', { url: comment }))).toEqual({ to: '/issue/ENG-1' })
   expect(opened(entry('mention', 'ENG-1', { url: comment }), entry('assignment', 'ENG-1'))).toEqual({
     to: '/issue/ENG-1',

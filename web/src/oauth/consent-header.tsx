@@ -3,7 +3,7 @@ import { Avatar } from '../ui/avatar.tsx'
 
 /** The requesting app or program, its developer, and the host the browser returns to. */
 export function ConsentHeader({ request, title }: { request: ConsentRequest; title: string }) {
-  const { app, client_name, developer, redirect_host } = request
+  const { app, client_name, developer, redirect_host, compat } = request
   return (
     <header className="flex items-start gap-4">
       <Avatar name={app?.name ?? client_name} agent src={app?.icon} size={48} />
@@ -29,6 +29,7 @@ export function ConsentHeader({ request, title }: { request: ConsentRequest; tit
               {' · '}
             </>
           )}
+          {compat === 'linear' && <>uses Linear’s API{' · '}</>}
           returns to <strong className="font-semibold text-ink">{redirect_host}</strong>
         </p>
       </div>

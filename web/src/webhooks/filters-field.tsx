@@ -99,7 +99,7 @@ function Filters({ type, value, onChange, errors }: FiltersProps) {
                 <span className="text-ink-3">
                   {type} {keys[key]?.label.toLowerCase() ?? key}:
                 </span>
-                <span className="max-w-64 truncate">{textOf(key)}</span>
+                <span className="max-w-56 truncate">{textOf(key)}</span>
               </Button>
               <IconButton
                 label={`Remove the filter ${type} ${keys[key]?.label.toLowerCase() ?? key}`}
