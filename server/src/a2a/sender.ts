@@ -220,7 +220,10 @@ export class A2aSender {
       client.cancelTask({ tenant, id: task.taskId, metadata: undefined }, options),
     )
     const { call } = result
-    if (!result.ok && result.failure.kind !== 'refused') return turn.sent(call.outcome(turn.startedAt, result.failure))
+    if (!result.ok && result.failure.kind !== 'refused') {
+      const isFinal = result.failure.kind !== 'not_received'
+      return turn.sent(call.outcome(turn.startedAt, result.failure), { isFinal })
+    }
     // Canceled, finished first, or cannot be canceled: what the agent says now decides.
     const taken = await takeTask(this.#ctx.db, task.id, this.#owner, this.#ctx.clock.now())
     if (taken) {

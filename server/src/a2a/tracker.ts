@@ -160,10 +160,12 @@ class Following {
 
   async #run(opened: Opened | undefined) {
     if (opened) await this.#consume(opened)
+    // The agent refused to cancel the task, perhaps because it has ended.
+    if (opened?.first.length === 0) this.#pollAtOnce = true
     while (!this.#isOver()) {
       // An answer of the person starts anew.
       if (this.#state === 'input_required') return this.#untilStopped()
-      if (this.#mayStream()) await this.#subscribe()
+      if (this.#mayStream() && !this.#pollAtOnce) await this.#subscribe()
       else await this.#poll()
     }
   }
