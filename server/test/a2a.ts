@@ -5,7 +5,7 @@ import { done } from './delegation.ts'
 import type { TestApp } from './harness.ts'
 
 /** A workspace with a team, and an A2A agent that covers it. */
-export async function a2aScene(app: TestApp, server: A2aServer, fields: Record<string, unknown> = {}) {
+export async function a2aScene(app: TestApp, server: Pick<A2aServer, 'origin'>, fields: Record<string, unknown> = {}) {
   const workspace = await app.workspace()
   const { owner, member } = workspace
   const team = await done(owner.post('/teams', { name: 'Engineering', key: 'ENG' }))

@@ -45,6 +45,37 @@ test('calls only through the guarded connection', verifies('a2a.guarded-calls'),
   expect(server.calls).toHaveLength(1)
 })
 
+test('speaks HTTP+JSON, and protocol 0.3', verifies('a2a.versions'), async ({ app }) => {
+  server.binding = 'HTTP+JSON'
+  server.on.SendStreamingMessage = (call) => {
+    const stream = call.stream()
+    stream.send({ task: task('t1', 'WORKING') }, statusUpdate('t1', 'COMPLETED', 'Over REST.'))
+    stream.end()
+  }
+  const overRest = await (await a2aScene(app, server)).delegated()
+  await app.deliver()
+  await overRest.shows('response Over REST.')
+
+  server.reset()
+  server.card = {
+    protocolVersion: '0.3.0',
+    url: `${server.origin}/a2a`,
+    preferredTransport: 'JSONRPC',
+    supportedInterfaces: undefined,
+  }
+  server.on['message/stream'] = (call) => {
+    const message = { kind: 'message', messageId: 'm', role: 'agent', parts: [{ kind: 'text', text: 'As before.' }] }
+    const stream = call.stream()
+    stream.send({ kind: 'task', id: 't1', contextId: 'c', status: { state: 'completed', message } })
+    stream.end()
+  }
+  const scene = await a2aScene(app, server)
+  expect(scene.app.a2a.interface.protocol_version).toMatch(/^0\.3/)
+  const withOld = await scene.delegated()
+  await app.deliver()
+  await withOld.shows('response As before.')
+})
+
 test(
   'lists each message with its attempts, and holds it while disabled',
   verifies('a2a.delivery-record'),
