@@ -38,6 +38,7 @@ create table a2a_messages (
   request      jsonb                    -- headers and body as sent, without the credential
 );
 create index a2a_messages_session on a2a_messages (session_id);
+create index a2a_messages_started on a2a_messages (started_at); -- old ones are deleted
 
 create table a2a_tasks (
   id           text primary key,

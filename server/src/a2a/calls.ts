@@ -154,6 +154,9 @@ export class Call {
 
   readonly #fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const { keys, outbound } = this.#ctx
+    // The credential goes to the approved origin alone, whatever the library does.
+    if (new URL(input).origin !== new URL(this.#agent.interface.url).origin)
+      throw new OutboundFailure('blocked_destination', false)
     const headers = Object.fromEntries(new Headers(init.headers).entries())
     const credential = credentialHeader(keys, this.#agent.appId, this.#agent.credential)
     const body = typeof init.body === 'string' ? init.body : ''
@@ -163,7 +166,6 @@ export class Call {
       const opened = await outbound.open(
         {
           method: (init.method ?? 'GET') as 'GET' | 'POST' | 'DELETE',
-          // The credential goes to the approved interface alone: its URL is the start of each request.
           url: String(input),
           headers: { ...own, ...credential },
           ...(body ? { body: Buffer.from(body) } : {}),

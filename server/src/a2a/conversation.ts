@@ -1,5 +1,6 @@
+import { limits } from '@baton/protocol'
 import { type SessionRow, sessionColumns, sessionOf } from '../agent-sessions/session.ts'
-import { plus } from '../clock.ts'
+import { days, plus } from '../clock.ts'
 import type { Context } from '../context.ts'
 import type { Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
@@ -271,6 +272,10 @@ export const renewTasks = (db: Queryable, now: Date, owner: string): Promise<(Ta
     update a2a_tasks t set owner_until = ${plus(now, leaseMs)} from agent_sessions s
     where s.id = t.session_id and t.owner = ${owner} and t.tracked
     returning ${taskColumns}, s.ended_at is not null as "isOver"`)
+
+/** A message is shown with its delivery, and is deleted as old as that. */
+export const sweepMessages = (db: Queryable, now: Date) =>
+  db.run(sql`delete from a2a_messages where started_at < ${plus(now, -days(limits.deliveryDays))}`)
 
 /** Gives up tasks when a worker stops. On the embedded database, all: it has one process at a time. */
 export const giveUpTasks = (db: Queryable, owner: string | null) =>

@@ -4,6 +4,7 @@ import { A2aServer, type AgentCall, artifactUpdate, statusUpdate, task } from '.
 import { done } from '../../test/delegation.ts'
 import { test, verifies } from '../../test/harness.ts'
 import { sql } from '../db/sql.ts'
+import { sweep } from '../housekeeping.ts'
 import { A2aRunner } from './runner.ts'
 
 let server: A2aServer
@@ -361,3 +362,18 @@ test(
     expect(response).toBe('response Made.')
   },
 )
+
+test('deletes messages with the age of deliveries', async ({ app }) => {
+  const scene = await a2aScene(app, server)
+  server.on.SendStreamingMessage = (call) => call.stream().send({ task: task('t1', 'COMPLETED', 'Done.') })
+  await scene.delegated()
+  await app.deliver()
+  const [delivery] = await scene.deliveries()
+  const stored = () => app.ctx.db.row(sql`select 1 from a2a_messages where delivery_id = ${delivery?.id}`)
+  app.clock.advance({ days: 30 })
+  await sweep(app.ctx)
+  expect(await stored()).toBeDefined()
+  app.clock.advance({ seconds: 1 })
+  await sweep(app.ctx)
+  expect(await stored()).toBeUndefined()
+})
