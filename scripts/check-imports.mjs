@@ -41,6 +41,7 @@ const trees = [
       ['icons'],
       ['agent-apps'],
       ['delete-team'],
+      ['a2a'],
       ['tools'],
       ['agents'],
       ['oauth'],

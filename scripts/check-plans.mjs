@@ -162,6 +162,7 @@ function scansOf(plan) {
     'projects',
     'invitations',
     'agent_apps',
+    'a2a_apps',
     'installations',
     'listeners',
   ]

@@ -23,6 +23,7 @@ const ownedTables = {
   projects: ['projects', 'project_members', 'project_teams', 'project_labels'],
   comments: ['comments'],
   'agent-apps': ['agent_apps', 'app_icons', 'installations', 'listeners'],
+  a2a: ['a2a_apps', 'a2a_sessions', 'a2a_messages', 'a2a_tasks'],
   agents: ['inside_agents', 'model_health'],
   oauth: ['oauth_clients', 'oauth_requests', 'oauth_codes', 'refresh_tokens'],
 }

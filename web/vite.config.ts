@@ -43,8 +43,14 @@ export default defineConfig({
           groups: [
             { name: 'base', tags: ['$initial'], priority: 2 },
             { name: 'list', test: /src[\\/](shell[\\/]shell|issues[\\/]issues-screen)\.tsx$/, priority: 1 },
-            // Otherwise each shared icon is a chunk, whose name is listed in the chunks above.
+            // Otherwise each shared icon, and each small part of other screens, is a chunk, whose name is listed in the
+            // chunks above.
             { name: 'icons', test: /lucide-react/, minShareCount: 2 },
+            {
+              name: 'parts',
+              test: /src[\\/]ui[\\/](copy|crumbs|date-button|download|form|layout|loaded|one-line|rows|sentence)\.tsx?$/,
+              minShareCount: 2,
+            },
           ],
         },
       },

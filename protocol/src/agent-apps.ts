@@ -29,6 +29,12 @@ const shortName = (more: TStringOptions & { not?: object } = {}) =>
   })
 const scopes: AppScope[] = [...appScopes]
 
+/** The name of an app, from its manifest or for its A2A card. */
+export const AppName = shortName({
+  'x-name': 'app' satisfies NameKind,
+  not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service, Baton' },
+})
+
 /**
  * The manifest of an agent app. This schema is served, and manifests are validated with it. Rules that a schema cannot
  * express, such as which hosts are public, are checked at the same time, so that one response names all bad fields.
@@ -37,10 +43,7 @@ export const Manifest = Type.Object(
   {
     $schema: Type.Optional(Type.String({ description: 'The URL of this schema' })),
     schemaVersion: Type.Literal('1.0.0', { 'x-message': 'must be "1.0.0"' }),
-    name: shortName({
-      'x-name': 'app' satisfies NameKind,
-      not: { pattern: '[Bb][Aa][Tt][Oo][Nn]', 'x-message': 'must not contain the name of this service, Baton' },
-    }),
+    name: AppName,
     description: Type.Optional(Type.String({ maxLength: limits.appDescription })),
     icon_url: Type.Optional(Url('must be the https URL of a square image')),
     developer: Type.Object({ name: shortName(), url: Type.Optional(Url('must be an http or https URL')) }, closed),
@@ -103,6 +106,40 @@ export type Manifest = Static<typeof Manifest>
 export const Compat = Type.Literal('linear')
 export type Compat = Static<typeof Compat>
 
+const A2aInterface = Type.Object(
+  {
+    url: Type.String(),
+    binding: Type.Enum(['JSONRPC', 'HTTP+JSON']),
+    protocol_version: Type.String(),
+  },
+  { ...closed, title: 'A2aInterface' },
+)
+
+/** The parts of an A2A agent's card that Baton uses or shows. */
+const A2aCard = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    provider: nullable(Type.Object({ name: Type.String(), url: nullable(Type.String()) }, closed)),
+    version: Type.String(),
+    streaming: Type.Boolean(),
+    /** The ways to authenticate that the card declares. */
+    security: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          type: Type.Enum(['api_key', 'http', 'oauth2', 'open_id_connect', 'mtls', 'unknown']),
+        },
+        closed,
+      ),
+    ),
+    skills: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() }, closed)),
+  },
+  { ...closed, title: 'A2aCard' },
+)
+export type A2aCard = Static<typeof A2aCard>
+export type A2aInterface = Static<typeof A2aInterface>
+
 export const AgentApp = Type.Object(
   {
     id: id('app'),
@@ -135,6 +172,23 @@ export const AgentApp = Type.Object(
       Type.Object(
         { user: Type.Object({ id: id('usr'), name: Type.String() }, closed), since: Timestamp },
         { ...closed, title: 'Listener' },
+      ),
+    ),
+    /** How Baton reaches the agent: signed webhooks, or the A2A protocol. */
+    protocol: Type.Enum(['webhook', 'a2a']),
+    /** Null for a webhook app. */
+    a2a: nullable(
+      Type.Object(
+        {
+          card_url: Type.String(),
+          card: A2aCard,
+          interface: A2aInterface,
+          credential_type: nullable(Type.Enum(['bearer', 'api_key'])),
+          fetched_at: Timestamp,
+          /** The origin that the card names now, if a manager has to accept it first. */
+          new_origin: nullable(Type.String()),
+        },
+        { ...closed, title: 'A2aApp' },
       ),
     ),
     created_at: Timestamp,
@@ -202,6 +256,7 @@ export const agentApps = {
     summary: 'Replace the whole manifest of an agent app',
     ...manifest,
     returns: { 200: AgentApp },
+    errors: ['A2A_APP'],
   }),
   deleteAgentApp: operation(routes.deleteAgentApp, {
     summary: 'Delete an agent app after uninstalling it',
@@ -210,7 +265,7 @@ export const agentApps = {
   rotateClientSecret: operation(routes.rotateClientSecret, {
     summary: 'Rotate the client secret; the old one stops working at once',
     returns: { 200: Type.Object({ client_secret: ClientSecret }, closed) },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'A2A_APP'],
   }),
   rotateAppWebhookSecret: operation(routes.rotateAppWebhookSecret, {
     summary: 'Rotate the webhook secret; the old one stops working at once, also for retries, or after an overlap',
@@ -226,15 +281,16 @@ export const agentApps = {
         { ...closed, title: 'RotatedAppWebhookSecret' },
       ),
     },
-    errors: ['FORBIDDEN', 'ROTATION_UNDER_WAY'],
+    errors: ['FORBIDDEN', 'ROTATION_UNDER_WAY', 'A2A_APP'],
   }),
   finishAppRotation: operation(routes.finishAppRotation, {
     summary: 'End the overlap of a rotation: the next webhook secret becomes the only one at once',
     returns: { 200: Type.Object({ webhook_secret: WebhookSecret }, closed) },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'A2A_APP'],
   }),
   testAppWebhook: operation(routes.testAppWebhook, {
-    summary: 'Send one signed Ping or the example of an event, even while disabled, and return the result',
+    summary:
+      'Send one signed Ping or the example of an event, even while disabled, and return the result; for an A2A app, read its card',
     body: TestEvent,
     bodyOptional: true,
     returns: { 200: PingResult },
@@ -243,7 +299,7 @@ export const agentApps = {
   enableAppWebhook: operation(routes.enableAppWebhook, {
     summary: 'Enable the webhook of an agent app and send its held deliveries',
     returns: { 200: AgentApp },
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'A2A_CARD_UNUSABLE'],
   }),
   disableAppWebhook: operation(routes.disableAppWebhook, {
     summary: 'Disable the webhook of an agent app and hold its pending deliveries',

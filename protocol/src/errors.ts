@@ -36,6 +36,10 @@ export const errors = {
   },
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time.' },
 
+  A2A_APP: {
+    status: 409,
+    message: 'This app speaks A2A: it has no secrets, manifest, OAuth or listener. Use its A2A routes.',
+  },
   ALREADY_INSTALLED: { status: 409, message: 'The app is already installed.' },
   ALREADY_MEMBER: { status: 409, message: 'You are already a member of that workspace.' },
   TEAM_IN_USE: {
@@ -90,6 +94,10 @@ export const errors = {
   BODY_TOO_LARGE: { status: 413, message: 'The request body is larger than 1 MB.' },
   URI_TOO_LONG: { status: 414, message: 'The URL of the request is too long.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
+  A2A_CARD_UNUSABLE: {
+    status: 422,
+    message: 'Baton cannot use this agent card. See details.reason.',
+  },
   DELEGATE_UNAVAILABLE: {
     status: 422,
     message: 'The issue cannot be delegated to this agent. See details.reason.',

@@ -1,3 +1,4 @@
+import { a2a } from './a2a.ts'
 import { agentApps } from './agent-apps.ts'
 import { agentSessions } from './agent-sessions.ts'
 import { agents } from './agents.ts'
@@ -27,7 +28,16 @@ import { views } from './views.ts'
 import { webhooks } from './webhooks.ts'
 import { workspaces } from './workspaces.ts'
 
-export { type AgentApp, type AppSetup, type Compat, Manifest } from './agent-apps.ts'
+export type { A2aCredential, A2aTask, InspectedCard, NewA2aApp } from './a2a.ts'
+export {
+  type A2aCard,
+  type A2aInterface,
+  type AgentApp,
+  AppName,
+  type AppSetup,
+  type Compat,
+  Manifest,
+} from './agent-apps.ts'
 export {
   type ActivityQuery,
   AgentActivity,
@@ -158,6 +168,7 @@ export const api = {
   ...events,
   ...webhooks,
   ...agentApps,
+  ...a2a,
   ...replays,
   ...listening,
   ...installations,

@@ -143,4 +143,12 @@ export const programLimits = {
   catchUpHours: 24,
   catchUpDeliveries: 100,
   catchUpSeconds: 60,
+  a2aCardBytes: 256 * 1024,
+  a2aCredential: 4096,
+  /** One answer or event of an A2A agent, one stream, and the texts of a task's artifacts. */
+  a2aEventBytes: 1024 * 1024,
+  a2aStreamBytes: 8 * 1024 * 1024,
+  a2aArtifactBytes: 256 * 1024,
+  /** Reads of agent cards by one workspace. */
+  a2aReadsPerMinute: 30,
 } as const

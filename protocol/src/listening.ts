@@ -45,7 +45,7 @@ export const listening = {
     ),
     returns: { 200: Type.String() },
     produces: 'text/event-stream',
-    errors: ['FORBIDDEN'],
+    errors: ['FORBIDDEN', 'A2A_APP'],
   }),
   listenAsApp: operation(routes.listenAsApp, {
     summary: `Receive the calling app's deliveries with server-sent events, with the same events; only for an app with the webhook URL ${listenUrl}. \`ended\` also after it was uninstalled`,

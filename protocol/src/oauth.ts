@@ -237,7 +237,7 @@ export const oauth = {
     summary: 'Install an agent app as after an approved consent; the tokens are returned only once',
     body: InstallApproval,
     returns: { 201: TokenResponse },
-    errors: ['ALREADY_INSTALLED'],
+    errors: ['ALREADY_INSTALLED', 'A2A_APP'],
   }),
   listPrograms: operation(routes.listPrograms, {
     summary: 'List your connected programs, such as MCP clients, in all workspaces, newest first',

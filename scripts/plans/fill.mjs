@@ -247,6 +247,20 @@ async function loadApp(run, workspaceId, appId) {
     `insert into replay_outcomes (replay_id, delivery_id, succeeded, ended_at)
      select id, 'dlv_' || n, true, now() from replays, generate_series(1, 5) n`,
   )
+  await run(
+    `insert into a2a_apps (app_id, workspace_id, card_url, card, interface, fetched_at, read_at)
+     values ($2, $1, '', '{}', '{}', now(), now())`,
+    [workspaceId, appId],
+  )
+  await run(
+    `insert into a2a_sessions (session_id, workspace_id, app_id) select id, workspace_id, $1 from agent_sessions`,
+    [appId],
+  )
+  await run(
+    `insert into a2a_tasks (id, session_id, workspace_id, app_id, task_id, context_id, state, tracked, changed_at, updated_at)
+     select 'tsk_' || n || session_id, session_id, workspace_id, app_id, n::text, '1', 'completed', false, now(), now()
+     from a2a_sessions, generate_series(1, 2) n`,
+  )
   // The app's own months, and those of many others.
   await run(
     `insert into app_usage (app_id, month, workspace_id, sessions, input_tokens, output_tokens, costs)

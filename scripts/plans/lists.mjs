@@ -63,6 +63,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   `/agent-apps/${app.id}/webhook/health`,
   `/agent-apps/${app.id}/replays`,
   `/agent-apps/${app.id}/setup`,
+  `/agent-apps/${app.id}/a2a/tasks`,
   '/agent-sessions',
   `/agent-sessions?issue_id=${issue.id}`,
   `/agent-sessions?project_id=${project.id}`,

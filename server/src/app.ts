@@ -1,5 +1,6 @@
 import { api } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
+import { a2aRoutes } from './a2a/routes.ts'
 import { agentAppRoutes } from './agent-apps/routes.ts'
 import { agentSessionRoutes } from './agent-sessions/routes.ts'
 import { sessionStreamRoutes } from './agent-sessions/stream.ts'
@@ -56,6 +57,7 @@ export async function createApp(
     ...commentRoutes,
     ...webhookRoutes,
     ...agentAppRoutes,
+    ...a2aRoutes,
     ...deleteTeamRoutes,
     ...agentRoutes,
     ...agentSessionRoutes,

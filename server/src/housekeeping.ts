@@ -1,3 +1,4 @@
+import { sweepMessages } from './a2a/conversation.ts'
 import { sweepListeners } from './agent-apps/listeners.ts'
 import { repeat } from './clock.ts'
 import type { Context } from './context.ts'
@@ -23,6 +24,7 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
+  'A2A messages': sweepMessages,
   listeners: sweepListeners,
   relayed: sweepRelayed,
   tables: (db) => db.tidy(),

@@ -8,7 +8,7 @@ export type IdPrefix =
   | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
-  | 'sess' | 'act' | 'wrk'
+  | 'sess' | 'act' | 'wrk' | 'tsk'
 
 /** The UUID of an id: the 128 bits after its prefix. */
 export function uuidOf(id: string): string {

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { resealCredentials } from './a2a/credential.ts'
+import { A2aRunner } from './a2a/runner.ts'
 import { startTimers } from './agent-sessions/timers.ts'
 import { AgentRunner } from './agents/runner.ts'
 import { createApp } from './app.ts'
@@ -13,6 +15,7 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/open-postgres.ts'
 import { EndpointWaker } from './delivery/endpoint-waker.ts'
 import { resealSecrets } from './delivery/endpoints.ts'
+import type { Attempted } from './delivery/stages.ts'
 import { DeliveryWorker } from './delivery/worker.ts'
 import { disableDemo } from './demo/disable.ts'
 import { demoLoginOf } from './demo/login.ts'
@@ -91,6 +94,7 @@ async function startOn(
     const keys = new Keyring(secretKey, config.previousSecretKeys)
     await checkSecretKey(db, keys)
     await resealSecrets(db, keys)
+    await resealCredentials(db, keys)
 
     const clock = systemClock
     const outbound = new GuardedClient({ allow: config.webhookAllow, clock })
@@ -109,7 +113,7 @@ async function startOn(
     const stopWorking =
       config.role === 'api'
         ? async () => {}
-        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), metrics)
+        : startWorking(ctx, waker, new AgentRunner(ctx, door, workWakeups), new A2aRunner(ctx, door), metrics)
 
     return {
       config,
@@ -133,21 +137,30 @@ async function startOn(
 }
 
 /** Starts everything but the API: deliveries, replays, agents, timers and housekeeping. Returns a function that stops it. */
-function startWorking(ctx: Context, waker: EndpointWaker, agents: AgentRunner, metrics: Metrics): () => Promise<void> {
+function startWorking(
+  ctx: Context,
+  waker: EndpointWaker,
+  agents: AgentRunner,
+  a2a: A2aRunner,
+  metrics: Metrics,
+): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
   const stopTimers = startTimers(ctx)
   const replays = new ReplayRunner(ctx)
-  const worker = new DeliveryWorker(ctx, waker, {
-    completed: (attempted) => {
+  const observer = {
+    completed: (attempted: Attempted[]) => {
       if (attempted.some(({ claimed }) => claimed.kind === 'replay')) replays.wake()
     },
-    attempted: ({ outcome }) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
-  })
+    attempted: ({ outcome }: Attempted) => metrics.attempt(outcome.ok ? 'ok' : outcome.reason, outcome.durationMs),
+  }
+  const worker = new DeliveryWorker(ctx, waker, observer, a2a.sender)
   worker.start()
+  a2a.start()
   replays.start()
   agents.start()
   return async () => {
     await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop()])
+    await a2a.stop()
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { api, type Role } from '@baton/protocol'
 import { test as base, expect } from 'vitest'
+import { A2aRunner } from '../src/a2a/runner.ts'
 import { storeDueTransitions } from '../src/agent-sessions/timers.ts'
 import type { AgentStrategy } from '../src/agents/agent-strategy.ts'
 import { chooseStrategy } from '../src/agents/choose-strategy.ts'
@@ -62,6 +63,8 @@ export class TestApp {
   /** Calls without credentials. */
   readonly anonymous: Client
   readonly stop: () => Promise<void>
+  /** Sends to A2A agents and follows their tasks. */
+  readonly a2a: A2aRunner
   readonly #waker: EndpointWaker
   readonly #worker: DeliveryWorker
   readonly #wakeups: Wakeups
@@ -80,11 +83,15 @@ export class TestApp {
     this.door = door
     this.#wakeups = new Wakeups(ctx.db, ctx.log, 'work')
     this.#waker = new EndpointWaker(ctx.db, clock, ctx.log)
-    this.#worker = new DeliveryWorker(ctx, this.#waker)
+    this.a2a = new A2aRunner(ctx, door)
+    this.#worker = new DeliveryWorker(ctx, this.#waker, {}, this.a2a.sender)
     this.clock = clock
     this.rootUrl = rootUrl
     this.anonymous = new Client(rootUrl, contract)
-    this.stop = stop
+    this.stop = async () => {
+      await this.a2a.kill()
+      await stop()
+    }
   }
 
   /** With `beside`, on the same database as that app, like a second process; with the web app built in `webDir`. */

@@ -26,6 +26,7 @@ const extended: Readonly<Record<string, string>> = {
   WebhookSecret: 'Webhook',
   DeliveryDetail: 'Delivery',
   RegisteredApp: 'AgentApp',
+  InspectedCard: 'A2aCard',
   NewAgentActivity: 'AgentActivity',
   NewSessionChanges: 'SessionChanges',
   TeamChoice: 'Team',

@@ -4,7 +4,7 @@ import { recordAudit } from '../audit/record.ts'
 import { laterThan } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
-import { newSecret, sha256 } from '../crypto.ts'
+import { type Keyring, newSecret, sha256 } from '../crypto.ts'
 import type { Queryable } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import {
@@ -39,9 +39,12 @@ const columns = sql`
   a.redirect_uris, a.requested_scopes,
   jsonb_build_object('enabled', e.state <> 'disabled', 'url', e.url, 'resource_types', e.resource_types,
     'state', e.state) as webhook,
+  e.protocol, case when x.app_id is not null then jsonb_build_object('card_url', x.card_url, 'card', x.card,
+    'interface', x.interface - 'tenant', 'credential_type', x.credential_type, 'fetched_at',
+    to_char(x.fetched_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'new_origin', x.new_origin) end as a2a,
   a.created_at, a.updated_at`
 
-const apps = sql`agent_apps a join endpoints e on e.id = a.endpoint_id`
+const apps = sql`agent_apps a join endpoints e on e.id = a.endpoint_id left join a2a_apps x on x.app_id = a.id`
 const ofWorkspace = (workspaceId: string) => sql`a.workspace_id = ${workspaceId} and a.deleted_at is null`
 
 export const listApps = ({ db, keys, clock }: Context, { workspaceId }: Member, query: PageQuery) =>
@@ -82,35 +85,51 @@ export async function findOwnApp(db: Queryable, caller: Member, id: string, lock
   return app
 }
 
+/** a2a.no-oauth: an A2A app has no secrets, manifest or listener. */
+export function refuseA2a({ protocol }: Pick<AgentApp, 'protocol'>) {
+  if (protocol === 'a2a') throw new ApiError('A2A_APP')
+}
+
 export async function registerApp(ctx: Context, admitted: Member, body: unknown) {
   const { config, keys } = ctx
   checkManifest(config, body)
-  const client = { id: newId('cli'), secret: newSecret('svc_sk_') }
-  const webhookSecret = newWebhookSecret()
+  const secrets = { client: newSecret('svc_sk_'), webhook: newWebhookSecret() }
   const app = await transactAs(ctx, admitted, 'member', async (unit) => {
-    const { tx, now, caller } = unit
-    const id = newId('app')
-    const endpoint = endpointOf(body, newId('whk'), caller.id, now.toISOString())
-    await insertEndpoint(tx, caller.workspaceId, keys.seal(webhookSecret, endpoint.id), endpoint, id)
-    await tx.run(sql`
-      insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
-        description, icon_url, developer_name, developer_url, install_page_url, compat, redirect_uris, requested_scopes,
-        created_at, updated_at)
-      values (${id}, ${caller.workspaceId}, ${client.id}, ${sha256(client.secret)}, ${caller.id}, ${endpoint.id},
-        ${body.name}, ${body.description ?? null}, ${body.icon_url ?? null}, ${body.developer.name},
-        ${body.developer.url ?? null}, ${body.install_page_url ?? null}, ${body.compat ?? null},
-        ${body.oauth.redirect_uris}, ${body.oauth.scopes}, ${now}, ${now})`)
-    const details = { name: body.name, scopes: body.oauth.scopes }
-    await recordAudit(unit, { action: 'app.registered', subjectId: id, details })
-    return readApp(tx, now, caller, id)
+    const { id } = await insertApp(unit, keys, body, secrets)
+    return readApp(unit.tx, unit.now, unit.caller, id)
   })
   return {
     app,
-    client_id: client.id,
-    client_secret: client.secret,
-    webhook_secret: webhookSecret,
+    client_id: app.client_id,
+    client_secret: secrets.client,
+    webhook_secret: secrets.webhook,
     install_url: installUrl(config, app),
   }
+}
+
+/** Inserts an app and its endpoint. An A2A app has secrets too, which are never given out. */
+export async function insertApp(
+  unit: UnitOfWork<Member>,
+  keys: Keyring,
+  manifest: Manifest,
+  secrets = { client: newSecret('svc_sk_'), webhook: newWebhookSecret() },
+  protocol: AgentApp['protocol'] = 'webhook',
+): Promise<{ id: string; name: string; endpointId: string }> {
+  const { tx, now, caller } = unit
+  const { name, description, icon_url, developer, install_page_url, compat, oauth } = manifest
+  const id = newId('app')
+  const endpoint = endpointOf(manifest, newId('whk'), caller.id, now.toISOString())
+  const sealed = keys.seal(secrets.webhook, endpoint.id)
+  await insertEndpoint(tx, caller.workspaceId, sealed, endpoint, { appId: id, protocol })
+  await tx.run(sql`
+    insert into agent_apps (id, workspace_id, client_id, client_secret_hash, owner_user_id, endpoint_id, name,
+      description, icon_url, developer_name, developer_url, install_page_url, compat, redirect_uris, requested_scopes,
+      created_at, updated_at)
+    values (${id}, ${caller.workspaceId}, ${newId('cli')}, ${sha256(secrets.client)}, ${caller.id}, ${endpoint.id},
+      ${name}, ${description ?? null}, ${icon_url ?? null}, ${developer.name}, ${developer.url ?? null},
+      ${install_page_url ?? null}, ${compat ?? null}, ${oauth.redirect_uris}, ${oauth.scopes}, ${now}, ${now})`)
+  await recordAudit(unit, { action: 'app.registered', subjectId: id, details: { name, scopes: oauth.scopes } })
+  return { id, name, endpointId: endpoint.id }
 }
 
 /** app.install-url-shape: the authorize URL, with placeholders for the parameters that the app chooses each time. */
@@ -130,6 +149,7 @@ export async function replaceApp(ctx: Context, admitted: Member, id: string, bod
   return transactAs(ctx, admitted, 'manager', async (unit) => {
     const { tx, now, caller } = unit
     const before = await findOwnApp(tx, caller, id, sql`for no key update of a, e`)
+    refuseA2a(before)
     const updatedAt = laterThan(before.updated_at, now)
     await tx.run(sql`
       update agent_apps set name = ${body.name}, description = ${body.description ?? null},
@@ -218,7 +238,8 @@ export const deleteApp = (ctx: Context, admitted: Member, id: string) =>
   })
 
 export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =>
-  withLockedApp(ctx, admitted, id, async (unit) => {
+  withLockedApp(ctx, admitted, id, async (unit, app) => {
+    refuseA2a(app)
     const secret = newSecret('svc_sk_')
     await unit.tx.run(sql`
       update agent_apps set client_secret_hash = ${sha256(secret)}, updated_at = ${unit.now} where id = ${id}`)
@@ -228,16 +249,18 @@ export const rotateClientSecret = (ctx: Context, admitted: Member, id: string) =
   })
 
 export const rotateAppWebhookSecret = (ctx: Context, admitted: Member, id: string, rotation: Rotation) =>
-  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+  withLockedApp(ctx, admitted, id, async (unit, app) => {
+    refuseA2a(app)
     await recordAudit(unit, { action: 'app.webhook_secret_rotated', subjectId: id, details: { ...rotation } })
-    const { secret, ...rest } = await rotateSecret(unit.tx, ctx.keys, endpointId, unit.now, rotation)
+    const { secret, ...rest } = await rotateSecret(unit.tx, ctx.keys, app.endpointId, unit.now, rotation)
     return { webhook_secret: secret, ...rest }
   })
 
 export const finishAppRotation = (ctx: Context, admitted: Member, id: string) =>
-  withLockedApp(ctx, admitted, id, async (unit, { endpointId }) => {
+  withLockedApp(ctx, admitted, id, async (unit, app) => {
+    refuseA2a(app)
     await recordAudit(unit, { action: 'app.webhook_rotation_finished', subjectId: id })
-    return { webhook_secret: await finishRotation(unit.tx, ctx.keys, endpointId, unit.now) }
+    return { webhook_secret: await finishRotation(unit.tx, ctx.keys, app.endpointId, unit.now) }
   })
 
 export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, state: 'enabled' | 'disabled') =>
@@ -245,6 +268,8 @@ export const switchAppWebhook = (ctx: Context, admitted: Member, id: string, sta
     const { tx, now, caller } = unit
     if (state === 'enabled' && app.webhook.url === '')
       throw invalid({ 'webhook.url': 'must be set before the webhook is enabled' })
+    if (state === 'enabled' && app.a2a?.new_origin)
+      throw new ApiError('A2A_CARD_UNUSABLE', { reason: 'origin_changed' })
     if (app.webhook.state !== state) {
       await setState(tx, app.endpointId, state, now)
       await stopReplay(tx, app.endpointId, now)

@@ -14,7 +14,7 @@ import { confirmAccess } from '../live/access.ts'
 import { readOnWake, streamFor } from '../live/stream.ts'
 import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { confirmRole } from '../workspaces/members.ts'
-import { findApp, findOwnApp, type StoredApp } from './apps.ts'
+import { findApp, findOwnApp, refuseA2a, type StoredApp } from './apps.ts'
 import { currentListener, endListening } from './listeners.ts'
 
 /** Two heartbeats. If a process dies, its listeners end after this time. */
@@ -55,6 +55,7 @@ function appIdOf({ appId }: App): string {
 async function findPermitted(db: Queryable, caller: Actor, { appId, takeOver }: Listening, lock: Sql = none) {
   if (caller.kind === 'person') {
     const app = await findOwnApp(db, caller, appId, lock)
+    refuseA2a(app)
     mustBePermitted(caller, app, takeOver)
     return app
   }

@@ -1,9 +1,7 @@
 import { api } from '@baton/protocol'
 import { readHealth } from '../delivery/track-record.ts'
 import { listDeliveries, readDelivery, redeliver } from '../events/deliveries.ts'
-import { actorOf } from '../events/record.ts'
 import { listReplays, readReplay, started } from '../events/replay.ts'
-import { sendTest } from '../events/test-events.ts'
 import { Reply, route, uncached } from '../http/route.ts'
 import {
   deleteApp,
@@ -45,10 +43,6 @@ export const agentAppRoutes = [
     uncached(await finishAppRotation(ctx, caller, params.app_id)),
   ),
 
-  route(api.testAppWebhook, async ({ ctx, caller, params, body }) => {
-    const { endpointId } = await findOwnApp(ctx.db, caller, params.app_id)
-    return sendTest(ctx, caller.workspaceId, endpointId, actorOf(caller), body)
-  }),
   route(api.enableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'enabled')),
   route(api.disableAppWebhook, ({ ctx, caller, params }) => switchAppWebhook(ctx, caller, params.app_id, 'disabled')),
 

@@ -50,11 +50,11 @@ const isUnblocked = sql`(blocked_by is null or not exists (
   select from deliveries b where b.endpoint_id = deliveries.endpoint_id and b.id = deliveries.blocked_by
     and ${isUnattempted}))`
 /** Due at once, regardless of `next_at`: the clock may have been set back since it was written. */
-const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and replay_id is null
+const isFirst = sql`status = 'pending' and claim_id is null and not is_retry and replay_id is null and not waits
   and ${isUnblocked}`
-const isRetry = sql`status = 'pending' and claim_id is null and is_retry`
-const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_at is null`
-const isRedelivery = sql`redeliver_at is not null and claim_id is null and ${isUnblocked}`
+const isRetry = sql`status = 'pending' and claim_id is null and is_retry and not waits`
+const isReplayed = sql`replay_id is not null and claim_id is null and redeliver_at is null and not waits`
+const isRedelivery = sql`redeliver_at is not null and claim_id is null and not waits and ${isUnblocked}`
 
 const picked = sql`id, event_id, installation_id, type, origin, status, attempts, scheduled, redeliveries, next_at, settled_at,
   survives_revocation, replay_id, format, body`
@@ -91,7 +91,7 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
       select id from endpoints where next_due_at <= ${now} and deleted_at is null and ${available}
       order by next_due_at limit ${dueTaken}
     ), held as (
-      select e.id, e.url, e.secret, e.next_secret, e.takes_over_at, e.state = 'enabled' as enabled, e.turn, e.struggling,
+      select e.id, e.protocol, e.url, e.secret, e.next_secret, e.takes_over_at, e.state = 'enabled' as enabled, e.turn, e.struggling,
         e.outage_since is not null as has_outage, e.wanted_by,
         exists (select from listeners l where l.endpoint_id = e.id and l.lease_until > ${now}) as has_listener
       from undurable, endpoints e
@@ -152,7 +152,7 @@ export async function claim(db: Db, now: Date, limit: number, { owner, woken, in
         next_due_at = case when n.wanted_by is not null then ${now}::timestamptz else n.due_at end
       from next n where e.id = n.id and not n.owned
     )
-    select m.id as "endpointId", m.url, m.secret, m.next_secret as "nextSecret",
+    select m.id as "endpointId", m.protocol, m.url, m.secret, m.next_secret as "nextSecret",
       m.takes_over_at as "takesOverAt", m.struggling, m.has_outage as "hasOutage", m.has_listener as "hasListener", m.free = 0 as full,
       p.id, p.kind, p.type, p.format, p.origin = 'test' or p.type = 'Ping' as "isTest",
       coalesce(p.body, v.body::text) as envelope, ${appRecipient} as app,

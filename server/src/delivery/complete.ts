@@ -1,11 +1,8 @@
 import { limits } from '@baton/protocol'
-import { recordAudit } from '../audit/record.ts'
 import type { Db, Queryable, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { notifyManagers } from '../inbox/notify.ts'
-import { hintOfLists, sendHints } from '../live/hint.ts'
 import type { Outcome } from '../outbound/client.ts'
-import { disableFailing } from './health.ts'
+import { disableFailing, reportFailing } from './health.ts'
 import { trackOutages } from './outage.ts'
 import { noteReplayed } from './replayed.ts'
 import { afterAttempt } from './schedule.ts'
@@ -37,10 +34,13 @@ export async function complete(db: Db, attempted: Attempted[], retryDelaysMs: re
   return new Set(pending.map(({ endpoint_id }) => endpoint_id))
 }
 
-function resultOf({ claimed, prepared, outcome, relayed, endedAt }: Attempted, retryDelaysMs: readonly number[]) {
+function resultOf(
+  { claimed, prepared, outcome, relayed, endedAt, isFinal = false }: Attempted,
+  retryDelaysMs: readonly number[],
+) {
   const { kind } = claimed
   const scheduled = claimed.scheduled + (kind === 'scheduled' ? 1 : 0)
-  const after = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled }, retryDelaysMs)
+  const after = afterAttempt(claimed, { kind, ok: outcome.ok, endedAt, scheduled, isFinal }, retryDelaysMs)
   return {
     id: claimed.id,
     endpoint_id: claimed.endpointId,
@@ -116,13 +116,7 @@ const lockEndpoints = (tx: Tx, ids: string[]) =>
   tx.rows(sql`select id from endpoints where id = any(${ids}) order by id for no key update`)
 
 async function disableAndNotify(tx: Tx, endpointIds: string[], now: Date) {
-  for (const { id, workspaceId, appId } of await disableFailing(tx, endpointIds, now)) {
-    const unit = { tx, now, caller: { id: null, workspaceId } }
-    await recordAudit(unit, { action: 'webhook.failing', subjectId: id })
-    await notifyManagers(unit, 'webhook_failing', { endpointId: id })
-    // The app is no longer available for delegation.
-    if (appId) sendHints(tx, [hintOfLists(workspaceId, 'Agents')])
-  }
+  for (const endpoint of await disableFailing(tx, endpointIds, now)) await reportFailing(tx, now, endpoint)
 }
 
 /** An endpoint whose attempt timed out gets fewer slots until one succeeds. Relayed attempts do not count. */

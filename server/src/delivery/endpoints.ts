@@ -47,12 +47,12 @@ export const insertEndpoint = (
   workspaceId: string,
   sealed: string,
   endpoint: Endpoint,
-  appId: string | null = null,
+  { appId, protocol }: { appId: string | null; protocol: 'webhook' | 'a2a' } = { appId: null, protocol: 'webhook' },
 ) =>
   tx.run(sql`
-    insert into endpoints (id, workspace_id, app_id, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
+    insert into endpoints (id, workspace_id, app_id, protocol, label, url, secret, state, state_since, all_teams, team_ids, resource_types,
       filters, created_by, created_at, updated_at)
-    values (${endpoint.id}, ${workspaceId}, ${appId}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
+    values (${endpoint.id}, ${workspaceId}, ${appId}, ${protocol}, ${endpoint.label}, ${endpoint.url}, ${sealed}, ${endpoint.state},
       ${endpoint.created_at}, ${endpoint.all_teams}, ${endpoint.team_ids}, ${endpoint.resource_types},
       ${json(endpoint.filters)}, ${endpoint.created_by}, ${endpoint.created_at}, ${endpoint.updated_at})`)
 
@@ -89,6 +89,15 @@ export async function setState(tx: Tx, id: string, state: 'enabled' | 'disabled'
     where id = ${id}`)
   tx.afterCommit('due', [id])
 }
+
+export const setUrl = (tx: Tx, id: string, url: string, now: Date) =>
+  tx.run(sql`update endpoints set url = ${url}, updated_at = ${now} where id = ${id} and url <> ${url}`)
+
+/** Holds its deliveries until it is enabled again. Returns whether it was enabled. */
+export const markFailing = async (tx: Tx, id: string, now: Date): Promise<boolean> =>
+  (await tx.run(sql`
+    update endpoints set state = 'failing', state_since = ${now}, updated_at = ${now}
+    where id = ${id} and state = 'enabled' and deleted_at is null`)) > 0
 
 /** Cancels its pending deliveries, even those being sent now (delivery.webhook-delete-cancels). */
 export async function deleteEndpoint(tx: Tx, id: string, now: Date) {

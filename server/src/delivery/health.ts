@@ -1,6 +1,9 @@
+import { recordAudit } from '../audit/record.ts'
 import { days, plus } from '../clock.ts'
 import type { Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
+import { notifyManagers } from '../inbox/notify.ts'
+import { hintOfLists, sendHints } from '../live/hint.ts'
 import { isNotTest } from './stages.ts'
 
 const failuresToDisable = 3
@@ -37,4 +40,19 @@ export async function disableFailing(tx: Tx, endpointIds: string[], now: Date) {
   await tx.run(sql`
     update endpoints set state = 'failing', state_since = ${now}, updated_at = ${now} where id = any(${ids})`)
   return failing
+}
+
+interface FailingEndpoint {
+  id: string
+  workspaceId: string
+  appId: string | null
+}
+
+/** Tells managers that an endpoint is failing. */
+export async function reportFailing(tx: Tx, now: Date, { id, workspaceId, appId }: FailingEndpoint) {
+  const unit = { tx, now, caller: { id: null, workspaceId } }
+  await recordAudit(unit, { action: 'webhook.failing', subjectId: id })
+  await notifyManagers(unit, 'webhook_failing', { endpointId: id })
+  // The app is no longer available for delegation.
+  if (appId) sendHints(tx, [hintOfLists(workspaceId, 'Agents')])
 }

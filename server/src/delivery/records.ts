@@ -20,7 +20,7 @@ const isHeld = (endpointId: string) => sql`(
   d.status = 'pending' and d.claim_id is null and (
     (select e.state <> 'enabled' from endpoints e where e.id = ${endpointId})
     or coalesce((select ${isUnattempted} from deliveries b
-      where b.endpoint_id = d.endpoint_id and b.id = d.blocked_by), false)))`
+      where b.endpoint_id = d.endpoint_id and b.id = d.blocked_by), false) or d.waits))`
 const columns = (endpointId: string, more: Sql) => sql`
   d.id, ${eventId}, d.type, d.action, d.status, ${isHeld(endpointId)} as held, d.created_at,
   d.next_at as next_attempt_at, ${more}`
@@ -88,6 +88,14 @@ async function withAttempts(db: Queryable, rows: Row[]): Promise<Delivery[]> {
   return rows.map((row) => ({ ...row, attempts: attempts.get(row.id) ?? [] }))
 }
 
+interface Recorded {
+  envelope: string
+  app: AppRecipient | null
+  format: BodyFormat | null
+  protocol: 'webhook' | 'a2a'
+  message: DeliveryDetail['request']
+}
+
 /** Includes the request as last sent, rebuilt byte for byte from the recorded envelope and the attempt. */
 export async function readDelivery(
   { db }: Context,
@@ -95,9 +103,11 @@ export async function readDelivery(
   id: string,
   more: Sql,
 ): Promise<DeliveryDetail> {
-  const { envelope, app, format, ...row } = found(
-    await db.row<Row & { envelope: string; app: AppRecipient | null; format: BodyFormat | null }>(sql`
-      select ${columns(endpointId, more)}, coalesce(d.body, v.body::text) as envelope, ${appRecipient} as app, d.format
+  const { envelope, app, format, protocol, message, ...row } = found(
+    await db.row<Row & Recorded>(sql`
+      select ${columns(endpointId, more)}, coalesce(d.body, v.body::text) as envelope, ${appRecipient} as app, d.format,
+        (select e.protocol from endpoints e where e.id = d.endpoint_id) as protocol,
+        (select m.request from a2a_messages m where m.delivery_id = d.id) as message
       from deliveries d join events v on v.id = d.event_id left join installations i on i.id = d.installation_id
       where d.endpoint_id = ${endpointId} and d.id = ${id}`),
   )
@@ -107,12 +117,16 @@ export async function readDelivery(
   return {
     ...row,
     attempts: attempts.map(withoutKeys),
-    request: sentAt
-      ? {
-          headers: headersOf(id, row.type, last, sentAt, format),
-          body: bodyOf(envelope, endpointId, sentAt, app, format),
-        }
-      : null,
+    // A message to an A2A agent is stored as sent, without the credential.
+    request:
+      protocol === 'a2a'
+        ? message
+        : sentAt
+          ? {
+              headers: headersOf(id, row.type, last, sentAt, format),
+              body: bodyOf(envelope, endpointId, sentAt, app, format),
+            }
+          : null,
   }
 }
 

@@ -13,6 +13,8 @@ interface FinishedAttempt {
   endedAt: Date
   /** Number of scheduled attempts so far, including this one if it was scheduled. */
   scheduled: number
+  /** A failure that another attempt would only repeat. */
+  isFinal?: boolean
 }
 
 /**
@@ -30,7 +32,7 @@ export function afterAttempt(
   if (attempt.kind === 'redelivery') return before
   if (attempt.kind === 'replay')
     return before.status === 'pending' ? { status: 'failed', nextAt: null, settledAt: endedAt } : before
-  const delayMs = retryDelaysMs[attempt.scheduled - 1]
+  const delayMs = attempt.isFinal ? undefined : retryDelaysMs[attempt.scheduled - 1]
   if (delayMs === undefined) return { status: 'failed', nextAt: null, settledAt: endedAt }
   return { status: 'pending', nextAt: plus(attempt.endedAt, delayMs).toISOString(), settledAt: null }
 }

@@ -27,6 +27,7 @@ export interface Claimed {
   kind: 'scheduled' | 'redelivery' | 'replay'
   leaseUntil: Date
   endpointId: string
+  protocol: 'webhook' | 'a2a'
   url: string
   /** Sealed, like the next one. */
   secret: string
@@ -64,9 +65,25 @@ export interface Prepared {
   standardSignature: string
 }
 
+/** The attempt of a message to an A2A agent. */
+export interface SentMessage {
+  startedAt: Date
+  outcome: Outcome
+  /** It is not tried again. */
+  isFinal: boolean
+}
+
+/** Sends to agents that are not reached by webhook. */
+export interface MessageSender {
+  /** `held`: nothing was sent, and the delivery is not due any more. `later`: to be tried again when the lease ends. */
+  send(claimed: Claimed, startedAt: Date): Promise<SentMessage | 'held' | 'later'>
+}
+
 export interface Attempted {
   claimed: Claimed
-  prepared: Prepared
+  prepared: Pick<Prepared, 'startedAt' | 'signature'> & { standardSignature: string | null }
+  /** A failure that is not tried again. */
+  isFinal?: boolean
   outcome: Outcome
   /** Sent to a listener, so the outcome does not count for the URL. */
   relayed: boolean

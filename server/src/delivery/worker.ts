@@ -21,12 +21,14 @@ import { InFlight } from './in-flight.ts'
 import { prepare } from './message.ts'
 import { DeadOwners, giveUpEndpoints, ownerName, renameOwner } from './ownership.ts'
 import { send } from './send.ts'
-import type { Attempted, Claimed, WorkerObserver } from './stages.ts'
+import type { Attempted, Claimed, MessageSender, WorkerObserver } from './stages.ts'
 
 /** Maximum number of requests in flight from one worker. */
 const slots = 256
 /** Maximum number of outcomes not written yet. At this point the database is too slow, and the worker claims no more. */
 const maxUnwritten = 512
+/** Messages to A2A agents take up to minutes, so they have slots of their own. */
+const messageSlots = 128
 const maxSecretsKept = 1000
 const recoverEveryMs = 5_000
 const lookForDeadEveryMs = 1_000
@@ -49,6 +51,9 @@ export class DeliveryWorker {
   readonly #observer: WorkerObserver
   readonly #completions: CompletionQueue
   #sending = 0
+  /** Messages in flight, by endpoint. */
+  readonly #messages = new Map<string, number>()
+  readonly #messageSender: MessageSender | undefined
   readonly #inFlight = new InFlight()
   /** Endpoints to look at in the next claim, in this order. */
   readonly #woken = new Set<string>()
@@ -65,7 +70,8 @@ export class DeliveryWorker {
   readonly #deadOwners: DeadOwners
   #listening: Listening | undefined
 
-  constructor(ctx: Context, waker: EndpointWaker, observer: WorkerObserver = {}) {
+  constructor(ctx: Context, waker: EndpointWaker, observer: WorkerObserver = {}, messageSender?: MessageSender) {
+    this.#messageSender = messageSender
     this.#ctx = ctx
     this.#waker = waker
     this.#observer = observer
@@ -107,7 +113,7 @@ export class DeliveryWorker {
     this.wake()
     await this.#loop
     // Bounded by the deadline of requests and the lease of completions.
-    while (this.#sending + this.#completions.waiting > 0) {
+    while (this.#underway > 0) {
       await this.#succeeds(() => this.#updateOwner())
       await sleep(10)
     }
@@ -156,6 +162,8 @@ export class DeliveryWorker {
 
   /** Skips if the previous run is still in progress. */
   #recoverOnce() {
+    // Claims them, which renews the leases.
+    this.#wakeEndpoints(this.#messages.keys())
     return this.#recovery.run('', () => this.#succeeds(() => this.recover()))
   }
 
@@ -166,7 +174,7 @@ export class DeliveryWorker {
       await this.#waker.idle()
       if ((await this.#claimAndSend()) > 0) continue
       // A completion during the claim may have made something due.
-      if (!this.#sleep.woken && this.#sending + this.#completions.waiting === 0) return
+      if (!this.#sleep.woken && this.#underway === 0) return
       await this.#sleep.sleep(maxSleepMs)
     }
   }
@@ -190,6 +198,10 @@ export class DeliveryWorker {
     const untilDue = dueAt ? dueAt.getTime() - clock.now().getTime() : maxSleepMs
     // If it is due already, another worker has the endpoint locked now.
     return Math.max(5, Math.min(untilDue, asked ? wantedAfterMs : maxSleepMs))
+  }
+
+  get #underway() {
+    return this.#sending + this.#messages.size + this.#completions.waiting
   }
 
   #free() {
@@ -234,8 +246,7 @@ export class DeliveryWorker {
     this.#waker.wakeOthers(woken.filter((id) => !seen.includes(id)))
     if (claimed.length === 0) return this.#woken.size > 0 ? 1 : 0
     this.#observer.claimed?.(claimed)
-    this.#sending += claimed.length
-    for (const one of claimed) void this.#send(one)
+    for (const one of claimed) void (one.protocol === 'a2a' ? this.#sendMessage(one) : this.#send(one))
     return claimed.length
   }
 
@@ -251,6 +262,7 @@ export class DeliveryWorker {
   }
 
   async #send(claimed: Claimed) {
+    this.#sending += 1
     const attempted = await this.#attempt(claimed)
     this.#sending -= 1
     if (attempted) {
@@ -259,6 +271,43 @@ export class DeliveryWorker {
     } else this.#inFlight.keepUntil(claimed.id, claimed.leaseUntil)
     // Not for every free slot: large batches are cheaper.
     if (this.#sending === slots - batchSize) this.wake()
+  }
+
+  /** The lease is renewed while the agent takes its time. */
+  async #sendMessage(claimed: Claimed) {
+    const { id, endpointId, leaseUntil } = claimed
+    const count = (by: number) => {
+      const left = (this.#messages.get(endpointId) ?? 0) + by
+      if (left > 0) this.#messages.set(endpointId, left)
+      else this.#messages.delete(endpointId)
+    }
+    const isFull = [...this.#messages.values()].reduce((sum, one) => sum + one, 0) >= messageSlots
+    count(1)
+    const attempted = isFull ? 'later' : await this.#attemptMessage(claimed)
+    count(-1)
+    if (attempted === 'later') this.#inFlight.keepUntil(id, leaseUntil)
+    else if (attempted === 'held') {
+      this.#inFlight.delete(id)
+      this.#woken.add(endpointId)
+    } else {
+      this.#observer.attempted?.(attempted)
+      this.#completions.add(attempted)
+    }
+    this.wake()
+  }
+
+  async #attemptMessage(claimed: Claimed): Promise<Attempted | 'held' | 'later'> {
+    const { clock, log } = this.#ctx
+    try {
+      const sent = (await this.#messageSender?.send(claimed, clock.now())) ?? 'later'
+      if (sent === 'held' || sent === 'later') return sent
+      const { startedAt, outcome, isFinal } = sent
+      const prepared = { startedAt, signature: '', standardSignature: null }
+      return { claimed, prepared, outcome, relayed: false, isFinal, endedAt: clock.now() }
+    } catch (error) {
+      log.error({ delivery_id: claimed.id, message: (error as Error).message }, 'could not send a message')
+      return 'later'
+    }
   }
 
   /** Returns undefined if nothing was sent. That is not counted: the delivery is taken again when the lease ends. */

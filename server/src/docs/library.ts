@@ -42,7 +42,7 @@ const readers: { title: string; names: string[] }[] = [
   { title: 'Integrations', names: ['api', 'webhooks', 'events', 'mcp'] },
   {
     title: 'Agent developers',
-    names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'migrating-from-linear'],
+    names: ['building-agents', 'agent-apps', 'agent-sessions', 'sdk', 'cli', 'a2a-agents', 'migrating-from-linear'],
   },
   { title: 'Operators', names: ['running', 'postgres', 'growing'] },
 ]

@@ -34,6 +34,10 @@ export const remedies: Record<ErrorCode, string> = {
   METHOD_NOT_ALLOWED: 'Use one of the methods in the `Allow` header.',
   REQUEST_TIMEOUT: 'Send the whole request without pauses. Retry if your connection was interrupted.',
 
+  A2A_APP:
+    'An A2A agent gets no Baton token and no webhook. `PUT …/a2a/credential` changes its credential, `POST …/a2a/card` reads its card again.',
+  A2A_CARD_UNUSABLE:
+    '`details.reason` is one of: `not_a_card`, `no_supported_binding` (neither JSONRPC nor HTTP+JSON), `no_supported_version` (neither 1.x nor 0.3.x), `interface_not_public`, `required_extension`, `mtls_only`, `origin_changed` (accept it with `POST …/a2a/card {"accept": true}`).',
   ALREADY_INSTALLED:
     'Change its teams with `PATCH /installations/{id}`. For new scopes or new tokens, have the app start its OAuth installation again, or uninstall it first.',
   ALREADY_MEMBER: 'Nothing to do.',

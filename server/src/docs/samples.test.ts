@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { api, exampleIds, exampleOtherId, listenUrl, type Operation, type RouteName } from '@baton/protocol'
 import { BatonClient } from '@baton/sdk'
 import { expect, onTestFinished } from 'vitest'
+import { A2aServer } from '../../test/a2a-server.ts'
 import { accepted, makeScene } from '../../test/calls.ts'
 import { type InstalledApp, type TestApp, type TestPerson, test } from '../../test/harness.ts'
 import { installedLinearApp } from '../../test/linear.ts'
@@ -156,6 +157,19 @@ class Company {
           svc_sk_5f1c2d3e4b6a79808f9e: robot.client_secret,
         }
         return { token: robot.token, values: { cli: robot.client_id }, texts }
+      }
+      case 'inspectA2aCard':
+      case 'createA2aApp':
+      case 'refreshA2aCard':
+      case 'setA2aCredential':
+      case 'listA2aTasks': {
+        const server = await A2aServer.start()
+        onTestFinished(() => server.stop())
+        const texts = { 'https://agents.example.com': server.origin }
+        if (name === 'inspectA2aCard' || name === 'createA2aApp') return { texts }
+        const wanted = { card_url: server.origin, scopes: ['app:assignable'], all_teams: true }
+        const { body } = await owner.post('/agent-apps/a2a', wanted)
+        return { values: { app: body.app.id } }
       }
       case 'answerAttempt': {
         const app = await listenable(this.#app, owner, 'http://localhost:9')

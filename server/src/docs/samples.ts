@@ -91,6 +91,16 @@ const inputs: { [Name in RouteName]?: Input } = {
   installApp: { body: { team_ids: [exampleId('team')] } },
   createAgentApp: { body: manifest },
   replaceAgentApp: { body: manifest },
+  createA2aApp: {
+    body: {
+      card_url: 'https://agents.example.com',
+      scopes: ['app:assignable', 'app:mentionable'],
+      team_ids: [exampleId('team')],
+      credential: { type: 'bearer', token: '5f1c2d3e4b6a79808f9e' },
+    },
+  },
+  refreshA2aCard: { body: { accept: true } },
+  setA2aCredential: { body: { credential: { type: 'api_key', header: 'X-API-Key', value: '5f1c2d3e4b6a79808f9e' } } },
   listenToApp: { query: { take_over: true } },
   listenAsApp: { query: { catch_up: true } },
   authorize: {

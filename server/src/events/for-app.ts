@@ -46,6 +46,8 @@ export async function recordForApp(
       select ${eventId}, ${workspaceId}, ${type}, ${action}, '{}', ${JSON.stringify(body)}::json, ${now},
         ${sessionId ?? null}
       from endpoints where id = ${endpointId} and state = 'enabled' and deleted_at is null
+        -- An A2A agent receives only messages, and has no use for other events.
+        and (protocol = 'webhook' or ${type === 'AgentSessionEvent'}::boolean)
       returning *
     ), recipients as (
       select id as event_id, workspace_id, ${endpointId}::text as endpoint_id, ${installationId}::text as installation_id,

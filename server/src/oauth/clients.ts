@@ -43,7 +43,9 @@ export async function findClient(db: Queryable, id: string): Promise<OAuthClient
     select id as "appId", workspace_id as "workspaceId", endpoint_id as "endpointId", name,
       redirect_uris as "redirectUris", compat, requested_scopes as scopes, client_secret_hash as "secretHash", description,
       jsonb_build_object('name', developer_name, 'url', developer_url) as developer
-    from agent_apps where client_id = ${id} and deleted_at is null`)
+    from agent_apps a where client_id = ${id} and deleted_at is null
+      -- a2a.no-oauth
+      and not exists (select from a2a_apps x where x.app_id = a.id)`)
   if (app) {
     const { appId, name, redirectUris, secretHash, ...rest } = app
     return { id, name, redirectUris, app: { id: appId, secretHash: Buffer.from(secretHash), ...rest } }

@@ -1,4 +1,5 @@
-import type { AppScope, Compat, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
+import type { AgentApp, AppScope, Compat, Coverage, InstallApproval, TokenResponse } from '@baton/protocol'
+import { refuseA2a } from '../agent-apps/apps.ts'
 import { chosenTeams, install } from '../agent-apps/installations.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
@@ -55,11 +56,13 @@ export const installApp = (ctx: Context, admitted: Member, appId: string, approv
   })
 
 async function findAppClient({ tx, caller }: UnitOfWork<Member>, appId: string): Promise<AppClient> {
-  const { clientId } = found(
-    await tx.row<{ clientId: string }>(sql`
-      select client_id as "clientId" from agent_apps
+  const { clientId, protocol } = found(
+    await tx.row<{ clientId: string; protocol: AgentApp['protocol'] }>(sql`
+      select client_id as "clientId", (select protocol from endpoints e where e.id = a.endpoint_id) as protocol
+      from agent_apps a
       where workspace_id = ${caller.workspaceId} and id = ${appId} and deleted_at is null`),
   )
+  refuseA2a({ protocol })
   const client = found(await findClient(tx, clientId))
   return { ...client, app: found(client.app ?? undefined) }
 }

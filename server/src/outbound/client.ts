@@ -4,10 +4,11 @@ import type { Clock } from '../clock.ts'
 import type { AllowedTarget } from '../config.ts'
 import { BlockedDestination, Connector, TlsFailure } from './connect.ts'
 import { type Connection, Connections } from './connections.ts'
+import { type FailureReason, type OpenedResponse, OutboundFailure, StreamedRequest } from './stream.ts'
 import { judgeUrl, type Refusal, type Target } from './target.ts'
 
 export interface OutboundRequest {
-  method: 'POST' | 'GET'
+  method: 'POST' | 'GET' | 'DELETE'
   url: string
   headers: Record<string, string>
   body?: Buffer
@@ -18,7 +19,7 @@ export type Outcome = { durationMs: number; body: Buffer; whole: boolean } & Ver
 
 type Verdict =
   | { ok: true; status: number }
-  | { ok: false; reason: 'timeout' | 'blocked_destination' | 'network_error' | 'tls_error'; status: null }
+  | { ok: false; reason: FailureReason; status: null }
   | { ok: false; reason: 'redirect' | 'http_error'; status: number }
 
 export interface GuardedClientOptions {
@@ -73,6 +74,18 @@ export class GuardedClient {
       const attempt = new Attempt(this.#connections, target.origin, this.#clock, maxBodyBytes, settle)
       attempt.start({ path: target.path, method, headers, body }, this.#deadlineMs)
     })
+  }
+
+  /**
+   * Opens a request whose answer is read as it arrives. The caller limits time and size, with `signal`. Rejects with an
+   * OutboundFailure.
+   */
+  open({ method, url, headers, body }: OutboundRequest, signal: AbortSignal): Promise<OpenedResponse> {
+    const target = this.#judge(url)
+    if ('refused' in target) return Promise.reject(new OutboundFailure('blocked_destination', false))
+    const connection = this.#connections.create(target.origin)
+    const request = new StreamedRequest(connection, () => void this.#connections.drop(connection), reasonOf)
+    return request.open({ path: target.path, method, headers, body: body ?? null }, signal)
   }
 
   /** Requests in progress, and later ones, end as network errors. */
@@ -181,8 +194,6 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#bytes = bytes
   }
 }
-
-type FailureReason = Extract<Verdict, { status: null }>['reason']
 
 /** What a status means for an attempt, whether it came from a URL or a listener. */
 export function verdictOf(status: number): Verdict {

@@ -25,6 +25,11 @@ export class Connections {
       this.#takeIdle(idle)
       return idle
     }
+    return this.create(origin)
+  }
+
+  /** A connection that no other request has used. */
+  create(origin: string): Connection {
     const connection = new Connection(origin, this.#connector, () => {
       // One in use reconnects instead, unless its request was already sent.
       if (this.#takeIdle(connection)) void this.drop(connection)

@@ -23,6 +23,7 @@ import { messageOf } from '../ui/problem.ts'
 import { Notice } from '../ui/states.tsx'
 import { Time } from '../ui/time.tsx'
 import { showToast } from '../ui/toast.tsx'
+import { A2aSection } from './a2a-section.tsx'
 import { AccessHint } from './access-hint.tsx'
 import { AppUsageSection } from './app-usage.tsx'
 import { InstallDialog } from './install-dialog.tsx'
@@ -74,29 +75,41 @@ function AppPage({ app }: { app: AgentApp }) {
       <Overview app={app} />
       <SetupChecklist app={app} />
       <div ref={install} className="scroll-mt-4">
-        {installation === null && <NotInstalled app={app} onInstall={() => setInstalling(true)} />}
+        {installation === null &&
+          (app.a2a ? <UninstalledA2a /> : <NotInstalled app={app} onInstall={() => setInstalling(true)} />)}
         {installation && <Installed app={app} installation={installation} />}
       </div>
       <div ref={budget} className="scroll-mt-4">
         <AppUsageSection app={app} />
       </div>
+      {app.a2a && <A2aSection app={app} a2a={app.a2a} />}
       {canManage ? (
         <>
-          <AppWebhook app={app} />
-          <Secrets app={app} />
+          {/* Its banner says that deliveries failed, and here they did not. */}
+          {!app.a2a?.new_origin && <AppWebhook app={app} />}
+          {!app.a2a && <Secrets app={app} />}
         </>
       ) : (
-        <Notice tone="info" title="Secrets, webhook and deliveries">
+        <Notice tone="info" title={app.a2a ? 'Deliveries' : 'Secrets, webhook and deliveries'}>
           <AccessHint app={app} />
         </Notice>
       )}
-      <ManifestSection app={app} />
+      {!app.a2a && <ManifestSection app={app} />}
       {isManager && <Danger app={app} />}
       {/* Not inside NotInstalled: it shows the tokens after the app is installed. */}
       {installing && <InstallDialog app={app} onClose={() => setInstalling(false)} />}
     </div>
   )
 }
+
+const UninstalledA2a = () => (
+  <Section
+    title="Installation"
+    hint="Uninstalled: it cannot accept work. To use the agent again, register its card again."
+  >
+    {null}
+  </Section>
+)
 
 function Overview({ app }: { app: AgentApp }) {
   const { developer, description } = app
@@ -139,9 +152,11 @@ function AppWebhook({ app }: { app: AgentApp }) {
   const { url, state } = app.webhook
   return (
     <Section
-      title="Webhook"
+      title={app.a2a ? 'Deliveries' : 'Webhook'}
       hint={
-        url === '' ? (
+        app.a2a ? (
+          'Messages to the agent. A test reads its card and sends no message.'
+        ) : url === '' ? (
           'None: the app cannot be delegated to or mentioned.'
         ) : url === listenUrl ? (
           <>
@@ -164,7 +179,11 @@ function AppWebhook({ app }: { app: AgentApp }) {
             endpoint={appEndpoint(app.id, url === listenUrl)}
             state={state}
             url={url}
-            types={['AgentSessionEvent', 'PermissionChange', 'OAuthApp', ...app.webhook.resource_types, 'Ping']}
+            types={
+              app.a2a
+                ? []
+                : ['AgentSessionEvent', 'PermissionChange', 'OAuthApp', ...app.webhook.resource_types, 'Ping']
+            }
           />
           <ReplaySection endpoint={appEndpoint(app.id, url === listenUrl)} state={state} />
         </>
@@ -240,8 +259,8 @@ function Danger({ app }: { app: AgentApp }) {
           }
         }}
       >
-        <UninstallEffects />
-        <p>Its client ID and secrets stop working. Its comments and issues stay.</p>
+        <UninstallEffects app={app} />
+        <p>{!app.a2a && 'Its client ID and secrets stop working. '}Its comments and issues stay.</p>
       </Confirm>
     </Section>
   )

@@ -91,19 +91,27 @@ export function Installed({ app, installation }: { app: AgentApp; installation: 
           showToast(`${isolated(app.name)} uninstalled`)
         }}
       >
-        <UninstallEffects />
-        <p>The app stays registered. Installing it again creates a new teammate.</p>
+        <UninstallEffects app={app} />
+        <p>
+          {app.a2a
+            ? 'To use the agent again, register its card again.'
+            : 'The app stays registered. Installing it again creates a new teammate.'}
+        </p>
       </Confirm>
     </Section>
   )
 }
 
-export const UninstallEffects = () => (
+export const UninstallEffects = ({ app }: { app: AgentApp }) => (
   <ul className="list-disc space-y-1 pl-5">
-    <li>Its tokens stop working at once.</li>
+    {!app.a2a && <li>Its tokens stop working at once.</li>}
     <li>It is removed as delegate from all issues.</li>
     <li>Its agent sessions end.</li>
-    <li>It receives one uninstall event; all other pending deliveries are canceled.</li>
+    <li>
+      {app.a2a
+        ? 'It is asked to cancel its tasks; pending deliveries are canceled.'
+        : 'It receives one uninstall event; all other pending deliveries are canceled.'}
+    </li>
   </ul>
 )
 

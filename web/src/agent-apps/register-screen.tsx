@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Crumbs } from '../ui/crumbs.tsx'
 import { isolated } from '../ui/isolated.ts'
 import { Page } from '../ui/layout.tsx'
+import { RegisterFromCard } from './a2a-register.tsx'
 import { blankManifest, exampleManifest, manifestText } from './manifest.ts'
 import { ManifestEditor } from './manifest-editor.tsx'
 import { type EnvFile, NewSecrets } from './new-secrets.tsx'
@@ -19,7 +20,8 @@ interface Registered {
 }
 
 export function RegisterScreen() {
-  const { user } = useMe()
+  const { user, isManager } = useMe()
+  const [way, setWay] = useState<Way>('manifest')
   const [text, setText] = useState(() => manifestText(blankManifest(user.display_name)))
   const [registered, setRegistered] = useState<Registered | null>(null)
   return (
@@ -39,8 +41,17 @@ export function RegisterScreen() {
       <div className="mx-auto max-w-5xl space-y-6 px-4 py-6 sm:px-6">
         {registered ? (
           <Done registered={registered} onLeave={() => flushSync(() => setRegistered(null))} />
+        ) : way === 'card' ? (
+          <>
+            <WaySwitch way={way} onChange={setWay} />
+            <p className="max-w-2xl text-ink-2">
+              An agent that speaks A2A needs no program of yours: Baton sends it messages and shows its answers.
+            </p>
+            <RegisterFromCard />
+          </>
         ) : (
           <>
+            {isManager && <WaySwitch way={way} onChange={setWay} />}
             <p className="max-w-2xl text-ink-2">
               An agent app is your own program that works here as a teammate. Describe it in the form or as JSON; both
               edit the same manifest. After registration, an owner or admin installs it for the teams they select.
@@ -69,6 +80,25 @@ export function RegisterScreen() {
     </Page>
   )
 }
+
+type Way = 'manifest' | 'card'
+
+const WaySwitch = ({ way, onChange }: { way: Way; onChange: (way: Way) => void }) => (
+  <fieldset className="inline-flex gap-px rounded border bg-sunken p-0.5">
+    <legend className="sr-only">Register</legend>
+    {(['manifest', 'card'] as const).map((one) => (
+      <button
+        key={one}
+        type="button"
+        aria-pressed={way === one}
+        onClick={() => onChange(one)}
+        className="rounded-sm px-3 py-1 text-ink-2 aria-pressed:bg-surface aria-pressed:font-medium aria-pressed:text-ink aria-pressed:shadow-card"
+      >
+        {one === 'manifest' ? 'From a manifest' : 'From an A2A card'}
+      </button>
+    ))}
+  </fieldset>
+)
 
 function Done({ registered: { app, settings }, onLeave }: { registered: Registered; onLeave: () => void }) {
   const navigate = useNavigate()

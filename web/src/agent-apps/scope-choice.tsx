@@ -4,15 +4,17 @@ import { Checkbox } from '../ui/field.tsx'
 
 type Scopes = AgentApp['requested_scopes']
 
-/** Checkboxes for the scopes that an app requests. */
+/** Checkboxes for the scopes that an app requests. `without` is shown while none is selected. */
 export const ScopeChoice = ({
   requested,
   value,
   onChange,
+  without = 'Without scopes, the app gets read.',
 }: {
   requested: Scopes
   value: Scopes
   onChange: (scopes: Scopes) => void
+  without?: string
 }) => (
   <fieldset className="space-y-1.5">
     <legend className="mb-1 font-medium">Scopes</legend>
@@ -30,6 +32,6 @@ export const ScopeChoice = ({
         }
       />
     ))}
-    {value.length === 0 && <p className="text-xs text-ink-2">Without scopes, the app gets read.</p>}
+    {value.length === 0 && <p className="text-xs text-ink-2">{without}</p>}
   </fieldset>
 )

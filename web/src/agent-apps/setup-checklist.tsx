@@ -11,6 +11,8 @@ interface Step {
   title: string
   done: keyof AppSetup
   todo: (app: AgentApp) => ReactNode
+  /** A2A agents get no tokens. */
+  webhookOnly?: boolean
 }
 
 const steps: Step[] = [
@@ -23,6 +25,7 @@ const steps: Step[] = [
   {
     title: 'Fetched tokens',
     done: 'tokens_fetched_at',
+    webhookOnly: true,
     todo: () =>
       'The app exchanges the code of its installation, or you copy them after installing it here. Without tokens it cannot answer.',
   },
@@ -44,7 +47,10 @@ const steps: Step[] = [
   {
     title: 'First thought posted',
     done: 'first_thought_at',
-    todo: () => 'Within 10 seconds of the delivery, so people see it has started. The SDK does this automatically.',
+    todo: ({ a2a }) =>
+      a2a
+        ? 'Baton posts it when the agent accepts its first message.'
+        : 'Within 10 seconds of the delivery, so people see it has started. The SDK does this automatically.',
   },
 ]
 
@@ -52,17 +58,18 @@ const steps: Step[] = [
 export function SetupChecklist({ app }: { app: AgentApp }) {
   const { data: setup } = useQuery(setupQuery(app.id))
   if (!setup) return null
-  const count = steps.filter(({ done }) => setup[done] !== null).length
+  const shown = steps.filter(({ webhookOnly }) => !(webhookOnly && app.a2a))
+  const count = shown.filter(({ done }) => setup[done] !== null).length
   return (
     <section aria-labelledby="setup" className="rounded-lg border bg-surface shadow-card">
       <h2 id="setup" className="flex items-baseline gap-2 border-b px-4 py-2 font-semibold">
         Setup
         <span className="tabular text-xs font-normal text-ink-3">
-          {count} of {steps.length}
+          {count} of {shown.length}
         </span>
       </h2>
       <ol aria-live="polite" className="grid grid-cols-1 gap-px sm:grid-cols-2">
-        {steps.map(({ title, done, todo }) => {
+        {shown.map(({ title, done, todo }) => {
           const at = setup[done]
           return (
             <li key={done} className="flex gap-2.5 px-4 py-2.5">

@@ -28,7 +28,8 @@ export function useInstallation(appId: string): Installation | null | undefined 
   return data && (data.find(({ app_id }) => app_id === appId) ?? null)
 }
 
-const isSetUp = (setup: AppSetup) => Object.values(setup).every((at) => at !== null)
+/** An app that posts thoughts has tokens; an A2A agent needs none. */
+const isSetUp = ({ tokens_fetched_at: _, ...steps }: AppSetup) => Object.values(steps).every((at) => at !== null)
 
 /** Polled until the setup is complete. */
 export const setupQuery = (id: string) =>

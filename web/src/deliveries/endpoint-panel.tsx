@@ -18,7 +18,7 @@ interface Props {
   endpoint: Endpoint
   state: EndpointState
   url: string
-  /** The types of events that it receives. */
+  /** The types of events that it can be sent examples of. */
   types: readonly string[]
 }
 
@@ -78,13 +78,15 @@ export function EndpointPanel({ endpoint, state, url, types }: Props) {
               )}
             </>
           )}
-          <Button
-            icon={FlaskConical}
-            disabled={busy !== null}
-            onClick={({ currentTarget }) => chooseEvent(currentTarget)}
-          >
-            Send an example
-          </Button>
+          {types.length > 0 && (
+            <Button
+              icon={FlaskConical}
+              disabled={busy !== null}
+              onClick={({ currentTarget }) => chooseEvent(currentTarget)}
+            >
+              Send an example
+            </Button>
+          )}
           <Button icon={List} command="endpoint.deliveries" onClick={openDeliveries}>
             Deliveries
           </Button>
