@@ -70,6 +70,8 @@ describe('a manifest is accepted', () => {
         distribution: 'private',
         install_page_url: null,
         compat: null,
+        protocol: 'webhook',
+        a2a: null,
         redirect_uris: minimal.oauth.redirect_uris,
         requested_scopes: ['read'],
         webhook: { enabled: true, url: minimal.webhook.url, resource_types: [], state: 'enabled' },
