@@ -1,4 +1,5 @@
 import { BatonClient, type Issue } from '@baton/sdk'
+import { A2aServer } from '../../server/test/a2a-server.ts'
 import { Receiver } from '../../server/test/receiver.ts'
 import { installUrl, ScriptedAgent } from './agents.ts'
 import { changesOf, fileOf, omittedFile } from './changes.ts'
@@ -34,6 +35,9 @@ export interface Demo {
   appId: string
   /** An app that is not installed; a member requested it. */
   requestedAppId: string
+  /** An A2A agent, and the address of its card. */
+  a2aAppId: string
+  cardUrl: string
   /** The /oauth/authorize URL of another app, for each user. */
   installUrl: { ada: string; mei: string }
   webhookId: string
@@ -47,9 +51,16 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
   const robot = await ScriptedAgent.register(ada, { name: 'Mender', resourceTypes: ['Issue'] })
   const scribe = await ScriptedAgent.register(mei, { name: 'Scribe' })
   const receiver = await Receiver.start()
+  const echo = await A2aServer.start()
   try {
     await robot.install(ada)
     await mei.api.requestInstall({ app_id: scribe.registered.app.id })
+    const { app: a2a } = await ada.api.createA2aApp({
+      card_url: echo.origin,
+      scopes: ['app:assignable'],
+      all_teams: true,
+      credential: { type: 'bearer', token: 'token' },
+    })
     const issues = await createSessions(ada, robot)
     const inside = await delegateInside(ada)
     const account = await signUp(url, 'Nora Newcomer')
@@ -69,6 +80,8 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       projectId: projects[0]?.id ?? '',
       appId: robot.registered.app.id,
       requestedAppId: scribe.registered.app.id,
+      a2aAppId: a2a.id,
+      cardUrl: echo.origin,
       installUrl: {
         ada: await installUrl(ada, scribe.registered),
         mei: await installUrl(mei, scribe.registered),
@@ -76,7 +89,7 @@ export async function withDemo(url: string, work: (demo: Demo) => Promise<void>)
       ...(await deliveries(ada, receiver, issues.complete)),
     })
   } finally {
-    await Promise.all([robot.close(), scribe.close(), receiver.stop()])
+    await Promise.all([robot.close(), scribe.close(), receiver.stop(), echo.stop()])
   }
 }
 

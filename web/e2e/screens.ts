@@ -127,6 +127,18 @@ export const screens: Screen[] = [
   { name: 'settings-agent-apps', path: '/settings/agent-apps' },
   { name: 'settings-agent-app', path: ({ appId }) => `/settings/agent-apps/${appId}` },
   { name: 'settings-agent-app-new', path: ({ requestedAppId }) => `/settings/agent-apps/${requestedAppId}` },
+  { name: 'settings-a2a-app', path: ({ a2aAppId }) => `/settings/agent-apps/${a2aAppId}` },
+  {
+    name: 'settings-a2a-register',
+    path: '/settings/agent-apps/new',
+    steps: async (page, { cardUrl }) => {
+      await page.getByRole('button', { name: 'From an A2A card' }).click()
+      await page.getByLabel('Card URL').fill(cardUrl)
+      await page.getByRole('button', { name: 'Read card' }).click()
+      await page.getByLabel('API key').check()
+      await expect(page.getByLabel('Header', { exact: true })).toBeVisible()
+    },
+  },
   {
     name: 'settings-deliveries',
     path: ({ appId }) => `/settings/agent-apps/${appId}/deliveries`,

@@ -74,15 +74,16 @@ function AppPage({ app }: { app: AgentApp }) {
     <div className="mx-auto max-w-5xl space-y-8 px-4 py-6 sm:px-6">
       <Overview app={app} />
       <SetupChecklist app={app} />
+      {app.a2a && <A2aSection app={app} a2a={app.a2a} />}
       <div ref={install} className="scroll-mt-4">
         {installation === null &&
           (app.a2a ? <UninstalledA2a /> : <NotInstalled app={app} onInstall={() => setInstalling(true)} />)}
         {installation && <Installed app={app} installation={installation} />}
       </div>
       <div ref={budget} className="scroll-mt-4">
-        <AppUsageSection app={app} />
+        {/* An A2A agent has no token to report usage with. */}
+        {!app.a2a && <AppUsageSection app={app} />}
       </div>
-      {app.a2a && <A2aSection app={app} a2a={app.a2a} />}
       {canManage ? (
         <>
           {/* Its banner says that deliveries failed, and here they did not. */}
