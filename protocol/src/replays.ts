@@ -16,7 +16,7 @@ export const Replay = Type.Object(
     sent: Type.Integer(),
     succeeded: Type.Integer(),
     failed: Type.Integer(),
-    /** Not sent: pending, canceled, private now, sent too often, or of an ended agent session. */
+    /** Not sent: pending, canceled, private now, sent too often, of an ended agent session, or of a team that the app lost. */
     skipped: Type.Integer(),
     /** The last event that was taken up; null before the first. */
     last_event_id: nullable(Type.String()),

@@ -134,7 +134,10 @@ export const deliveries = {
     sent: ['Attempts made', 40],
     succeeded: ['Attempts that succeeded', 39],
     failed: ['Attempts that failed; they are not retried', 1],
-    skipped: ['Events that it did not send: pending, canceled, private now, or of an ended agent session', 2],
+    skipped: [
+      'Events that it did not send: pending, canceled, private now, of an ended agent session, or of a team that the app lost',
+      2,
+    ],
     last_event_id: ['The last event that it took up', exampleId('evt')],
     finished_at: 'When it was done or stopped',
   },

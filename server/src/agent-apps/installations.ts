@@ -6,6 +6,7 @@ import type { Queryable, Tx } from '../db/database.ts'
 import { none, type Sql, sql } from '../db/sql.ts'
 import { cancelPending } from '../delivery/endpoints.ts'
 import { recordForApp, systemActor } from '../events/for-app.ts'
+import { stopReplay } from '../events/replay.ts'
 import type { Member } from '../http/caller.ts'
 import { ApiError, found, invalid } from '../http/errors.ts'
 import { type PageQuery, page } from '../http/paging.ts'
@@ -270,7 +271,7 @@ export async function uninstallApp(unit: UnitOfWork<Member>, appId: string) {
 }
 
 /**
- * Ends tokens, grants and sessions, releases delegations and cancels pending deliveries. The app receives only
+ * Ends tokens, grants and sessions, releases delegations, and cancels pending deliveries and a replay. The app receives only
  * `revoked` (installation.uninstall-sends-revoked, installation.immediate-ends-send-no-prompted).
  */
 async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
@@ -283,6 +284,7 @@ async function revoke(unit: UnitOfWork<Member>, installation: Stored) {
   // The app's own listener; a person continues to receive, first of all `revoked`.
   await endListening(tx, now, sql`user_id = ${installation.app_user_id}`)
   await cancelPending(tx, endpointId, now)
+  await stopReplay(tx, endpointId, now)
   await recordForApp(
     unit,
     { ...installation, endpointId },

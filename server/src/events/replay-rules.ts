@@ -34,6 +34,8 @@ export interface Candidate {
   isGone: boolean
   isPrivate: boolean
   sessionEnded: boolean
+  /** The app was uninstalled since, or lost the event's teams. */
+  isOutOfReach: boolean
   /** Null if there is no delivery yet. */
   status: DeliveryStatus | null
   attempts: number
@@ -42,7 +44,7 @@ export interface Candidate {
 
 /** Events that were chosen at the start of a replay but are not sent (replay.skips). */
 export function isSkipped(one: Candidate, which: NewReplay['which']): boolean {
-  if (one.isGone || one.isPrivate || one.sessionEnded) return true
+  if (one.isGone || one.isPrivate || one.sessionEnded || one.isOutOfReach) return true
   if (one.status === null) return which === 'failed'
   if (one.status === 'pending' || one.status === 'canceled') return true
   if (Math.max(one.attempts, one.redeliveries) >= limits.redeliveriesPerDelivery) return true

@@ -205,11 +205,14 @@ async function takeUp(tx: Tx, id: string, { endpointId, which }: Moving, count: 
   const next = await tx.rows<NextEvent>(sql`
     select q.event_id, v.workspace_id, v.type, v.action, v.created_at, delivery_id(q.event_id, ${endpointId}) as delivery_id,
       v.id is null as "isGone", coalesce(i.personal, p.personal, false) as "isPrivate",
-      s.ended_at is not null as "sessionEnded", d.status, coalesce(d.attempts, 0) as attempts,
+      s.ended_at is not null as "sessionEnded", coalesce(n.revoked_at is not null and not d.survives_revocation
+        or v.type in ('Issue', 'Comment', 'Project') and not (n.all_teams or n.team_ids && v.team_ids), false)
+        as "isOutOfReach", d.status, coalesce(d.attempts, 0) as attempts,
       coalesce(d.redeliveries, 0) as redeliveries
     from (select event_id from replay_events where replay_id = ${id} order by event_id limit ${count}) q
     left join events v on v.id = q.event_id
     left join deliveries d on d.endpoint_id = ${endpointId} and d.id = delivery_id(q.event_id, ${endpointId})
+    left join installations n on n.id = d.installation_id
     left join agent_sessions s on s.id = v.agent_session_id
     left join issues i on i.id = case v.type when 'Issue' then v.body->'data'->>'id'
       when 'Comment' then v.body->'data'->>'target_id' end

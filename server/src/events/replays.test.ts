@@ -282,6 +282,53 @@ describe('a replay', () => {
   )
 
   test(
+    'for an app skips teams that it lost, and stops when it is uninstalled',
+    verifies('replay.skips', 'replay.stops'),
+    async ({ retryingAtOnce: app, receiver }) => {
+      const { owner } = await app.workspace()
+      const [kept, lost] = await Promise.all(
+        ['KEP', 'LOS'].map(async (key) => (await owner.post('/teams', { name: `Team ${key}`, key })).body.id),
+      )
+      const robot = await app.installed(owner, {
+        scopes: ['read'],
+        teamIds: [kept, lost],
+        webhook: { url: receiver.url, resource_types: ['Issue'] },
+      })
+      const since = app.clock.now().toISOString()
+      const path = `/agent-apps/${robot.app.id}/replays`
+      await owner.post('/issues', { title: 'Works', team_id: kept })
+      await app.deliver()
+      receiver.answer = 500
+      for (const team_id of [kept, lost]) await owner.post('/issues', { title: team_id, team_id })
+      await app.deliver()
+      receiver.answer = 200
+      await owner.patch(`/installations/${robot.installationId}`, { team_ids: [kept] })
+      await app.deliver()
+      receiver.take()
+      const { body: first } = await owner.post(path, { since })
+      await app.deliver()
+      expect(titlesOf(receiver.take())).toEqual([kept])
+      expect((await owner.get(`${path}/${first.id}`)).body).toMatchObject({ state: 'done', matched: 2, skipped: 1 })
+
+      receiver.answer = 500
+      await owner.post('/issues', { title: 'Before the end', team_id: kept })
+      await app.deliver()
+      receiver.answer = 200
+      receiver.take()
+      const { body: second } = await owner.post(path, { since })
+      expect(second.state).toBe('running')
+      await owner.delete(`/installations/${robot.installationId}`)
+      await app.deliver()
+      expect(receiver.take().map(({ body }) => body.type)).toEqual(['OAuthApp'])
+      expect((await owner.get(`${path}/${second.id}`)).body).toMatchObject({ state: 'stopped', sent: 0 })
+      const { body: third } = await owner.post(path, { since })
+      await app.deliver()
+      expect(receiver.take()).toEqual([])
+      expect((await owner.get(`${path}/${third.id}`)).body).toMatchObject({ state: 'done', sent: 0 })
+    },
+  )
+
+  test(
     'counts without sending for a dry run',
     verifies('replay.progress'),
     async ({ retryingAtOnce: app, receiver }) => {

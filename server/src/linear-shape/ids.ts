@@ -30,4 +30,4 @@ const statePrefix = 'ba700000-0000-4000-8000-00000000000'
 export const stateIdOf = (status: IssueStatus) => `${statePrefix}${issueStatuses.indexOf(status)}`
 
 export const statusOf = (stateId: string): IssueStatus | undefined =>
-  stateId.toLowerCase().startsWith(statePrefix) ? issueStatuses[Number(stateId.slice(statePrefix.length))] : undefined
+  issueStatuses.find((status) => stateIdOf(status) === stateId.toLowerCase())

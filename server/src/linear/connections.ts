@@ -1,6 +1,6 @@
 import { limits } from '@baton/protocol'
 import { none, type Sql, sql } from '../db/sql.ts'
-import type { App } from '../http/caller.ts'
+import { type App, grants } from '../http/caller.ts'
 import { invalid } from '../http/errors.ts'
 import { type Filterable, filterSql } from './filters.ts'
 import type { Loaders } from './loaders.ts'
@@ -13,6 +13,8 @@ export interface Source<Item> {
   /** Null for a list that `orderBy: updatedAt` does not change. */
   updatedAt: Sql | null
   visibleTo: (caller: App) => Sql
+  /** Also without the scope `read`, as the operations on agent sessions. */
+  anyScope?: true
   filters: (caller: App) => Filterable
   load: (load: Loaders) => (ids: string[]) => Promise<Map<string, Item>>
 }
@@ -24,6 +26,8 @@ export interface Page {
   hasPreviousPage: boolean
   cursors: string[]
 }
+
+const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false, cursors: [] }
 
 export const pagingArgs = ['first', 'after', 'last', 'before', 'filter', 'orderBy'] as const
 
@@ -92,6 +96,7 @@ export async function readPages<Item>(
   link: Sql,
   { paging }: Args,
 ): Promise<Page[]> {
+  if (!source.anyScope && !grants(caller.scopes, 'read')) return keys.map(() => emptyPage)
   const { size, backwards, cursor, orderBy, filter } = paging as Paging
   const byTime = orderBy === 'updatedAt' ? source.updatedAt : null
   // Ids sort by creation.

@@ -112,12 +112,15 @@ function withDefaults({ variableDefinitions = [] }: OperationDefinitionNode, sen
     const given = Object.hasOwn(sent, name) ? sent[name] : undefined
     const found = given ?? (defaultValue ? constant(defaultValue, Object.create(null)) : undefined)
     if (found === undefined && type.kind === 'NonNullType') throw refuse(`The variable $${name} is required.`)
-    values[name] = found
+    // Once for the request, not for each field that uses it.
+    values[name] = withoutNulls(found)
   }
   return values
 }
 
-function constant(node: ValueNode, variables: Args): unknown {
+/** Without nulls, and nested no deeper than JSON may be, as the variables. */
+function constant(node: ValueNode, variables: Args, depth = 0): unknown {
+  if (depth > limits.bodyDepth) throw refuse(`A value is nested deeper than ${limits.bodyDepth} levels.`)
   switch (node.kind) {
     case 'Variable':
       return variables[node.name.value]
@@ -127,16 +130,20 @@ function constant(node: ValueNode, variables: Args): unknown {
     case 'FloatValue':
       return Number(node.value)
     case 'ListValue':
-      return node.values.map((item) => constant(item, variables)).filter((item) => item !== undefined)
+      return node.values.map((item) => constant(item, variables, depth + 1)).filter((item) => item !== undefined)
     case 'ObjectValue':
-      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, constant(value, variables)]))
+      return Object.fromEntries(
+        node.fields
+          .map(({ name, value }) => [name.value, constant(value, variables, depth + 1)] as const)
+          .filter(([, value]) => value !== undefined),
+      )
     default:
       return node.value
   }
 }
 
 /** Null counts as absent, at every level. */
-export function withoutNulls(value: unknown): unknown {
+function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => item != null).map(withoutNulls)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
@@ -148,20 +155,27 @@ export function withoutNulls(value: unknown): unknown {
 function checkLimits({ operation, fragments, document }: Source) {
   let fields = 0
   const roots = new Set<string>()
-  const visit = ({ selections }: SelectionSetNode, depth: number, within: Set<string>) => {
+  const within = new Set<string>()
+  const visit = ({ selections }: SelectionSetNode, depth: number) => {
     for (const selection of selections) {
       if (selection.kind === 'Field') {
         if (++fields > limits.linearFields)
           throw refuse(`The document selects more than ${limits.linearFields} fields.`)
         if (depth > limits.linearDepth) throw refuse(`The document is nested deeper than ${limits.linearDepth} fields.`)
         if (depth === 1) roots.add((selection.alias ?? selection.name).value)
-        if (selection.selectionSet) visit(selection.selectionSet, depth + 1, within)
-      } else if (selection.kind === 'InlineFragment') visit(selection.selectionSet, depth, within)
-      else visit(fragmentOf(fragments, selection.name.value, within), depth, new Set([...within, selection.name.value]))
+        if (selection.selectionSet) visit(selection.selectionSet, depth + 1)
+      } else if (selection.kind === 'InlineFragment') visit(selection.selectionSet, depth)
+      else {
+        const name = selection.name.value
+        const inner = fragmentOf(fragments, name, within)
+        within.add(name)
+        visit(inner, depth)
+        within.delete(name)
+      }
     }
   }
   refuseIntrospection(document)
-  visit(operation.selectionSet, 1, new Set())
+  visit(operation.selectionSet, 1)
   if (roots.size > limits.linearRootFields) {
     throw refuse(`The document has more than ${limits.linearRootFields} fields at its first level.`)
   }
@@ -187,12 +201,11 @@ function refuseIntrospection({ definitions }: DocumentNode) {
   }
 }
 
-/** Each known object costs 1, times the page sizes around it. The statements are counted too, before any runs. */
+/** Each known object costs 1, times the page sizes around it. */
 function checkCost(roots: Step[]) {
-  let [cost, statements] = [0, 0]
+  let cost = 0
   const visit = (steps: Step[], times: number) => {
     for (const { field, type, args, steps: inner } of steps) {
-      statements += field?.statements ?? 0
       if (!field || !type) continue
       cost += times
       if (cost > limits.linearCost)
@@ -201,16 +214,14 @@ function checkCost(roots: Step[]) {
     }
   }
   visit(roots, 1)
-  if (statements > limits.linearStatements) {
-    throw refuse(`The document needs more than ${limits.linearStatements} database statements: select fewer objects.`)
-  }
 }
 
 /** Interfaces that every object has. */
 const interfaces = ['Node', 'Entity']
 
 interface Collected {
-  nodes: FieldNode[]
+  /** A fragment that is used often has the same nodes again. */
+  nodes: Set<FieldNode>
   on: string | undefined
 }
 
@@ -218,6 +229,7 @@ interface Collected {
 class Planner {
   readonly #source: Source
   readonly ignored = new Set<string>()
+  #statements = 0
 
   constructor(source: Source) {
     this.#source = source
@@ -231,21 +243,24 @@ class Planner {
     const collected = new Map<string, Collected>()
     for (const set of sets) this.#collect(type, set, undefined, collected)
     return [...collected].flatMap(([, { nodes, on }]) => {
-      const [node] = nodes as [FieldNode]
+      const [node, ...others] = nodes
+      if (!node) return []
       const name = node.name.value
       const field = Object.hasOwn(type.fields, name) ? type.fields[name] : undefined
       if (!field && name !== '__typename' && !isRoot) return []
-      return [this.#step(node, nodes, on, field)]
+      return [this.#step(node, others, on, field)]
     })
   }
 
-  #step(node: FieldNode, nodes: FieldNode[], on: string | undefined, field: Field | undefined): Step {
+  #step(node: FieldNode, others: FieldNode[], on: string | undefined, field: Field | undefined): Step {
     const name = node.name.value
-    if (nodes.some((other) => other.name.value !== name || argumentsText(other) !== argumentsText(node))) {
+    const text = others.length > 0 ? argumentsText(node) : ''
+    if (others.some((other) => other.name.value !== name || argumentsText(other) !== text)) {
       throw refuse('Two fields with the same key differ. Give one of them an alias.')
     }
+    this.#countStatements(field)
     const type = field?.type?.()
-    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    const sets = [node, ...others].flatMap(({ selectionSet }) => selectionSet ?? [])
     if (type && sets.length === 0) throw refuse(`Select at least one field of ${name}.`)
     return {
       key: (node.alias ?? node.name).value,
@@ -258,11 +273,19 @@ class Planner {
     }
   }
 
+  /** Before the arguments are read: a list of conditions may be large, and is prepared for each field that uses it. */
+  #countStatements(field: Field | undefined) {
+    this.#statements += field?.statements ?? 0
+    if (this.#statements > limits.linearStatements) {
+      throw refuse(`The document needs more than ${limits.linearStatements} database statements: select fewer objects.`)
+    }
+  }
+
   #argumentsOf({ arguments: nodes = [] }: FieldNode, { args = [], prepare }: Field): Args {
     const values: Args = Object.create(null)
     for (const { name, value } of nodes) {
-      const given = withoutNulls(constant(value, this.#source.variables))
-      if (given == null) continue
+      const given = constant(value, this.#source.variables)
+      if (given === undefined) continue
       if (args.includes(name.value)) values[name.value] = given
       else this.ignored.add(name.value)
     }
@@ -275,8 +298,8 @@ class Planner {
       if (selection.kind === 'Field') {
         const key = `${on ?? ''} ${(selection.alias ?? selection.name).value}`
         const known = into.get(key)
-        if (known) known.nodes.push(selection)
-        else into.set(key, { nodes: [selection], on })
+        if (known) known.nodes.add(selection)
+        else into.set(key, { nodes: new Set([selection]), on })
         continue
       }
       const fragment =

@@ -90,7 +90,8 @@ describe('reading', () => {
       const query = `query($id:String!,$x:DateTimeOrDuration!){issue(id:$id){
         title snoozedUntilAt{x} description favorite{id} reactions{id} sharedAccess{isShared sharedWithUsers{id}}
         comments(filter:{createdAt:{gte:$x}}){nodes{id reactions{id}} pageInfo{hasNextPage endCursor}}}
-        organization{projectStatuses{id}} searchIssues(term:"door"){nodes{reactions{id} sharedAccess{isShared}} totalCount}}`
+        organization{projectStatuses{id}} searchIssues(term:"door"){nodes{reactions{id} sharedAccess{isShared}} totalCount}
+        none:searchIssues(term:"door",filter:{title:{eq:"x"}}){nodes{id} totalCount}}`
       const data = await robot.data(query, { id: issue.id, x: '2020-01-01T00:00:00Z' })
       expect(data).toEqual({
         issue: {
@@ -102,6 +103,7 @@ describe('reading', () => {
         },
         organization: { projectStatuses: [] },
         searchIssues: { nodes: [{ reactions: [], sharedAccess: { isShared: false } }], totalCount: 1 },
+        none: { nodes: [], totalCount: 0 },
       })
     },
   )
@@ -300,6 +302,35 @@ describe('writing', () => {
         { url: 'https://example.com/auth', providerName: 'Git' },
         { options: [{ value: 'a' }, { value: 'b', label: 'B' }], allowMultiple: true },
       ])
+    },
+  )
+
+  test(
+    'refuses types, signals and states that are names of other things',
+    verifies('linear.activity-shapes', 'linear.state-change'),
+    async ({ app }) => {
+      const { robot, openSession, issue } = await scene(app)
+      const agentSessionId = await openSession()
+      for (const wrong of ['constructor', '__proto__', 'toString']) {
+        const [byType, bySignal] = [
+          { agentSessionId, content: { type: wrong, body: 'x' } },
+          { agentSessionId, content: { type: 'elicitation', body: 'x' }, signal: wrong, signalMetadata: { url: 'x' } },
+        ]
+        for (const i of [byType, bySignal]) {
+          const refused = await app.unchanged(() => robot.query(activityCreate, { i }))
+          expect({ i, status: refused.status, type: typeOf(refused) }).toEqual({
+            i,
+            status: 200,
+            type: 'invalid input',
+          })
+        }
+      }
+      const update = 'mutation($id:String!,$i:IssueUpdateInput!){issueUpdate(id:$id,input:$i){success}}'
+      const withoutNumber = stateIdOf('backlog').slice(0, -1)
+      for (const stateId of [withoutNumber, `${withoutNumber}0x2`, `${withoutNumber}2 `]) {
+        const refused = await app.unchanged(() => robot.query(update, { id: issue.id, i: { stateId } }))
+        expect([refused.status, typeOf(refused)]).toEqual([200, 'invalid input'])
+      }
     },
   )
 

@@ -20,15 +20,16 @@ const present = (fields: Record<string, unknown>) =>
 
 const isObject = (value: unknown): value is Args => value !== null && typeof value === 'object' && !Array.isArray(value)
 
-const contentKeys: Record<string, readonly string[]> = {
-  action: ['type', 'action', 'parameter', 'result'],
-  error: ['type', 'body', 'reasonCode'],
-}
+// Maps, because clients may send any text as a type or signal, such as `constructor`.
+const contentKeys = new Map([
+  ['action', ['type', 'action', 'parameter', 'result']],
+  ['error', ['type', 'body', 'reasonCode']],
+])
 
-const metadataKeys: Record<string, readonly string[]> = {
-  auth: ['url', 'provider_name', 'user_id'],
-  select: ['options', 'allow_multiple'],
-}
+const metadataKeys = new Map<unknown, string[]>([
+  ['auth', ['url', 'provider_name', 'user_id']],
+  ['select', ['options', 'allow_multiple']],
+])
 
 /** The body of postActivity. */
 export function activityOf(input: Args, ignored: Ignored) {
@@ -42,7 +43,7 @@ export function activityOf(input: Args, ignored: Ignored) {
 function contentOf(content: unknown, ignored: Ignored) {
   if (!isObject(content)) return content ?? {}
   const type = String(content.type)
-  ignoreOthers(content, contentKeys[type] ?? ['type', 'body'], ignored)
+  ignoreOthers(content, contentKeys.get(type) ?? ['type', 'body'], ignored)
   const { body, action, parameter = '', result, reasonCode } = content
   if (type === 'action') return present({ type, action, parameter, result })
   // A client that streams its answer may have nothing left to say at the end.
@@ -51,7 +52,7 @@ function contentOf(content: unknown, ignored: Ignored) {
 }
 
 function metadataOf(signal: unknown, metadata: unknown): unknown {
-  const known = typeof signal === 'string' ? metadataKeys[signal] : undefined
+  const known = metadataKeys.get(signal)
   if (!known || !isObject(metadata)) return undefined
   const kept = pick(snakeCased(metadata) as Args, known)
   if (signal === 'auth') return present({ ...kept, user_id: idFor('usr', kept.user_id) })

@@ -1,8 +1,11 @@
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
-import { codeOf, installedLinearApp, typeOf } from '../../test/linear.ts'
+import { codeOf, installedLinearApp, linearForm, typeOf } from '../../test/linear.ts'
 import { sql } from '../db/sql.ts'
 import { stateIdOf } from '../linear-shape/ids.ts'
+import { queryType } from './queries.ts'
+import type { ObjectType } from './type.ts'
+import { activityType, issueType, sessionType, teamType } from './types.ts'
 
 async function scene(app: TestApp, options: Parameters<typeof installedLinearApp>[2] = {}) {
   const workspace = await app.workspace()
@@ -16,7 +19,25 @@ const nested = (depth: number) => {
   return `{issue(id:"ENG-1"){${query}}}`
 }
 
+const nestedList = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`
+
 const exactly = (bytes: number) => `{viewer{id}}#${'x'.repeat(bytes - 13)}`
+
+/** How many statements run outside of transactions. */
+async function statementsDuring({ ctx: { db } }: TestApp, work: () => Promise<unknown>): Promise<number> {
+  const rows = db.rows.bind(db)
+  let statements = 0
+  db.rows = (statement) => {
+    statements++
+    return rows(statement)
+  }
+  try {
+    await work()
+  } finally {
+    db.rows = rows
+  }
+  return statements
+}
 
 describe('a document', () => {
   test(
@@ -50,6 +71,7 @@ describe('a document', () => {
           `{viewer{...A0}} ${Array.from({ length: 30 }, (_, n) => `fragment A${n} on User{${n < 29 ? `...A${n + 1} ...A${n + 1}` : 'id'}}`).join(' ')}`,
           '{viewer{id}}',
         ],
+        ['nested value', `{viewer(x:${nestedList(34)}){id}}`, `{viewer(x:${nestedList(32)}){id}}`],
         ['nesting', `{${'a{'.repeat(4000)}a${'}'.repeat(4000)}}`, '{viewer{id}}'],
         [
           'statements',
@@ -73,6 +95,25 @@ describe('a document', () => {
       }
     },
   )
+
+  test('costs no more than its size when it repeats fragments', verifies('linear.bound-size'), async ({ app }) => {
+    const { robot } = await scene(app)
+    const count = 1200
+    const chain = Array.from(
+      { length: count },
+      (_, n) => `fragment C${n} on User{${n < count - 1 ? `...C${n + 1}` : 'id'}}`,
+    )
+    // 512 paths of 1,200 fragments each: copying a path at each step would occupy the process for minutes.
+    const doubled = Array.from({ length: 9 }, (_, n) => {
+      const inner = n < 8 ? `...A${n + 1}` : '...C0'
+      return `fragment A${n} on User{${inner} ${inner}}`
+    })
+    expect(await robot.data(`{viewer{...A0}} ${doubled.join(' ')} ${chain.join(' ')}`)).toEqual({
+      viewer: { id: robot.viewerId },
+    })
+    const long = `fragment F on User{id(x:[${'1 '.repeat(8900)}])}`
+    expect(await robot.data(`{viewer{${'...F '.repeat(450)}}} ${long}`)).toEqual({ viewer: { id: robot.viewerId } })
+  })
 
   test(
     'must be one query or mutation',
@@ -138,14 +179,7 @@ describe('a document', () => {
       assignee_id: member.user.id,
     }))
     await owner.post('/issues/import', { issues })
-    const { db } = app.ctx
-    const rows = db.rows.bind(db)
-    let statements = 0
-    db.rows = (statement) => {
-      statements++
-      return rows(statement)
-    }
-    try {
+    const statements = await statementsDuring(app, async () => {
       const { issues: page } = await robot.data(
         '{issues(first:250){nodes{team{key} state{name} assignee{name} labels{nodes{name}} project{name}}}}',
       )
@@ -157,10 +191,62 @@ describe('a document', () => {
         labels: { nodes: [{ name: 'Bug' }] },
         project: { name: 'Plan' },
       })
-    } finally {
-      db.rows = rows
-    }
+    })
     expect(statements).toBeLessThanOrEqual(50)
+  })
+
+  test('runs no more statements than its fields declare', verifies('linear.bound-statements'), async ({ app }) => {
+    const { robot, owner, team } = await scene(app)
+    const issue = (await owner.post('/issues', { title: 'One', team_id: team.id })).body
+    await owner.post('/comments', { target_type: 'issue', target_id: issue.id, text: 'Hm' })
+    const label = (await owner.post('/labels', { name: 'Bug' })).body
+    const project = (await owner.post('/projects', { title: 'Plan', team_ids: [team.id] })).body
+    const opened = await robot.data(
+      `mutation{agentSessionCreateOnIssue(input:{issueId:"${issue.id}"}){agentSession{id}}}`,
+    )
+    const sessionId = opened.agentSessionCreateOnIssue.agentSession.id
+    const posted = await robot.data(
+      `mutation{agentActivityCreate(input:{agentSessionId:"${sessionId}",content:{type:thought,body:"x"}}){agentActivity{id}}}`,
+    )
+    const activityId = posted.agentActivityCreate.agentActivity.id
+    const argumentsOf: Record<string, string> = {
+      user: `(id:"${robot.viewerId}")`,
+      team: `(id:"ENG")`,
+      workflowState: `(id:"${stateIdOf('todo')}")`,
+      workflowStates: `(filter:{type:{eq:"started"}})`,
+      issueRepositorySuggestions: `(issueId:"ENG-1",candidateRepositories:[])`,
+      issue: `(id:"ENG-1")`,
+      searchIssues: `(term:"One")`,
+      comment: `(id:"${activityId}")`,
+      comments: `(filter:{issue:{id:{eq:"ENG-1"}}})`,
+      issueLabel: `(id:"${label.id}")`,
+      project: `(id:"${project.id}")`,
+      agentSession: `(id:"${sessionId}")`,
+      agentActivity: `(id:"${activityId}")`,
+    }
+    // The caller is found with one statement.
+    const idle = await statementsDuring(app, () => robot.data('{__typename}'))
+    const over: string[] = []
+    const check = async (name: string, query: string, declared: number) => {
+      const ran = (await statementsDuring(app, () => robot.data(query))) - idle
+      if (ran > declared) over.push(`${name} runs ${ran} and declares ${declared}`)
+    }
+    const statementsOf = (type: ObjectType, name: string) => type.fields[name]?.statements ?? 0
+    for (const name of Object.keys(queryType.fields)) {
+      await check(name, `{${name}${argumentsOf[name] ?? ''}{__typename}}`, statementsOf(queryType, name))
+    }
+    for (const [root, type, query] of [
+      ['issue', issueType, (inner: string) => `{issue(id:"ENG-1"){${inner}}}`],
+      ['agentSession', sessionType, (inner: string) => `{agentSession(id:"${sessionId}"){${inner}}}`],
+      ['agentActivity', activityType, (inner: string) => `{agentActivity(id:"${activityId}"){${inner}}}`],
+      ['team', teamType, (inner: string) => `{team(id:"ENG"){${inner}}}`],
+    ] as const) {
+      for (const [name, { type: inner }] of Object.entries(type.fields)) {
+        const declared = statementsOf(queryType, root) + statementsOf(type, name)
+        await check(`${root}.${name}`, query(inner ? `${name}{__typename}` : name), declared)
+      }
+    }
+    expect(over).toEqual([])
   })
 })
 
@@ -272,6 +358,49 @@ test(
     }
     const anonymous = await app.anonymous.postRoot('/linear/graphql', { query: '{viewer{id}}' })
     expect([anonymous.status, typeOf(anonymous)]).toEqual([401, 'authentication error'])
+  },
+)
+
+test(
+  'a token without the scope read reads nothing but what needs no scope',
+  verifies('linear.same-permissions', 'linear.nested-out-of-reach'),
+  async ({ app }) => {
+    const { owner, team, robot } = await scene(app)
+    await owner.post('/labels', { name: 'Bug' })
+    const issue = (await owner.post('/issues', { title: 'Unread', team_id: team.id })).body
+    await owner.post('/comments', { target_type: 'issue', target_id: issue.id, text: 'Unread too' })
+    const form = { grant_type: 'client_credentials', scope: 'write', ...robot.secrets }
+    const { access_token: authorization, scope } = (await linearForm(app, 'token', form)).body
+    expect(scope).toBe('write')
+    const writer = app.anonymous.with({ authorization })
+    const ask = (query: string) => writer.postRoot('/linear/graphql', { query })
+    const lists = ['teams', 'users', 'labels'].map((name) => `${name}{nodes{id} pageInfo{hasNextPage}}`).join(' ')
+    const empty = { nodes: [], pageInfo: { hasNextPage: false } }
+    expect((await ask(`{viewer{id organization{id ${lists}}}}`)).body).toEqual({
+      data: {
+        viewer: {
+          id: robot.viewerId,
+          organization: { id: expect.any(String), teams: empty, users: empty, labels: empty },
+        },
+      },
+    })
+    const created = await ask(
+      `mutation{issueCreate(input:{teamId:"${team.id}",title:"New",parentId:"${issue.id}"}){
+        issue{title team{name issues{nodes{title}}} parent{title} creator{id} labels{nodes{name}} comments{nodes{body}}}}}`,
+    )
+    expect(created.body.data.issueCreate.issue).toEqual({
+      title: 'New',
+      team: null,
+      parent: null,
+      creator: { id: robot.viewerId },
+      labels: { nodes: [] },
+      comments: { nodes: [] },
+    })
+    expect(codeOf(await ask(`{issue(id:"${issue.code}"){id}}`))).toBe('INSUFFICIENT_SCOPE')
+    const session = await ask(
+      `mutation{agentSessionCreateOnIssue(input:{issueId:"${issue.id}"}){agentSession{id issue{title}}}}`,
+    )
+    expect(codeOf(session)).toBe('INSUFFICIENT_SCOPE')
   },
 )
 

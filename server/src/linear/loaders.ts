@@ -6,7 +6,7 @@ import { visibleTo as commentVisibleTo } from '../comments/comments.ts'
 import type { Context } from '../context.ts'
 import { sql } from '../db/sql.ts'
 import { readComments, withoutPlace } from '../events/placed-comments.ts'
-import type { App } from '../http/caller.ts'
+import { type App, grants } from '../http/caller.ts'
 import { issueInReach, projectInReach } from '../installations/reach.ts'
 import { issueColumns, type StoredIssue } from '../issues/queries.ts'
 import { withUrl as issueWithUrl } from '../issues/read.ts'
@@ -32,7 +32,10 @@ export interface User {
 /** An activity with the session that it belongs to. */
 export type PlacedActivity = AgentActivity & { sessionId: string }
 
-/** Reads items by their ids, each kind with one statement, and none that the app cannot see. Keeps them for the request. */
+/**
+ * Reads items by their ids, each kind with one statement, and none that the app cannot see. Keeps them for the request.
+ * Without the scope `read` that is its own user, and its sessions and their activities.
+ */
 export class Loaders {
   readonly issues: (ids: string[]) => Promise<Map<string, Issue>>
   readonly comments: (ids: string[]) => Promise<Map<string, Comment>>
@@ -46,31 +49,33 @@ export class Loaders {
   constructor(ctx: Context, caller: App) {
     const { db, config, clock } = ctx
     const { workspaceId } = caller
-    this.issues = cached(async (ids) => {
+    const canRead = grants(caller.scopes, 'read')
+    const withRead: typeof cached = (read) => cached(canRead ? read : async () => [])
+    this.issues = withRead(async (ids) => {
       const issues = await db.rows<StoredIssue>(sql`
         select ${issueColumns} from issues i
         where i.workspace_id = ${workspaceId} and ${issueInReach(caller)} and i.id = any(${ids})`)
       return issues.map((issue) => issueWithUrl(config, issue))
     })
-    this.comments = cached(async (ids) => {
+    this.comments = withRead(async (ids) => {
       const condition = sql`c.workspace_id = ${workspaceId} and ${commentVisibleTo(caller)} and c.id = any(${ids})`
       return (await readComments(config, db, condition)).map(withoutPlace)
     })
-    this.projects = cached(async (ids) => {
+    this.projects = withRead(async (ids) => {
       const projects = await db.rows<StoredProject>(sql`
         select ${projectColumns} from projects p
         where p.workspace_id = ${workspaceId} and ${projectInReach(caller)} and p.id = any(${ids})`)
       return projects.map((project) => projectWithUrl(config, project))
     })
-    this.teams = cached((ids) =>
+    this.teams = withRead((ids) =>
       db.rows<Team>(sql`select ${teamColumns} from teams where ${ofCaller(caller)} and id = any(${ids})`),
     )
-    this.labels = cached((ids) =>
+    this.labels = withRead((ids) =>
       db.rows<Label>(sql`
         select id, name, color, created_at, updated_at from labels
         where workspace_id = ${workspaceId} and id = any(${ids})`),
     )
-    this.users = cached((ids) => readUsers(ctx, caller, ids))
+    this.users = cached((ids) => readUsers(ctx, caller, canRead ? ids : ids.filter((id) => id === caller.id)))
     this.sessions = cached((ids) =>
       readSessions(db, config, clock.now(), sql`${isVisibleTo(caller)} and s.id = any(${ids})`),
     )

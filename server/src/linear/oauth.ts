@@ -64,9 +64,14 @@ const withoutRefresh = (accessToken: string, scopes: AppScope[]): LinearTokenRes
 async function forSecret(ctx: Context, client: AppClient, asked: AppScope[]): Promise<LinearTokenResponse> {
   await takeOneCall(ctx, { name: 'linear tokens', max: limits.linearClientCredentialsPerMinute }, client.id)
   return transact(ctx, client, async (unit) => {
-    // Locked, so that an uninstallation comes before or after.
+    // Locked, so that a rotation of the secret, the end of compat and an uninstallation come before or after.
+    const { id, secretHash } = client.app
+    const isCurrent = await unit.tx.row(sql`
+      select 1 from agent_apps where id = ${id} and client_secret_hash = ${secretHash} and compat = 'linear'
+        and deleted_at is null for share`)
+    if (!isCurrent) throw refused()
     const installation = await unit.tx.row<{ id: string; approved: AppScope[] }>(sql`
-      select id, scopes as approved from installations where app_id = ${client.app.id} and revoked_at is null for share`)
+      select id, scopes as approved from installations where app_id = ${id} and revoked_at is null for share`)
     if (!installation) throw new OAuthError('unauthorized_client', 'The app is not installed in a workspace.')
     const approved = effectiveScopes(installation.approved, client.app.scopes)
     const unknown = asked.find((scope) => !approved.includes(scope))

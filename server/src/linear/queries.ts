@@ -4,6 +4,7 @@ import { found, invalid, notFound } from '../http/errors.ts'
 import { matching } from '../issues/read.ts'
 import { inputId, statusOf } from '../linear-shape/ids.ts'
 import { connectionOf, type Page, pageSize, pagingArgs, preparePaging, readPages, type Source } from './connections.ts'
+import { filterSql } from './filters.ts'
 import { findActivity, findCommentOrActivity, findIssue, findTeam, idFor, textArg } from './find.ts'
 import {
   commentSource,
@@ -51,11 +52,11 @@ const list = <Item>(
   connection: () => ObjectType,
   source: Source<Item>,
   operation: Operation,
-  more: { args?: readonly string[]; link?: (args: Args, run: Run) => Promise<Sql> | Sql } = {},
+  more: { statements?: number; link?: (args: Args, run: Run) => Promise<Sql> | Sql } = {},
 ): Field => ({
   type: connection,
-  args: [...pagingArgs, ...(more.args ?? [])],
-  statements: 4,
+  args: pagingArgs,
+  statements: more.statements ?? 4,
   prepare: preparePaging(source),
   pageSize,
   resolve: async (_parents, args, run) => {
@@ -121,6 +122,7 @@ function candidatesOf({ candidateRepositories }: Args): Candidate[] {
 }
 
 interface Search extends Page {
+  /** Of all pages. */
   condition: Sql
 }
 
@@ -233,8 +235,10 @@ export const queryType: ObjectType = {
       pageSize,
       resolve: async (_parents, args, run) => {
         await run.operations.admit(api.listIssues)
-        const condition = searchCondition(args)
-        const pages = await readPages(run, issueSource, [''], condition, args)
+        const found = searchCondition(args)
+        const { filter = {} } = args.paging as { filter?: unknown }
+        const condition = sql`${found} and ${filterSql(filter, issueSource.filters(run.caller))}`
+        const pages = await readPages(run, issueSource, [''], found, args)
         return pages.map((page): Search => ({ ...page, condition }))
       },
     },
@@ -242,8 +246,9 @@ export const queryType: ObjectType = {
       () => commentType,
       ['id'],
       (args, run) => findCommentOrActivity(run, textArg(args, 'id')),
+      9,
     ),
-    comments: list(() => commentConnection, commentSource, api.listComments, { link: mustReachThread }),
+    comments: list(() => commentConnection, commentSource, api.listComments, { link: mustReachThread, statements: 11 }),
 
     issueLabel: root(
       () => labelType,
@@ -271,6 +276,7 @@ export const queryType: ObjectType = {
       () => activityType,
       ['id'],
       (args, run) => findActivity(run, textArg(args, 'id')),
+      6,
     ),
   },
 }

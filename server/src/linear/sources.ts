@@ -157,6 +157,7 @@ export const sessionSource: Source<AgentSession> = {
   id: sql`s.id`,
   updatedAt: sql`s.updated_at`,
   visibleTo: isVisibleTo,
+  anyScope: true,
   filters: () => ({ id: id(sql`s.id`, 'sess'), ...times(sql`s`) }),
   load: (load) => load.sessions,
 }
@@ -167,6 +168,7 @@ export const activitySource: Source<PlacedActivity> = {
   id: sql`a.id`,
   updatedAt: null,
   visibleTo: ({ workspaceId }) => sql`a.workspace_id = ${workspaceId}`,
+  anyScope: true,
   filters: () => ({
     id: id(sql`a.id`, 'act'),
     createdAt: { kind: 'time', sql: sql`a.created_at` },

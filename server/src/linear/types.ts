@@ -676,12 +676,15 @@ export const sessionType: ObjectType = {
       (load) => load.comments,
       ({ comment }: AgentSession) => comment?.id ?? null,
     ),
-    activities: nested(
-      () => activityConnection,
-      () => activitySource,
-      sql`a.session_id = parent.key`,
-      ({ id }: AgentSession) => id,
-    ),
+    activities: {
+      ...nested(
+        () => activityConnection,
+        () => activitySource,
+        sql`a.session_id = parent.key`,
+        ({ id }: AgentSession) => id,
+      ),
+      statements: 3,
+    },
   },
 }
 
