@@ -21,6 +21,9 @@ test('the page prints the command for each coding agent', async ({ page, company
     await expect(command).toHaveText(`npx ${service.url}/packages/cli.tgz ${text}`)
   }
   await expect(page.getByText('A worktree is no sandbox')).toBeVisible()
+  // The last one is a plain command.
+  await expect(page.getByText('A plain command asks for nothing: it has your rights.')).toBeVisible()
+  await expect(page.getByText('It asks before it runs commands')).toBeHidden()
   await checkAxe(page)
   const guide = await page.request.get(
     (await page.getByRole('link', { name: 'Guide: coding agents' }).getAttribute('href')) ?? '',

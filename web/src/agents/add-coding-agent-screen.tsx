@@ -13,6 +13,8 @@ interface CodingAgent {
   /** Flags and command of `baton run`. */
   run: (request: string) => string
   hint: ReactNode
+  /** A plain command cannot ask before a step. */
+  isPlain?: true
 }
 
 const Code = ({ children }: { children: ReactNode }) => (
@@ -35,8 +37,8 @@ const agents: CodingAgent[] = [
     run: (request) => `run${request} --name Codex --mode workspace-write -- npx @agentclientprotocol/codex-acp`,
     hint: (
       <>
-        Sign in with <Code>codex login</Code> first. Add <Code>--mode workspace-write</Code> before <Code>--</Code> so
-        that it asks before it does more than edit files of the worktree.
+        Sign in with <Code>codex login</Code> first. In the mode <Code>workspace-write</Code> it asks before it does
+        more than edit files of the worktree.
       </>
     ),
   },
@@ -68,6 +70,7 @@ const agents: CodingAgent[] = [
         another agent that speaks ACP.
       </>
     ),
+    isPlain: true,
   },
 ]
 
@@ -103,7 +106,7 @@ export function AddCodingAgentScreen() {
             <Button
               key={agent.label}
               aria-pressed={agent === chosen}
-              className={agent === chosen ? 'border-accent bg-accent-wash' : ''}
+              className="aria-pressed:border-accent aria-pressed:bg-accent-wash"
               onClick={() => setChosen(agent)}
             >
               {agent.label}
@@ -114,8 +117,8 @@ export function AddCodingAgentScreen() {
         <p className="text-ink-2">{chosen.hint}</p>
         {!isManager && (
           <Notice tone="info" title="Ask an owner or admin">
-            Only they can install agents. With <Code>--request</Code> the command asks them in their inbox and ends; one
-            of them then runs it where the agent shall work.
+            Only they can install agents. With <Code>--request</Code> the command asks them in their inbox and ends. One
+            of them then installs the agent and gives you its tokens, or runs the command where the agent shall work.
           </Notice>
         )}
       </Section>
@@ -126,7 +129,13 @@ export function AddCodingAgentScreen() {
             <li>
               While it runs, the agent is connected. Open an issue and press <Code>D</Code> to delegate it to the agent.
             </li>
-            <li>You follow its plan and steps in the issue. It asks before it runs commands, and you answer there.</li>
+            {chosen.isPlain ? (
+              <li>You follow its output in the issue. A plain command asks for nothing: it has your rights.</li>
+            ) : (
+              <li>
+                You follow its plan and steps in the issue. It asks before it runs commands, and you answer there.
+              </li>
+            )}
             <li>
               You read its changes in the session, comment on lines, and fetch or apply them. It pushes nothing unless
               you add <Code>--push origin</Code>.

@@ -112,7 +112,7 @@ function Filters() {
         size="sm"
         icon={UserRound}
         aria-pressed={filters.mine === true}
-        className={filters.mine && 'border-accent bg-accent-wash'}
+        className="aria-pressed:border-accent aria-pressed:bg-accent-wash"
         onClick={() => choose({ mine: filters.mine ? undefined : true })}
       >
         Requested by me
