@@ -17,7 +17,7 @@ test('a private issue offers its owner alone as assignee, invites no mentions, a
   await expect(composer(page)).toHaveAttribute('placeholder', 'Add a comment. Only you see this issue.')
   const mentionable = page.waitForResponse(/\/users\/select/)
   await composer(page).fill('@')
-  await (await mentionable).finished()
+  await mentionable
   await composer(page).pressSequentially('mo')
   await expect(composer(page)).toHaveValue('@mo')
   await expect(page.getByRole('listbox', { name: 'Mention' })).toHaveCount(0)
