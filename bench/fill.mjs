@@ -74,7 +74,7 @@ export async function timeClaims({ db, sql, ctx }) {
     const now = ctx.clock.now()
     await db.run(sql`update endpoints set next_due_at = ${now} where id like 'whk_grown%'`)
     const started = performance.now()
-    const { claimed } = await claim(db, ctx.clock.now(), claimSize, { id: 'bench', woken: [], inFlight: [] })
+    const { claimed } = await claim(db, ctx.clock.now(), claimSize, { owner: 'bench', woken: [], inFlight: [] })
     took.push(performance.now() - started)
     if (claimed.length < claimSize) throw new Error(`only ${claimed.length} deliveries were claimed`)
     await db.run(sql`
