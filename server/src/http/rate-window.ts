@@ -14,7 +14,7 @@ const windowsPerStatement = 100
 
 /** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
-  name: 'sessions' | 'api' | 'linear tokens'
+  name: 'sessions' | 'api' | 'linear tokens' | 'mails'
   max: number
 }
 
@@ -42,10 +42,10 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
-export async function takeOneCall({ db, clock }: Context, limit: RateLimit, holder: string) {
+/** Counts one use of `limit` by `holder`, unless it is exceeded. */
+export async function takeIfAllowed({ db, clock }: Context, limit: RateLimit, holder: string): Promise<Taken> {
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
-  return rateLimitHeaders(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
+  return (await db.row<Taken>(sql`select * from ${call}`)) as Taken
 }
 
 /** At most `max` calls with this key in any hour; throws 429 above. Unlike `takeOne`, nothing is restored in between. */
@@ -56,6 +56,10 @@ export async function takeOneInHour(db: Queryable, key: string, max: number, now
   const seconds = String(Math.ceil(reset_ms / 1000))
   throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': seconds } })
 }
+
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
+  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
 export async function takeCall(ctx: Context, caller: Caller, route: Route) {
