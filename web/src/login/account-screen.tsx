@@ -9,9 +9,7 @@ import { EmailSection } from './sections/email.tsx'
 import { PasswordSection } from './sections/password.tsx'
 import { ProgramsSection } from './sections/programs.tsx'
 
-/** In the order of the page: address, sign-in methods, then what is signed in. */
-const sections = [EmailSection, PasswordSection, DevicesSection, ProgramsSection]
-
+/** Address, sign-in methods, then what is signed in: one file for each section. */
 export function AccountScreen() {
   const { user } = useMe()
   const theme = useTheme()
@@ -38,9 +36,10 @@ export function AccountScreen() {
           { value: 'dark', label: 'Dark' },
         ]}
       />
-      {sections.map((Part) => (
-        <Part key={Part.name} />
-      ))}
+      <EmailSection />
+      <PasswordSection />
+      <DevicesSection />
+      <ProgramsSection />
     </Page>
   )
 }
