@@ -3,9 +3,10 @@ import { setMailProblem } from './login/mail-problem.ts'
 import type { Composers } from './mail/compose.ts'
 import { testMails } from './mail/test-mail.ts'
 import { type MailObserver, MailWorker } from './mail/worker.ts'
+import { invitationMails } from './workspaces/mails.ts'
 
 /** The texts of all mails, by kind. */
-const composers: Composers = { ...testMails }
+const composers: Composers = { ...testMails, ...invitationMails }
 
 export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>
   new MailWorker(
