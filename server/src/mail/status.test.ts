@@ -42,7 +42,8 @@ describe('managers', () => {
       app.clock.advance({ minutes: 10 })
     }
     const refused = await app.unchanged(() => owner.post('/mail/test'))
-    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '600' } })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('600')
     expect((await admin.post('/mail/test')).status).toBe(202)
     app.clock.advance({ minutes: 10 })
     expect((await owner.post('/mail/test')).status).toBe(202)

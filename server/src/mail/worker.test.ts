@@ -356,7 +356,7 @@ test(
     expect(sentAt).toHaveLength(25)
     // The eleventh after each is at least a minute later.
     for (const [index, at] of sentAt.slice(10).entries())
-    expect(at - (sentAt[index] as number)).toBeGreaterThanOrEqual(60_000)
+      expect(at - (sentAt[index] as number)).toBeGreaterThanOrEqual(60_000)
     expect((sentAt.at(-1) as number) - (sentAt[0] as number)).toBeLessThanOrEqual(130_000)
     expect(smtp.mails.map((mail) => mail.to[0]).toSorted()).toEqual(
       Array.from({ length: 25 }, (_, index) => `${index}@example.com`).toSorted(),

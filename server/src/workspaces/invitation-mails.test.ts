@@ -78,12 +78,12 @@ describe('inviting with SMTP', () => {
   test('mails 50 invitations of a workspace in any hour', async ({ startApp, smtp }) => {
     const app = await startApp(smtp.env)
     const { owner } = await app.workspace()
-    // The two members of the workspace were invited too.
-    for (let count = 2; count < 50; count++) {
+    for (let count = 0; count < 50; count++) {
       expect((await owner.post(invitations, { email: `${count}@example.com`, role: 'member' })).status).toBe(201)
     }
     const refused = await app.unchanged(() => owner.post(invitations, { email, role: 'member' }))
-    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '3600' } })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('3600')
     const other = await app.workspace()
     expect((await other.owner.post(invitations, { email, role: 'member' })).status).toBe(201)
     app.clock.advance({ hours: 1 })
@@ -108,7 +108,7 @@ describe('sending again', () => {
     app.clock.advance({ hours: 1 })
     const refused = await app.unchanged(() => owner.post(path))
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMIT_EXCEEDED' } })
-    expect(refused.headers['retry-after']).toBe(String(21 * 3600))
+    expect(refused.headers.get('retry-after')).toBe(String(21 * 3600))
     app.clock.advance({ hours: 21, milliseconds: -1 })
     expect((await app.unchanged(() => owner.post(path))).status).toBe(429)
     app.clock.advance({ milliseconds: 1 })
