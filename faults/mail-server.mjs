@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { SMTPServer } from 'smtp-server'
 
 /** Slow enough that a kill often meets mails that are being sent. */
-const answerMs = 20
+const answerMs = 300
 
 export class MailServer {
   /** Address → Message-IDs of the mails that were taken for it, in order. */

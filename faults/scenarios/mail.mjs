@@ -10,7 +10,7 @@ import { postgresEnv, startRoles } from './kills.mjs'
 
 const jump = fileURLToPath(new URL('../jump.mjs', import.meta.url))
 const kills = 4
-const perPhase = 120
+const perPhase = 200
 const arriveWithinMs = 90_000
 /** A claim expires after 120 seconds. */
 const claimMs = 121_000
@@ -65,7 +65,7 @@ async function sendThrough(server, time, url, database) {
   const inviter = await Inviter.signUp(api)
   const problems = []
 
-  const killed = await inviter.invite(perPhase)
+  const inviting = inviter.invite(perPhase)
   for (let kill = 0; kill < kills; kill++) {
     const worker = workers[kill % workers.length]
     await worker.untilReady()
@@ -73,6 +73,7 @@ async function sendThrough(server, time, url, database) {
     await worker.kill()
     time.pass(claimMs)
   }
+  const killed = await inviting
   problems.push(...(await arrival(server, killed, 'after the kills', time)))
 
   const crashed = await inviter.invite(perPhase)
