@@ -105,7 +105,6 @@ async function startOn(
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
-    const mailWakeups = new Wakeups(db, log, 'mail')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
     else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
@@ -122,7 +121,7 @@ async function startOn(
             waker,
             new AgentRunner(ctx, door, workWakeups),
             new A2aRunner(ctx, door),
-            mailWakeups,
+            workWakeups,
             metrics,
           )
 
@@ -137,7 +136,6 @@ async function startOn(
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
-        await mailWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -157,7 +155,7 @@ function startWorking(
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
-  mailWakeups: Wakeups,
+  workWakeups: Wakeups,
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
@@ -175,7 +173,7 @@ function startWorking(
   a2a.start()
   replays.start()
   agents.start()
-  mails.start(mailWakeups)
+  mails.start(workWakeups)
   return async () => {
     await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop(), mails.stop()])
     await a2a.stop()
