@@ -16,12 +16,14 @@ import { login } from './login.ts'
 import { mcp } from './mcp.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
+import { passkeys } from './passkeys.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
+import { sso } from './sso.ts'
 import { teams } from './teams.ts'
 import { usage } from './usage.ts'
 import { views } from './views.ts'
@@ -122,6 +124,7 @@ export { builtInName, type NameKind, nameProblem, normalizeName } from './names.
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
+export type { NewPasskey, Passkey, UsedCredential } from './passkeys.ts'
 export type * from './planning.ts'
 export {
   type NewProject,
@@ -145,6 +148,7 @@ export type {
   TeamMember,
   TeamUsage,
 } from './teams.ts'
+export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
 export type { Priority } from './tracker.ts'
 export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'
@@ -158,6 +162,8 @@ export const api = {
   ...service,
   ...docs,
   ...login,
+  ...sso,
+  ...passkeys,
   ...workspaces,
   ...teams,
   ...issues,

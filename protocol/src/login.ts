@@ -29,7 +29,7 @@ export const AppUser = Type.Object(
 
 const Password = text(limits.passwordMin, limits.passwordMax)
 
-const Login = Type.Object(
+export const Login = Type.Object(
   { user: Person, token: Type.String({ description: 'Starts with psn_; send it as Authorization: Bearer' }) },
   { ...closed, title: 'Login' },
 )
