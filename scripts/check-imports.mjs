@@ -53,6 +53,7 @@ const trees = [
       ['mcp'],
       ['demo'],
       ['web'],
+      ['mails'],
       ['service', 'packages', 'docs', 'key-check', 'housekeeping'],
       ['app'],
       ['start'],

@@ -37,6 +37,8 @@ export const Instance = Type.Object(
       },
       closed,
     ),
+    /** Whether the instance sends mail. */
+    mail: Type.Boolean(),
   },
   { ...closed, title: 'Instance' },
 )

@@ -11,7 +11,7 @@ const windowsPerStatement = 100
 
 /** At most `max` calls in any 60 seconds. */
 export interface RateLimit {
-  name: 'sessions' | 'api' | 'linear tokens'
+  name: 'sessions' | 'api' | 'linear tokens' | 'mails'
   max: number
 }
 
@@ -39,11 +39,15 @@ export const takeFromWindow = (limit: RateLimit | null, holder: Sql, now: Date) 
   ${limit?.name ?? null}::text || ':' || ${holder}, ${limit?.max ?? null}::int, ${minuteMs}::bigint,
   ${now.getTime()}::bigint)`
 
-/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
-export async function takeOneCall({ db, clock }: Context, limit: RateLimit, holder: string) {
+/** Counts one use of `limit` by `holder`, unless it is exceeded. */
+export async function takeIfAllowed({ db, clock }: Context, limit: RateLimit, holder: string): Promise<Taken> {
   const call = takeFromWindow(limit, sql`${holder}::text`, clock.now())
-  return rateLimitHeaders(limit, (await db.row<Taken>(sql`select * from ${call}`)) as Taken)
+  return (await db.row<Taken>(sql`select * from ${call}`)) as Taken
 }
+
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
+  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
 export async function takeCall(ctx: Context, caller: Caller, route: Route) {
