@@ -48,6 +48,8 @@ export type Route = {
   stream?: true
   /** A GET that changes data, so it is protected against CSRF (login.csrf-no-origin-refused). */
   writes?: true
+  /** A sign-in method was used in this very login within the last 15 minutes (reauth.required). */
+  recent?: true
   /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
   /**
@@ -90,6 +92,20 @@ export const routes = {
   signIn: { method: 'POST', path: '/auth/sign-in', caller: 'anyone' },
   signOut: { method: 'POST', path: '/auth/sign-out', caller: 'person' },
   changePassword: { method: 'POST', path: '/auth/password', caller: 'person' },
+  setPassword: { method: 'PUT', path: '/auth/password', caller: 'person', recent: true },
+  removePassword: { method: 'DELETE', path: '/auth/password', caller: 'person', recent: true },
+  reauthenticate: { method: 'POST', path: '/auth/reauth', caller: 'person' },
+  requestPasswordReset: { method: 'POST', path: '/auth/password-reset', caller: 'anyone' },
+  confirmPasswordReset: { method: 'POST', path: '/auth/password-reset/confirm', caller: 'anyone' },
+  changeEmail: { method: 'POST', path: '/auth/email', caller: 'person', recent: true },
+  requestVerification: { method: 'POST', path: '/auth/email/verification', caller: 'person' },
+  confirmEmail: { method: 'POST', path: '/auth/email/confirm', caller: 'person' },
+  undoEmailChange: { method: 'POST', path: '/auth/email/undo', caller: 'anyone' },
+  listLogins: { method: 'GET', path: '/auth/logins', caller: 'person' },
+  endLogin: { method: 'DELETE', path: '/auth/logins/:login_id', caller: 'person' },
+  endOtherLogins: { method: 'POST', path: '/auth/logins/end-others', caller: 'person' },
+  createCliLogin: { method: 'POST', path: '/auth/cli-logins', caller: 'person', recent: true },
+  exchangeCliLogin: { method: 'POST', path: '/auth/cli-logins/exchange', caller: 'anyone' },
   getMe: { method: 'GET', path: '/auth/me', caller: 'person or app', scope: null },
   getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
   updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },

@@ -4,8 +4,8 @@ export const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
 // biome-ignore format: one line for each area
 export type IdPrefix =
-  | 'req' | 'aud' | 'inb'
-  | 'usr' | 'wsp' | 'inv' | 'team' | 'idn' | 'psk'
+  | 'req' | 'aud' | 'inb' | 'idn' | 'psk'
+  | 'usr' | 'wsp' | 'inv' | 'team'
   | 'iss' | 'chg' | 'prj' | 'cmt' | 'lbl' | 'mil' | 'cyc' | 'ini' | 'view'
   | 'evt' | 'whk' | 'rpl' | 'att' | 'app' | 'cli' | 'ins' | 'grt' | 'con'
   | 'sess' | 'act' | 'wrk' | 'tsk'
