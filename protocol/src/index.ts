@@ -137,6 +137,7 @@ export type { NewReplay, Replay } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
+export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -148,7 +149,6 @@ export type {
   TeamMember,
   TeamUsage,
 } from './teams.ts'
-export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
 export type { Priority } from './tracker.ts'
 export type { AppBudget, AppUsage, BudgetDetails, SessionUsage, UsageReport } from './usage.ts'
 export { type NewView, type View, type ViewChange, viewKeys } from './views.ts'

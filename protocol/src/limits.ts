@@ -125,13 +125,6 @@ export const limits = {
   signInElsewherePeriodSeconds: 3600,
   knownNetworkDays: 30,
   signUpsPerAddress: 60,
-  /** Starts of single sign-on, and sign-ins with a passkey, from one network in the same period. */
-  ssoStartsPerAddress: 60,
-  passkeySignInsPerAddress: 60,
-  passkeysPerPerson: 20,
-  credentialId: 1400,
-  passkeyResponse: 32_768,
-  idToken: 32_768,
 } as const
 
 /** Limits of programs alone, apart from the others so that browsers do not load them. */
@@ -179,4 +172,10 @@ export const accountLimits = {
   resetsPerEmail: 3,
   resetsPerNetwork: 20,
   verificationsPerPerson: 5,
+  /** Starts of single sign-on, and sign-ins with a passkey, from one network in `signInPeriodSeconds`. */
+  ssoStartsPerAddress: 60,
+  passkeySignInsPerAddress: 60,
+  credentialId: 1400,
+  passkeyResponse: 32_768,
+  logoutToken: 32_768,
 } as const

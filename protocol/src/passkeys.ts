@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, Name, nullable, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { accountLimits } from './limits.ts'
 import { Login } from './login.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
@@ -19,8 +19,8 @@ export type Passkey = Static<typeof Passkey>
 
 /** Browsers add fields with each version of WebAuthn. */
 const open = { additionalProperties: true } as const
-const Encoded = Type.String({ minLength: 1, maxLength: limits.passkeyResponse, pattern: '^[A-Za-z0-9_-]+$' })
-const CredentialId = Type.String({ minLength: 1, maxLength: limits.credentialId, pattern: '^[A-Za-z0-9_-]+$' })
+const Encoded = Type.String({ minLength: 1, maxLength: accountLimits.passkeyResponse, pattern: '^[A-Za-z0-9_-]+$' })
+const CredentialId = Type.String({ minLength: 1, maxLength: accountLimits.credentialId, pattern: '^[A-Za-z0-9_-]+$' })
 
 /** A PublicKeyCredential as `toJSON()` of the browser returns it, after `navigator.credentials.create`. */
 export const NewCredential = Type.Object(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { closed, text } from './common.ts'
-import { limits } from './limits.ts'
-import { OAuthError } from './oauth.ts'
+import { accountLimits, limits } from './limits.ts'
+import { OAuthError, Parameter } from './oauth.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 
@@ -51,6 +51,18 @@ export const sso = {
   }),
   ssoCallback: operation(routes.ssoCallback, {
     summary: 'End single sign-on: the provider redirects the browser here, and it is redirected into the web app',
+    // As in RFC 6749, a malformed or unknown parameter is no reason for an error: the page explains what is wrong.
+    query: Type.Object(
+      {
+        state: Parameter,
+        code: Parameter,
+        iss: Parameter,
+        error: Parameter,
+        error_description: Parameter,
+        error_uri: Parameter,
+      },
+      { additionalProperties: true },
+    ),
     anyQuery: true,
     produces: 'text/html',
     returns: { 303: null },
@@ -60,7 +72,7 @@ export const sso = {
     summary: 'Receive a sign-out from a provider (OpenID Connect Back-Channel Logout)',
     anyQuery: true,
     body: Type.Object(
-      { logout_token: Type.Optional(Type.String({ maxLength: limits.idToken })) },
+      { logout_token: Type.Optional(Type.String({ maxLength: accountLimits.logoutToken })) },
       { additionalProperties: true },
     ),
     bodyFormat: 'form',

@@ -88,6 +88,14 @@ export const people = {
     next: ['Path of the web app to open afterwards', '/issues'],
     redirect_to: ['Address at the provider to open in the browser', 'https://id.example.com/authorize?client_id=baton'],
   },
+  ssoCallback: {
+    state: ['The value that the attempt began with', 'vQ0jK3VtJw9'],
+    code: ['The code of the provider', 'SplxlOBeZQQYbYS6WxSbIA'],
+    iss: ['The issuer (RFC 9207)', 'https://id.example.com'],
+    error: ['Why the provider refused', 'access_denied'],
+    error_description: ['The same, for people', 'The user refused.'],
+    error_uri: ['A page of the provider about it', 'https://id.example.com/errors'],
+  },
   ssoBackChannel: {
     logout_token: ['The signed message of the provider', 'eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl'],
     error: ['Code of the error', 'invalid_request'],
@@ -103,7 +111,10 @@ export const people = {
     'credential.rawId': ['The same', 'pbyvd2cYQ1y8nXnbTcJrEg'],
     'credential.type': 'Kind of the credential',
     'credential.response': 'The answer of the authenticator, in base64url',
-    'credential.response.clientDataJSON': ['What the browser signed: type, challenge and origin', 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0'],
+    'credential.response.clientDataJSON': [
+      'What the browser signed: type, challenge and origin',
+      'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
+    ],
     'credential.response.attestationObject': ['The public key', 'o2NmbXRkbm9uZQ'],
     'credential.response.transports': ['How the authenticator is reached', ['internal']],
     'credential.response.authenticatorData': ['State of the authenticator', 'SZYN5YgOjGh0NBcPZHZgW4'],

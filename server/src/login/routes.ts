@@ -8,10 +8,11 @@ import { type Headers, Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
 import { type Device, endLogin } from './logins.ts'
 import { refuseOtherOrigin } from './origin.ts'
-import { changePassword, signIn } from './sign-in.ts'
+import { changePassword, type OnBreakGlass, signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
 
-export const loginRoutes = [
+/** `onBreakGlass` runs in the transaction of a sign-in of the break-glass account. */
+export const loginRoutes = (onBreakGlass: OnBreakGlass) => [
   // Both refuse a page at another address: with its cookie it could not write afterwards.
   route(api.signUp, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
@@ -20,7 +21,7 @@ export const loginRoutes = [
 
   route(api.signIn, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
-    return withCookie(ctx.config, await signIn(ctx, deviceOf(address, headers), body))
+    return withCookie(ctx.config, await signIn(ctx, deviceOf(address, headers), body, onBreakGlass))
   }),
 
   route(api.signOut, async ({ ctx, caller }) => {

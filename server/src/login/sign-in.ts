@@ -5,12 +5,13 @@ import { sql } from '../db/sql.ts'
 import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
-import { transact } from '../unit-of-work.ts'
+import { transact, type UnitOfWork } from '../unit-of-work.ts'
 import { endEverythingOf } from './end.ts'
 import { forgetOtherNetworks, knowsNetwork, rememberNetwork } from './known-networks.ts'
 import { type Device, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
+import { refuseInSsoOnly } from './sso-only.ts'
 
 /** A rate limit, and the key that it counts. */
 interface Counter {
@@ -35,7 +36,14 @@ const countersOf = (address: string, email: string): Counter[] => [
   { key: `sign-in e-mail ${emailHash(email)} ${networkOf(address)}`, allowance: perEmail },
 ]
 
-export async function signIn(ctx: Context, from: Device, typed: { email: string; password: string }) {
+export type OnBreakGlass = (unit: UnitOfWork, user: { id: string; email: string }) => Promise<void>
+
+export async function signIn(
+  ctx: Context,
+  from: Device,
+  typed: { email: string; password: string },
+  onBreakGlass: OnBreakGlass,
+) {
   const { address } = from
   const email = lowerCase(typed.email)
   const user = await ctx.db.row<{ id: string; name: string; email: string; hash: string; known: boolean }>(sql`
@@ -45,10 +53,16 @@ export async function signIn(ctx: Context, from: Device, typed: { email: string;
   // Against guesses from many networks. The owner's own networks are neither counted nor refused.
   if (!user?.known) counters.push({ key: `sign-in e-mail ${emailHash(email)} elsewhere`, allowance: elsewhere })
   const matches = await limitingGuesses(ctx, counters, () => passwordMatches(user?.hash, typed.password))
-  const token =
-    user &&
-    matches &&
-    (await startLogin(ctx.db, { userId: user.id, method: 'password', passwordHash: user.hash, from }, ctx.clock.now()))
+  if (!user || !matches) throw new ApiError('INVALID_CREDENTIALS')
+  // After the password, so that a wrong one gets the same answer for every address (sso.only-break-glass).
+  refuseInSsoOnly(ctx.config, user.email)
+  const login = { userId: user.id, method: 'password' as const, passwordHash: user.hash, from }
+  const token = ctx.config.sso.only
+    ? await transact(ctx, null, async (unit) => {
+        await onBreakGlass(unit, user)
+        return startLogin(unit.tx, login, unit.now)
+      })
+    : await startLogin(ctx.db, login, ctx.clock.now())
   if (!token) throw new ApiError('INVALID_CREDENTIALS')
   await rememberNetwork(ctx, user.id, address)
   return { user: person(user), token }

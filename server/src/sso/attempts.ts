@@ -1,4 +1,4 @@
-import { limits, type SsoStart } from '@baton/protocol'
+import { accountLimits, limits, type SsoStart } from '@baton/protocol'
 import { minutes, plus } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
@@ -8,14 +8,14 @@ import { sql } from '../db/sql.ts'
 import type { Anonymous, Person } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import { type Allowance, networkOf, takeOne } from '../http/rate-limit.ts'
-import { refuseStaleLogin } from '../login/recent.ts'
+import { refuseUnlessRecent } from '../login/methods.ts'
 import type { Issuers } from './issuers.ts'
 import { localPath } from './rules.ts'
 
 const lifetimeMs = minutes(10)
 
 const startsPerAddress: Allowance = {
-  limit: limits.ssoStartsPerAddress,
+  limit: accountLimits.ssoStartsPerAddress,
   periodMs: limits.signInPeriodSeconds * 1000,
 }
 
@@ -36,7 +36,7 @@ export async function startSso(
   const provider = issuers.provider(providerId)
   if (purpose !== 'sign_in') {
     if (caller.kind !== 'person' || caller.scopes) throw new ApiError('UNAUTHORIZED')
-    if (purpose === 'link') await refuseStaleLogin(ctx, caller)
+    if (purpose === 'link') await refuseUnlessRecent(db, caller)
   }
   await takeOne(db, `sso start ${networkOf(address)}`, startsPerAddress, clock.now())
   const { openid, configuration } = await issuers.issuer(provider)

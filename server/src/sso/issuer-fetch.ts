@@ -10,7 +10,7 @@ export class IssuerUnreachable extends Error {}
 /** What both openid-client and jose pass. */
 interface Options {
   method?: string
-  headers?: HeadersInit
+  headers?: Headers | Record<string, string>
   // biome-ignore lint/suspicious/noExplicitAny: the libraries differ in the types of a body
   body?: any
 }

@@ -92,7 +92,7 @@ async function readIssuer({ clock }: Context, provider: Provider): Promise<Issue
   const [openid, jose] = await Promise.all([import('openid-client'), import('jose')])
   const fetchFromIssuer = issuerFetch(clock)
   let metadata: Response | undefined
-  const readMetadata = async (url: string, options: { headers?: HeadersInit }) => {
+  const readMetadata = async (url: string, options: { headers?: Record<string, string> }) => {
     metadata ??= await fetchFromIssuer(url, options)
     return metadata.clone()
   }

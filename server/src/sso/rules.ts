@@ -36,14 +36,18 @@ export function hasOverage({ groupsClaim }: Provider, claims: Claims): boolean {
 /** Whether UserInfo has to be read: only for a claim that a rule needs and the ID token lacks. */
 export const needsUserInfo = (provider: Provider, claims: Claims) =>
   claims.email === undefined ||
-  (provider.allowedGroups.length > 0 &&
-    claims[provider.groupsClaim] === undefined &&
-    !hasOverage(provider, claims))
+  (provider.allowedGroups.length > 0 && claims[provider.groupsClaim] === undefined && !hasOverage(provider, claims))
 
 /** The e-mail and its verification come from the same source, so that one does not vouch for the other's address. */
 export function withUserInfo(provider: Provider, claims: Claims, info: Claims): Claims {
   const { email, email_verified } = claims.email === undefined ? info : claims
-  return { ...info, ...claims, email, email_verified, [provider.groupsClaim]: claims[provider.groupsClaim] ?? info[provider.groupsClaim] }
+  return {
+    ...info,
+    ...claims,
+    email,
+    email_verified,
+    [provider.groupsClaim]: claims[provider.groupsClaim] ?? info[provider.groupsClaim],
+  }
 }
 
 /** Applies at every sign-in, before the account is looked up. */
