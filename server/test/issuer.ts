@@ -3,6 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as jose from 'jose'
+import { expect } from 'vitest'
+import { sql } from '../src/db/sql.ts'
 import { listen } from './loopback-server.ts'
 import type { TestApp } from './harness.ts'
 
@@ -231,4 +233,35 @@ export class SsoBrowser {
     for (const [name, value] of set) this.cookies.set(name, value)
     return set
   }
+}
+
+/** All rows, and the number of logins. An attempt is used up by a refusal too. */
+export async function storedBySso(app: TestApp) {
+  const rows = JSON.parse(await app.everything()) as { name: string; row: string }[]
+  const { count } = (await app.ctx.db.row<{ count: number }>(sql`select count(*)::int as count from logins`)) ?? {}
+  return { rows: rows.filter(({ name }) => name !== 'sso_attempts'), logins: count }
+}
+
+/** Runs a callback that must be refused, and expects that it changed nothing else. */
+export async function expectRefusal(
+  app: TestApp,
+  problem: string,
+  work: () => Promise<{ status: number; location: string; token: string | undefined }>,
+) {
+  const before = await storedBySso(app)
+  const { status, location, token } = await work()
+  expect({ status, location, token }).toEqual({ status: 303, location: problem, token: undefined })
+  expect(await storedBySso(app)).toEqual(before)
+}
+
+/** An issuer, and a service that trusts it. */
+export async function ssoScene(
+  startApp: (env?: Record<string, string>) => Promise<TestApp>,
+  settings: Record<string, unknown> = { allowed_domains: ['example.com'] },
+  env: Record<string, string> = {},
+) {
+  const issuer = await TestIssuer.start()
+  const app = await startApp({ ...ssoSettings({ issuer, ...settings }), ...env })
+  issuer.now = () => app.clock.now()
+  return { app, issuer, browser: () => new SsoBrowser(app) }
 }
