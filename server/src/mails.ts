@@ -1,11 +1,12 @@
 import type { Context } from './context.ts'
 import { setMailProblem } from './login/mail-problem.ts'
+import { loginMails } from './login/mails.ts'
 import type { Composers } from './mail/compose.ts'
 import { testMails } from './mail/test-mail.ts'
 import { type MailObserver, MailWorker } from './mail/worker.ts'
 
 /** The texts of all mails, by kind. */
-const composers: Composers = { ...testMails }
+const composers: Composers = { ...testMails, ...loginMails }
 
 export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>
   new MailWorker(

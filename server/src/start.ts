@@ -24,6 +24,7 @@ import { startHousekeeping } from './housekeeping.ts'
 import { Metrics } from './http/metrics.ts'
 import { checkSecretKey } from './key-check.ts'
 import type { Logger } from './log.ts'
+import { responsesSettled } from './login/after-response.ts'
 import { resealMails } from './mail/queue.ts'
 import { createMailWorker } from './mails.ts'
 import { GuardedClient } from './outbound/client.ts'
@@ -134,6 +135,7 @@ async function startOn(
         const cutOff = setTimeout(() => http.server.closeAllConnections(), config.stopDelayMs + drainMs).unref()
         await Promise.all([http.close(), stopWorking()])
         clearTimeout(cutOff)
+        await responsesSettled(ctx)
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()

@@ -21,6 +21,7 @@ import type { Door } from '../src/http/invoke.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { newId } from '../src/ids.ts'
 import { createLog } from '../src/log.ts'
+import { responsesSettled } from '../src/login/after-response.ts'
 import { hashPassword } from '../src/login/passwords.ts'
 import { createAccount } from '../src/login/sign-up.ts'
 import type { MailWorker } from '../src/mail/worker.ts'
@@ -115,6 +116,7 @@ export class TestApp {
     contract ??= new Contract(openApi(api, config) as never)
     return new TestApp(ctx, clock, rootUrl, contract, door, async () => {
       await http.close()
+      await responsesSettled(ctx)
       await relay.stop()
       await outbound.close()
       await db.close()
@@ -139,7 +141,7 @@ export class TestApp {
 
   /** Sends every mail that is due by the test's clock. Needs `SmtpServer.env`. */
   sendMails() {
-    return waitedFor(this.#mails.drain())
+    return waitedFor(responsesSettled(this.ctx).then(() => this.#mails.drain()))
   }
 
   /** Stores the session transitions that are due, as a worker does every second. */
@@ -232,9 +234,11 @@ export class TestApp {
   async unchanged<T>(work: () => Promise<T>): Promise<T> {
     // Endpoints are marked due after the commit of an earlier change, which is not part of `work`.
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     const before = await this.everything()
     const result = await work()
     await this.endpointsWoken()
+    await responsesSettled(this.ctx)
     expect(await this.everything()).toBe(before)
     return result
   }
