@@ -86,14 +86,12 @@ describe('stops the start', () => {
     ['an issuer of http', { issuer: 'http://id.example.com' }, /must be https/, 'sso.config-issuer-https'],
     ['an issuer that is no URL', { issuer: 'id.example.com' }, /must be a URL/],
     ['an issuer of another scheme', { issuer: 'file:///etc/passwd' }, /must be https/, 'sso.config-issuer-https'],
-    ...(['common', 'organizations', 'consumers'] as const).map(
-      (tenant): [string, object, RegExp, RequirementId] => [
-        `verified addresses of ${tenant}`,
-        { issuer: `https://login.example.com/${tenant}/v2.0`, email_is_verified: true },
-        /many tenants/,
-        'sso.config-multi-tenant-refused',
-      ],
-    ),
+    ...(['common', 'organizations', 'consumers'] as const).map((tenant): [string, object, RegExp, RequirementId] => [
+      `verified addresses of ${tenant}`,
+      { issuer: `https://login.example.com/${tenant}/v2.0`, email_is_verified: true },
+      /many tenants/,
+      'sso.config-multi-tenant-refused',
+    ]),
     [
       'an owner by join',
       { join: [{ workspace_id: 'wsp_1', role: 'owner' }] },

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as jose from 'jose'
 import { expect } from 'vitest'
 import { sql } from '../src/db/sql.ts'
-import { listen } from './loopback-server.ts'
 import type { TestApp } from './harness.ts'
+import { listen } from './loopback-server.ts'
 
 type Claims = Record<string, unknown>
 
@@ -117,7 +117,9 @@ export class TestIssuer {
           ...this.behaviour.metadata,
         })
       case '/jwks':
-        return json({ keys: [{ ...(await jose.exportJWK(this.#keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] })
+        return json({
+          keys: [{ ...(await jose.exportJWK(this.#keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }],
+        })
       case '/token':
         return this.#token(await formOf(request), json)
       case '/userinfo':

@@ -124,11 +124,7 @@ describe('refuses an ID token', () => {
       { idToken: (claims, issuer) => issuer.sign({ ...claims, exp: seconds(issuer) - 31 }) },
       'sso.wrong-issuer-or-audience',
     ],
-    [
-      'without a signature',
-      { idToken: (claims, issuer) => issuer.unsigned(claims) },
-      'sso.alg-none-refused',
-    ],
+    ['without a signature', { idToken: (claims, issuer) => issuer.unsigned(claims) }, 'sso.alg-none-refused'],
     [
       'without a signature, from an issuer that announces it',
       {
@@ -139,7 +135,10 @@ describe('refuses an ID token', () => {
     ],
     [
       'signed with another key',
-      { idToken: async (claims, issuer) => issuer.sign(claims, { key: (await jose.generateKeyPair('ES256')).privateKey }) },
+      {
+        idToken: async (claims, issuer) =>
+          issuer.sign(claims, { key: (await jose.generateKeyPair('ES256')).privateKey }),
+      },
       'sso.wrong-key-refused',
     ],
     [
@@ -218,7 +217,11 @@ describe('an issuer that misbehaves', () => {
         const [{ status, body }] = await Promise.all([visitor.begin(), late()])
         expect({ status, code: body.code }).toEqual({ status: 503, code: 'NOT_READY' })
       } else {
-        await expectRefusal(app, failed, async () => (await Promise.all([visitor.signIn(issuer, issuer.person()), late()]))[0])
+        await expectRefusal(
+          app,
+          failed,
+          async () => (await Promise.all([visitor.signIn(issuer, issuer.person()), late()]))[0],
+        )
       }
     })
 
