@@ -62,7 +62,7 @@ export function serviceRoutes(
       name: 'Baton' as const,
       version,
       sign_up: !ctx.config.sso.only && (await signUpIsOpen(ctx)),
-      // With single sign-on only, nobody signs up: the first account begins with a provider.
+      // With single sign-on only there is no sign-up: the first account begins with a provider.
       needs_first_account: !ctx.config.sso.only && (await needsFirstAccount(ctx)),
       demo: await demoLogin(),
       has_model: ctx.config.model !== null,

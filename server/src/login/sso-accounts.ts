@@ -29,7 +29,7 @@ export const isInvited = async (db: Queryable, email: string, now: Date) =>
   (await db.row(sql`select 1 from invitations where email = ${email} and expires_at > ${now} limit 1`)) !== undefined
 
 /**
- * The provider confirmed the address of an account whose owner never did: whoever registered it may be another person,
+ * The provider confirmed the address of an account whose user never did. Another person may have registered it,
  * so everything that lets them in ends.
  */
 export async function takeOverAccount({ tx, now }: UnitOfWork, userId: string) {

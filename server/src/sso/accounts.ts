@@ -50,7 +50,7 @@ export async function findAccount(
   return { userId, identityId: await insertIdentity(unit, provider, person, userId) }
 }
 
-/** Whoever controls an address at the provider gets the account, so each of these must hold. */
+/** The person who has the address at the provider gets the account, so each of these must hold. */
 async function refuseLinking(
   { tx }: UnitOfWork,
   provider: Provider,

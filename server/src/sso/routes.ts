@@ -11,7 +11,7 @@ import type { Issuers } from './issuers.ts'
 
 export const ssoRoutes = (issuers: Issuers) => [
   route(api.startSso, async ({ ctx, caller, params, body, headers, address }) => {
-    // A page at another address could otherwise sign a visitor in as somebody else.
+    // A page at another address could otherwise sign a visitor in to an account of its own.
     refuseOtherOrigin(headers.origin, ctx.config)
     const request = { providerId: params.provider_id, cookie: browserOf(headers.cookie), address }
     const { redirectTo, browser } = await startSso(ctx, issuers, caller, request, body)
