@@ -1,16 +1,15 @@
+import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as jose from 'jose'
-import { expect } from 'vitest'
-import { sql } from '../src/db/sql.ts'
-import type { TestApp } from './harness.ts'
-import { listen } from './loopback-server.ts'
 
+// Must not import a test runner: every suite starts issuers with it.
 type Claims = Record<string, unknown>
 
-interface Person extends Claims {
+export interface IssuerPerson extends Claims {
   sub: string
 }
 
@@ -39,31 +38,38 @@ export class TestIssuer {
   behaviour: Behaviour = {}
   now: () => Date = () => new Date()
   readonly #keys: jose.GenerateKeyPairResult
-  readonly #codes = new Map<string, { person: Person; nonce: string; challenge: string; redirectUri: string }>()
+  readonly #codes = new Map<string, { person: IssuerPerson; nonce: string; challenge: string; redirectUri: string }>()
   #people = 0
 
-  private constructor(url: string, keys: jose.GenerateKeyPairResult) {
-    this.url = url
+  /** Who is signed in at the issuer, for browsers that open its page. */
+  user: IssuerPerson | null = null
+  readonly #server: Server
+
+  private constructor(server: Server, keys: jose.GenerateKeyPairResult) {
+    this.#server = server.on('request', (request, response) => void this.answer(request, response))
+    this.url = `http://localhost:${(server.address() as AddressInfo).port}`
     this.#keys = keys
   }
 
-  /** Listens for as long as the test runs. */
   static async start(): Promise<TestIssuer> {
-    let issuer: TestIssuer | undefined
-    const server: Server = createServer((request, response) => void issuer?.answer(request, response))
-    const port = await listen(server)
-    issuer = new TestIssuer(`http://localhost:${port}`, await jose.generateKeyPair('ES256'))
-    return issuer
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new TestIssuer(server, await jose.generateKeyPair('ES256'))
+  }
+
+  stop() {
+    this.#server.closeAllConnections()
+    this.#server.close()
   }
 
   /** A person at this issuer, with a verified address at example.com. */
-  person(claims: Claims = {}): Person {
+  person(claims: Claims = {}): IssuerPerson {
     const sub = `subject-${++this.#people}-${this.url.slice(-5)}`
     return { sub, email: `${sub}@example.com`, email_verified: true, name: `Person ${this.#people}`, ...claims }
   }
 
   /** The code of a person who agreed, for the request at this address. */
-  authorize(redirectTo: string, person: Person): URLSearchParams {
+  authorize(redirectTo: string, person: IssuerPerson): URLSearchParams {
     const query = new URL(redirectTo).searchParams
     const code = `code-${Math.random().toString(36).slice(2)}`
     this.#codes.set(code, {
@@ -120,6 +126,15 @@ export class TestIssuer {
         return json({
           keys: [{ ...(await jose.exportJWK(this.#keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }],
         })
+      case '/authorize': {
+        if (!this.user)
+          return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in at Company</h1>')
+        const back = new URL(request.url ?? '', this.url).searchParams.get('redirect_uri')
+        const location = `${back}?${this.authorize(new URL(request.url ?? '', this.url).href, this.user)}`
+        return response.writeHead(302, { location }).end()
+      }
+      case '/end':
+        return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Signed out of Company</h1>')
       case '/token':
         return this.#token(await formOf(request), json)
       case '/userinfo':
@@ -180,90 +195,4 @@ export function ssoSettings(...providers: { issuer: TestIssuer | string; [settin
   }))
   writeFileSync(path, JSON.stringify({ providers: entries }))
   return { BATON_SSO_FILE: path }
-}
-
-/** A browser that signs in with a provider: it keeps cookies, and follows the redirects that it is told to. */
-export class SsoBrowser {
-  readonly #app: TestApp
-  readonly cookies = new Map<string, string>()
-
-  constructor(app: TestApp, login?: string) {
-    this.#app = app
-    if (login) this.cookies.set('baton_session', login)
-  }
-
-  get headers(): Record<string, string> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    return { origin: this.#app.ctx.config.rootUrl, ...(cookie ? { cookie } : {}) }
-  }
-
-  /** The answer of the service, and where the browser would go at the provider. */
-  async begin(body: object = {}, provider = 'company') {
-    const response = await this.#app.anonymous.post(`/auth/sso/${provider}`, body, { headers: this.headers })
-    this.#keep(response.headers)
-    return { ...response, redirectTo: response.body?.redirect_to as string }
-  }
-
-  /** Opens the callback. Returns the path that the service sends the browser to, and the login if one began. */
-  async finish(parameters: URLSearchParams | string, provider = 'company') {
-    const response = await this.#app.anonymous.getRoot(`/sso/callback/${provider}?${parameters}`, {
-      headers: this.headers,
-    })
-    const set = this.#keep(response.headers)
-    const location = new URL(response.headers.get('location') ?? 'http://none/')
-    return {
-      status: response.status,
-      location: `${location.pathname}${location.search}${location.hash}`,
-      origin: location.origin,
-      token: set.get('baton_session'),
-    }
-  }
-
-  /** Both, with a person who agrees at once. */
-  async signIn(issuer: TestIssuer, person: Person, body: object = {}, provider = 'company') {
-    const { redirectTo } = await this.begin(body, provider)
-    return this.finish(issuer.authorize(redirectTo, person), provider)
-  }
-
-  #keep(headers: Headers) {
-    const set = new Map(
-      headers.getSetCookie().map((line): [string, string] => {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-        return [name, value]
-      }),
-    )
-    for (const [name, value] of set) this.cookies.set(name, value)
-    return set
-  }
-}
-
-/** All rows, and the number of logins. An attempt is used up by a refusal too. */
-export async function storedBySso(app: TestApp) {
-  const rows = JSON.parse(await app.everything()) as { name: string; row: string }[]
-  const { count } = (await app.ctx.db.row<{ count: number }>(sql`select count(*)::int as count from logins`)) ?? {}
-  return { rows: rows.filter(({ name }) => name !== 'sso_attempts'), logins: count }
-}
-
-/** Runs a callback that must be refused, and expects that it changed nothing else. */
-export async function expectRefusal(
-  app: TestApp,
-  problem: string,
-  work: () => Promise<{ status: number; location: string; token: string | undefined }>,
-) {
-  const before = await storedBySso(app)
-  const { status, location, token } = await work()
-  expect({ status, location, token }).toEqual({ status: 303, location: problem, token: undefined })
-  expect(await storedBySso(app)).toEqual(before)
-}
-
-/** An issuer, and a service that trusts it. */
-export async function ssoScene(
-  startApp: (env?: Record<string, string>) => Promise<TestApp>,
-  settings: Record<string, unknown> = { allowed_domains: ['example.com'] },
-  env: Record<string, string> = {},
-) {
-  const issuer = await TestIssuer.start()
-  const app = await startApp({ ...ssoSettings({ issuer, ...settings }), ...env })
-  issuer.now = () => app.clock.now()
-  return { app, issuer, browser: () => new SsoBrowser(app) }
 }

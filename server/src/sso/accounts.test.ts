@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import type { RequirementId } from '../../../conformance/requirements.ts'
 import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
-import { expectRefusal, SsoBrowser, ssoScene, ssoSettings, TestIssuer } from '../../test/issuer.ts'
+import { ssoSettings } from '../../test/issuer.ts'
 import { programOf } from '../../test/oauth.ts'
+import { expectRefusal, SsoBrowser, ssoScene, startIssuer } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 import { addIdentity, addPasskey } from '../login/methods.ts'
 
@@ -28,7 +29,7 @@ test(
   'an identity is the issuer and the subject, whatever its e-mail',
   verifies('sso.identity-by-issuer-and-subject'),
   async ({ startApp }) => {
-    const [a, b] = [await TestIssuer.start(), await TestIssuer.start()]
+    const [a, b] = [await startIssuer(), await startIssuer()]
     const open = { sign_up: 'yes', allowed_domains: ['example.com'] }
     const app = await startApp(ssoSettings({ issuer: a, ...open }, { issuer: b, ...open }))
     for (const issuer of [a, b]) issuer.now = () => app.clock.now()
@@ -374,7 +375,7 @@ describe('domains and groups', () => {
 })
 
 test('joins workspaces once', verifies('sso.join-once'), async ({ startApp }) => {
-  const issuer = await TestIssuer.start()
+  const issuer = await startIssuer()
   const first = await startApp()
   const [one, two] = [await first.workspace('One'), await first.workspace('Two')]
   const join = [

@@ -1,7 +1,8 @@
 import * as jose from 'jose'
 import { describe, expect } from 'vitest'
 import { type TestApp, test, verifies } from '../../test/harness.ts'
-import { SsoBrowser, ssoScene, type TestIssuer } from '../../test/issuer.ts'
+import type { TestIssuer } from '../../test/issuer.ts'
+import { SsoBrowser, ssoScene } from '../../test/sso.ts'
 
 const isIn = async (app: TestApp, token: string | undefined) =>
   (await app.anonymous.get('/auth/me', { headers: { authorization: `Bearer ${token}` } })).status === 200

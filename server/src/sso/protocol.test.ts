@@ -2,7 +2,8 @@ import * as jose from 'jose'
 import { describe, expect } from 'vitest'
 import type { RequirementId } from '../../../conformance/requirements.ts'
 import { test, verifies } from '../../test/harness.ts'
-import { type Behaviour, expectRefusal, SsoBrowser, ssoScene, ssoSettings, TestIssuer } from '../../test/issuer.ts'
+import { type Behaviour, ssoSettings, type TestIssuer } from '../../test/issuer.ts'
+import { expectRefusal, SsoBrowser, ssoScene, startIssuer } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
 const expired = '/sign-in?problem=sso_expired'
@@ -83,7 +84,7 @@ test(
   'refuses the code of one provider at the callback of another',
   verifies('sso.mix-up-provider'),
   async ({ startApp }) => {
-    const [a, b] = [await TestIssuer.start(), await TestIssuer.start()]
+    const [a, b] = [await startIssuer(), await startIssuer()]
     const app = await startApp(ssoSettings({ issuer: a, sign_up: 'yes' }, { issuer: b, sign_up: 'yes' }))
     for (const issuer of [a, b]) issuer.now = () => app.clock.now()
     const visitor = new SsoBrowser(app)
@@ -240,7 +241,7 @@ describe('an issuer that misbehaves', () => {
 
     test(`is not followed from ${endpoint}`, verifies('sso.issuer-bounded'), async ({ startApp }) => {
       const { app, issuer, browser } = await ssoScene(startApp)
-      const other = await TestIssuer.start()
+      const other = await startIssuer()
       issuer.behaviour = {
         answers: {
           [endpoint]: (request, response) => response.writeHead(302, { location: `${other.url}${request.url}` }).end(),

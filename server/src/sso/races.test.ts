@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test, verifiesOnPostgres } from '../../test/harness.ts'
-import { SsoBrowser, ssoScene } from '../../test/issuer.ts'
+import { SsoBrowser, ssoScene } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
 test(

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
 import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
-import { SsoBrowser, ssoSettings, TestIssuer } from '../../test/issuer.ts'
+import { ssoSettings } from '../../test/issuer.ts'
 import { programOf } from '../../test/oauth.ts'
+import { SsoBrowser, startIssuer } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
 type StartApp = (env?: Record<string, string>, beside?: TestApp) => Promise<TestApp>
@@ -10,7 +11,7 @@ type StartApp = (env?: Record<string, string>, beside?: TestApp) => Promise<Test
 async function scene(startApp: StartApp, env: Record<string, string> = {}) {
   const before = await startApp()
   const workspace = await before.workspace()
-  const issuer = await TestIssuer.start()
+  const issuer = await startIssuer()
   const settings = ssoSettings({ issuer, allowed_domains: ['example.com'] })
   const breakGlass = workspace.owner.user.email.toUpperCase()
   const app = await startApp({ ...settings, BATON_SSO_ONLY: '1', BATON_BREAK_GLASS: breakGlass, ...env }, before)
