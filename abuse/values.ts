@@ -61,6 +61,7 @@ const kinds: Record<string, string> = {
   program_id: 'grt',
   identity_id: 'idn',
   passkey_id: 'psk',
+  login_id: 'lgn',
   delivery_id: 'dlv',
   attempt_id: 'att',
   invitation_id: 'inv',

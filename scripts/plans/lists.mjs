@@ -27,6 +27,7 @@ export const listsOf = ({ person, team, project, label, webhook, app, issue, par
   '/agents/personal',
   '/auth/programs',
   '/auth/passkeys',
+  '/auth/logins',
   '/inbox',
   '/inbox?unread=true',
   '/audit-log',

@@ -36,6 +36,7 @@ export const common: SectionWords = {
   provider_id: ['The identity provider, by the id in the configuration', 'company'],
   identity_id: ['The identity', exampleId('idn')],
   passkey_id: ['The passkey', exampleId('psk')],
+  login_id: ['Id of the login', exampleId('lgn')],
   program_id: ['The connected program', exampleId('grt')],
   project_id: ['The project', exampleId('prj')],
   request_id: ['The consent request, from the address of the consent page', exampleId('req')],
