@@ -13,6 +13,7 @@ import { linear } from './linear.ts'
 import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
+import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
@@ -120,6 +121,7 @@ export type { GraphqlAnswer, GraphqlError, LinearTokenResponse } from './linear.
 export { type AttemptAnswer, listenUrl, type RelayedAttempt } from './listening.ts'
 export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, CliCode, LoginRecord, NewCliLogin, NewPerson, Person } from './login.ts'
+export type { MailStatus } from './mail.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
@@ -164,6 +166,7 @@ export const api = {
   ...login,
   ...sso,
   ...passkeys,
+  ...mail,
   ...workspaces,
   ...teams,
   ...issues,

@@ -178,4 +178,8 @@ export const accountLimits = {
   credentialId: 1400,
   passkeyResponse: 32_768,
   logoutToken: 32_768,
+  testMailsPerPerson: 5,
+  invitationMailsPerWorkspace: 50,
+  /** In any day. */
+  resendsPerInvitation: 3,
 } as const

@@ -129,6 +129,10 @@ export const routes = {
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
   endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },
 
+  // Mail
+  getMailStatus: { method: 'GET', path: '/mail/status', caller: 'manager' },
+  sendTestMail: { method: 'POST', path: '/mail/test', caller: 'manager' },
+
   // Workspaces
   createWorkspace: { method: 'POST', path: '/workspaces', caller: 'person' },
   getWorkspace: { method: 'GET', path: '/workspaces/me', caller: 'member or app', scope: null },
@@ -141,6 +145,7 @@ export const routes = {
   listInvitations: { method: 'GET', path: '/workspaces/me/invitations', caller: 'manager' },
   createInvitation: { method: 'POST', path: '/workspaces/me/invitations', caller: 'manager' },
   deleteInvitation: { method: 'DELETE', path: '/workspaces/me/invitations/:invitation_id', caller: 'manager' },
+  sendInvitation: { method: 'POST', path: '/workspaces/me/invitations/:invitation_id/send', caller: 'manager' },
   previewInvitation: { method: 'POST', path: '/invitations/preview', caller: 'anyone' },
   acceptInvitation: { method: 'POST', path: '/invitations/accept', caller: 'person' },
 

@@ -290,11 +290,7 @@ function mail(env: Env): Config['mail'] {
   }
   if (user && !password) throw new ConfigError('BATON_SMTP_PASSWORD is required with BATON_SMTP_USER')
   if (password && !user) throw new ConfigError('BATON_SMTP_USER is required with BATON_SMTP_PASSWORD')
-  if (!server) {
-    if (user) throw new ConfigError('BATON_SMTP_USER requires BATON_SMTP_URL')
-    if (from) throw new ConfigError('BATON_MAIL_FROM requires BATON_SMTP_URL')
-    return null
-  }
+  if (!server) return null
   if (!from) throw new ConfigError('BATON_MAIL_FROM is required with BATON_SMTP_URL, like Baton <baton@example.com>')
   return { ...server, login: user && password ? { user, password } : null, from, ...settings }
 }
@@ -319,7 +315,7 @@ function smtpServer(text: string): Pick<MailConfig, 'host' | 'port' | 'security'
 function sender(text: string): MailConfig['from'] {
   const [, name = '', bracketed, bare] = /^(?:"?([^"<>\p{Cc}]*?)"?\s*<([^<>\s]+)>|([^<>\s"]+))$/u.exec(text) ?? []
   const address = bracketed ?? bare ?? ''
-  if (!/^[!-;=?A-~]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
+  if (!/^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(address) || address.length > 254)
     throw new BadValue('must be of the form Name <address>')
   return { name: name || 'Baton', address }
 }

@@ -4,9 +4,10 @@ import { loginMails } from './login/mails.ts'
 import type { Composers } from './mail/compose.ts'
 import { testMails } from './mail/test-mail.ts'
 import { type MailObserver, MailWorker } from './mail/worker.ts'
+import { invitationMails } from './workspaces/mails.ts'
 
 /** The texts of all mails, by kind. */
-const composers: Composers = { ...testMails, ...loginMails }
+const composers: Composers = { ...testMails, ...loginMails, ...invitationMails }
 
 export const createMailWorker = (ctx: Context, attempted?: MailObserver['attempted'], ca?: string) =>
   new MailWorker(

@@ -106,7 +106,6 @@ async function startOn(
     const ctx: Context = { config, clock, keys, log, db, outbound, relay }
     const waker = new EndpointWaker(db, clock, log)
     const workWakeups = new Wakeups(db, log, 'work')
-    const mailWakeups = new Wakeups(db, log, 'mail')
     if (config.demo) await (await import('./demo/create.ts')).createDemo(ctx)
     else await disableDemo(ctx, print)
     const demo = await demoLoginOf(ctx)()
@@ -123,7 +122,7 @@ async function startOn(
             waker,
             new AgentRunner(ctx, door, workWakeups),
             new A2aRunner(ctx, door),
-            mailWakeups,
+            workWakeups,
             metrics,
           )
 
@@ -139,7 +138,6 @@ async function startOn(
         await waker.idle()
         await relay.stop()
         await workWakeups.stop()
-        await mailWakeups.stop()
         await outbound.close()
         await db.close()
       },
@@ -159,7 +157,7 @@ function startWorking(
   waker: EndpointWaker,
   agents: AgentRunner,
   a2a: A2aRunner,
-  mailWakeups: Wakeups,
+  workWakeups: Wakeups,
   metrics: Metrics,
 ): () => Promise<void> {
   const stopHousekeeping = startHousekeeping(ctx)
@@ -177,7 +175,7 @@ function startWorking(
   a2a.start()
   replays.start()
   agents.start()
-  mails.start(mailWakeups)
+  mails.start(workWakeups)
   return async () => {
     await Promise.all([stopHousekeeping(), stopTimers(), worker.stop(), replays.stop(), agents.stop(), mails.stop()])
     await a2a.stop()

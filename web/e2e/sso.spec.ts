@@ -1,5 +1,5 @@
 import { ssoSettings, TestIssuer } from '../../server/test/issuer.ts'
-import { checkAxe, expect, keyboardOnly, narrow, signedIn, test as base } from './baton.ts'
+import { test as base, checkAxe, expect, keyboardOnly, narrow, signedIn } from './baton.ts'
 import { withService } from './service.ts'
 
 /** With an identity provider, in which `issuer.user` is signed in. */
@@ -15,7 +15,7 @@ const test = base.extend<Record<never, never>, { issuer: TestIssuer }>({
   ],
   settings: [
     async ({ issuer }, use) => use(ssoSettings({ issuer, allowed_domains: ['example.com'] })),
-    { scope: 'worker', option: true },
+    { scope: 'worker' },
   ],
 })
 

@@ -192,6 +192,7 @@ export const deliveries = {
       'Where to sign out at the provider; null if it is not known',
       'https://id.example.com/logout',
     ],
+    mail: ['Whether the instance sends mail', false],
     status: ['`ok`', 'ok'],
     openapi: ['Version of OpenAPI', '3.1.0'],
     q: ['Words to search for', 'webhook'],

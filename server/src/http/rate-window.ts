@@ -48,6 +48,10 @@ export async function takeIfAllowed({ db, clock }: Context, limit: RateLimit, ho
   return (await db.row<Taken>(sql`select * from ${call}`)) as Taken
 }
 
+/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
+export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
+  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
+
 /** At most `max` calls with this key in any hour; throws 429 above. Unlike `takeOne`, nothing is restored in between. */
 export async function takeOneInHour(db: Queryable, key: string, max: number, now: Date) {
   const { allowed, reset_ms } = (await db.row<Taken>(sql`
@@ -56,10 +60,6 @@ export async function takeOneInHour(db: Queryable, key: string, max: number, now
   const seconds = String(Math.ceil(reset_ms / 1000))
   throw new ApiError('RATE_LIMIT_EXCEEDED', {}, { headers: { 'retry-after': seconds } })
 }
-
-/** Counts one use of `limit` by `holder`; throws 429 when it is exceeded. */
-export const takeOneCall = async (ctx: Context, limit: RateLimit, holder: string) =>
-  rateLimitHeaders(limit, await takeIfAllowed(ctx, limit, holder))
 
 /** Counts a call that is not a separate HTTP request, such as a tool call. Returns the headers. */
 export async function takeCall(ctx: Context, caller: Caller, route: Route) {
