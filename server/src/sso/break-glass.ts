@@ -9,5 +9,5 @@ export const recordBreakGlass = (keys: Keyring) => async (unit: UnitOfWork, user
   const places = await recordInWorkspacesOf(unit, user.id, { action: 'login.break_glass', subjectId: user.id })
   const owners = await unit.tx.rows<{ id: string }>(sql`
     select distinct user_id as id from memberships where workspace_id = any(${places}) and role = 'owner'`)
-  for (const { id } of owners) await tellOwner(unit, keys, id, 'break_glass', { email: user.email })
+  for (const { id } of owners) await tellOwner(unit, keys, id, 'break_glass', { name: user.email })
 }

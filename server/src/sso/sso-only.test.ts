@@ -89,7 +89,7 @@ describe('the break-glass account', () => {
       ])
       const mails = await app.ctx.db.rows<{ user_id: string; data: object }>(sql`
         select user_id, data from mails where kind = 'security' and data->>'event' = 'break_glass'`)
-      expect(mails).toEqual([{ user_id: owner.user.id, data: { event: 'break_glass', email: owner.user.email } }])
+      expect(mails).toEqual([{ user_id: owner.user.id, data: { event: 'break_glass', name: owner.user.email } }])
       expect((await client.put('/auth/password', { new_password: 'another password' })).status).toBe(204)
     },
   )
