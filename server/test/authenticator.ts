@@ -14,11 +14,16 @@ export class Authenticator {
   readonly #app: TestApp
   readonly #emulator: WebAuthnEmulator
 
-  constructor(app: TestApp, { userVerified = true } = {}) {
+  /** Whether the device checks its user before it answers. */
+  userVerified = true
+
+  constructor(app: TestApp) {
     this.#app = app
+    const interaction = () => ({ options: { uv: this.userVerified, up: true } })
     this.#emulator = new WebAuthnEmulator(
       new AuthenticatorEmulator({
-        verifications: { userPresent: true, userVerified },
+        userMakeCredentialInteraction: interaction,
+        userGetAssertionInteraction: interaction,
         credentialsRepository: new PasskeysCredentialsMemoryRepository(),
       }),
     )

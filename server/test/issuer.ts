@@ -40,6 +40,8 @@ export class TestIssuer {
   readonly #keys: jose.GenerateKeyPairResult
   readonly #codes = new Map<string, { person: IssuerPerson; nonce: string; challenge: string; redirectUri: string }>()
   #people = 0
+  /** Of the last ID token: UserInfo has nothing more about it. */
+  #lastSubject = ''
 
   /** Who is signed in at the issuer, for browsers that open its page. */
   user: IssuerPerson | null = null
@@ -138,7 +140,7 @@ export class TestIssuer {
       case '/token':
         return this.#token(await formOf(request), json)
       case '/userinfo':
-        return json(this.behaviour.userInfo ?? {})
+        return json(this.behaviour.userInfo ?? { sub: this.#lastSubject })
       default:
         return json({ error: 'not_found' }, 404)
     }
@@ -159,6 +161,7 @@ export class TestIssuer {
     ) {
       return json({ error: 'invalid_grant' }, 400)
     }
+    this.#lastSubject = given.person.sub
     const iat = Math.floor(this.now().getTime() / 1000)
     const { claims = {}, idToken } = this.behaviour
     const payload = {

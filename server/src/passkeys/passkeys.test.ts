@@ -50,7 +50,8 @@ test('registers a passkey and signs in with it', verifies('passkey.register-and-
     data: [{ ...created.body, last_used_at: app.clock.now().toISOString() }],
     next_cursor: null,
   })
-  expect((await login.get('/auth/logins')).body.data[0]).toMatchObject({ current: true, method: 'passkey' })
+  const { data: logins } = (await login.get('/auth/logins')).body
+  expect(logins.find(({ current }: { current: boolean }) => current).method).toBe('passkey')
   expect((await person.get('/auth/account')).body.passkeys).toBe(1)
 })
 
@@ -112,15 +113,17 @@ describe('refuses a response', () => {
 
   test('without user verification', verifies('passkey.hostile'), async ({ app }) => {
     const person = await app.person()
-    const careless = new Authenticator(app, { userVerified: false })
+    const [careless, device] = [new Authenticator(app), new Authenticator(app)]
+    careless.userVerified = false
     const { body: options } = await person.post('/auth/passkeys/options')
-    const discouraged = {
-      ...options,
-      authenticatorSelection: { residentKey: 'required', userVerification: 'discouraged' },
-    }
-    await expectRefusal(app, notVerified, () =>
-      person.post('/auth/passkeys', { name: 'Laptop', credential: careless.create(discouraged) }),
-    )
+    const selection = { residentKey: 'required', userVerification: 'discouraged' }
+    const credential = careless.create({ ...options, authenticatorSelection: selection })
+    await expectRefusal(app, notVerified, () => person.post('/auth/passkeys', { name: 'Laptop', credential }))
+    await device.register(person)
+    device.userVerified = false
+    const { body: asked } = await app.anonymous.post('/auth/passkey-sign-in/options')
+    const used = device.use({ ...asked, userVerification: 'discouraged' })
+    await expectRefusal(app, notSignedIn, () => app.anonymous.post('/auth/passkey-sign-in', { credential: used }))
   })
 
   test('with a used or expired challenge', verifies('passkey.hostile'), async ({ app }) => {

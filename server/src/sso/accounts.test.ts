@@ -375,16 +375,14 @@ describe('domains and groups', () => {
 })
 
 test('joins workspaces once', verifies('sso.join-once'), async ({ startApp }) => {
-  const issuer = await startIssuer()
-  const first = await startApp()
-  const [one, two] = [await first.workspace('One'), await first.workspace('Two')]
-  const join = [
-    { workspace_id: one.id, role: 'admin' },
-    { workspace_id: two.id, role: 'member' },
-    { workspace_id: 'wsp_00000000000000000000000000', role: 'member' },
-  ]
-  const app = await startApp(ssoSettings({ issuer, allowed_domains: ['example.com'], join }), first)
-  issuer.now = () => app.clock.now()
+  const { app, issuer } = await ssoScene(startApp)
+  const [one, two] = [await app.workspace('One'), await app.workspace('Two')]
+  const [provider] = app.ctx.config.sso.providers
+  provider?.join.push(
+    { workspaceId: one.id, role: 'admin' },
+    { workspaceId: two.id, role: 'member' },
+    { workspaceId: 'wsp_00000000000000000000000000', role: 'member' },
+  )
   // An owner of the second workspace keeps the role.
   await verify(app, two.owner)
   await new SsoBrowser(app).signIn(issuer, issuer.person({ email: two.owner.user.email }))

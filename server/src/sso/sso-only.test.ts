@@ -1,33 +1,28 @@
 import { describe, expect } from 'vitest'
 import { type TestApp, type TestPerson, test, verifies, within } from '../../test/harness.ts'
-import { ssoSettings } from '../../test/issuer.ts'
 import { programOf } from '../../test/oauth.ts'
-import { SsoBrowser, startIssuer } from '../../test/sso.ts'
+import { SsoBrowser, ssoScene } from '../../test/sso.ts'
 import { sql } from '../db/sql.ts'
 
-type StartApp = (env?: Record<string, string>, beside?: TestApp) => Promise<TestApp>
+type StartApp = (env?: Record<string, string>) => Promise<TestApp>
 
-/** An instance with people and passwords, and the same one after the operator has turned single sign-on only on. */
+/** An instance with people and passwords. `turnOn` is a restart with single sign-on only; the owner is break-glass. */
 async function scene(startApp: StartApp, env: Record<string, string> = {}) {
-  const before = await startApp()
-  const workspace = await before.workspace()
-  const issuer = await startIssuer()
-  const settings = ssoSettings({ issuer, allowed_domains: ['example.com'] })
-  const breakGlass = workspace.owner.user.email.toUpperCase()
-  const app = await startApp({ ...settings, BATON_SSO_ONLY: '1', BATON_BREAK_GLASS: breakGlass, ...env }, before)
-  issuer.now = () => app.clock.now()
-  const onlySso = (person: TestPerson) =>
-    Object.assign(app.anonymous.with({ authorization: `Bearer ${person.token}`, 'x-workspace-id': workspace.id }), {
-      user: person.user,
-    })
-  return { ...workspace, before, app, issuer, onlySso }
+  const { app, issuer } = await ssoScene(startApp, undefined, env)
+  const workspace = await app.workspace()
+  const turnOn = () => {
+    Object.assign(app.ctx.config.sso, { only: true, breakGlass: workspace.owner.user.email })
+  }
+  return { ...workspace, app, issuer, turnOn }
 }
 
 const signIn = (app: TestApp, { user, password }: TestPerson) =>
   app.anonymous.post('/auth/sign-in', { email: user.email, password })
 
 test('refuses all other ways in', verifies('sso.only-refuses-other-ways'), async ({ startApp, smtp }) => {
-  const { app, issuer, member, before } = await scene(startApp, smtp.env)
+  const { app, issuer, member, turnOn } = await scene(startApp, smtp.env)
+  expect((await app.anonymous.get('/instance')).body).toMatchObject({ passkeys: true, sso: { only: false } })
+  turnOn()
   const required = { status: 403, body: { code: 'SSO_REQUIRED' } }
   const { anonymous } = app
   const used = {
@@ -62,7 +57,6 @@ test('refuses all other ways in', verifies('sso.only-refuses-other-ways'), async
     passkeys: false,
     sso: { only: true, providers: [{ id: 'company' }] },
   })
-  expect((await before.anonymous.get('/instance')).body).toMatchObject({ passkeys: true, sso: { only: false } })
 })
 
 describe('the break-glass account', () => {
@@ -70,7 +64,8 @@ describe('the break-glass account', () => {
     'signs in with its password, which is audited and mailed',
     verifies('sso.only-break-glass'),
     async ({ startApp, smtp }) => {
-      const { app, owner, member, admin } = await scene(startApp, smtp.env)
+      const { app, owner, member, admin, turnOn } = await scene(startApp, smtp.env)
+      turnOn()
       for (const person of [member, admin]) {
         expect(await app.unchanged(() => signIn(app, person))).toMatchObject({
           status: 403,
@@ -95,10 +90,12 @@ describe('the break-glass account', () => {
   )
 
   test('is recorded in each of its workspaces', verifies('sso.only-break-glass'), async ({ startApp }) => {
-    const { app, before, owner } = await scene(startApp)
+    const { app, owner, turnOn } = await scene(startApp)
     const { body: second } = await owner.post('/workspaces', { name: 'Second' })
-    const other = await before.workspace('Third')
+    const other = await app.workspace('Third')
+    turnOn()
     await signIn(app, owner)
+    app.ctx.config.sso.only = false
     for (const [person, id, count] of [
       [owner, owner.workspaceId, 1],
       [owner, second.id, 1],
@@ -114,13 +111,17 @@ test(
   'ends logins that began with a password or a passkey',
   verifies('sso.only-ends-password-logins'),
   async ({ startApp }) => {
-    const { app, before, issuer, owner, admin, member, onlySso } = await scene(startApp)
-    await before.ctx.db.run(sql`update logins set method = 'passkey' where user_id = ${admin.user.id}`)
-    for (const person of [admin, member]) {
-      expect((await person.get('/auth/me')).status).toBe(200)
-      expect(await app.unchanged(() => onlySso(person).get('/auth/me'))).toMatchObject({ status: 401 })
-    }
-    expect((await onlySso(owner).get('/auth/me')).status).toBe(200)
+    const { app, issuer, owner, admin, member, turnOn } = await scene(startApp)
+    await app.ctx.db.run(sql`update logins set method = 'passkey' where user_id = ${admin.user.id}`)
+    const statuses = () =>
+      Promise.all([admin, member, owner].map(async (person) => (await person.get('/auth/me')).status))
+    expect(await statuses()).toEqual([200, 200, 200])
+    turnOn()
+    expect(await statuses()).toEqual([401, 401, 200])
+    // Nothing was deleted: the operator can turn it off again.
+    app.ctx.config.sso.only = false
+    expect(await statuses()).toEqual([200, 200, 200])
+    turnOn()
     const { token } = await new SsoBrowser(app).signIn(issuer, issuer.person({ email: member.user.email }))
     expect((await app.anonymous.get('/auth/me', { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   },
@@ -130,15 +131,16 @@ test(
   'suspends programs 30 days after the last single sign-on',
   verifies('sso.only-tokens-suspended'),
   async ({ startApp }) => {
-    const { app, before, issuer, id, member } = await scene(startApp)
-    const program = await programOf(before, member, id)
-    const call = async (on = app) =>
-      (await on.anonymous.get('/issues', { headers: { authorization: `Bearer ${program}`, 'x-workspace-id': id } }))
+    const { app, issuer, id, member, turnOn } = await scene(startApp)
+    const program = await programOf(app, member, id)
+    const call = async () =>
+      (await app.anonymous.get('/issues', { headers: { authorization: `Bearer ${program}`, 'x-workspace-id': id } }))
         .status
-    expect(await call(before)).toBe(200)
+    expect(await call()).toBe(200)
+    turnOn()
     expect(await call()).toBe(401)
-    await before.ctx.db.run(sql`update access_tokens set expires_at = ${new Date(app.clock.now().getTime() + 1e10)}`)
-    await before.ctx.db.run(sql`
+    await app.ctx.db.run(sql`update access_tokens set expires_at = ${new Date(app.clock.now().getTime() + 1e10)}`)
+    await app.ctx.db.run(sql`
       update users set email_verified_at = ${app.clock.now()} where id = ${member.user.id}`)
     const person = issuer.person({ email: member.user.email })
     await new SsoBrowser(app).signIn(issuer, person)
