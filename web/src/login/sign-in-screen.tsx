@@ -12,7 +12,8 @@ import { Notice } from '../ui/states.tsx'
 import { CenteredPage, inlineLink } from './centered-page.tsx'
 import { afterSignIn, invitationIn, useInvitation } from './invitation.ts'
 import { Or, OtherWays } from './other-ways.tsx'
-import { hasSignedOut, mayRedirect, openProvider, ssoProblem } from './sso.ts'
+import { hasSignedOut } from './signed-out.ts'
+import { mayRedirect, openProvider, ssoProblem } from './sso.ts'
 
 const noSso: Instance['sso'] = { only: false, providers: [] }
 

@@ -1,7 +1,7 @@
 import { api, isBatonError } from '../data/api.ts'
 import { messageOf } from '../ui/problem.ts'
 import { showToast } from '../ui/toast.tsx'
-import { noteSignOut } from './sso.ts'
+import { noteSignOut } from './signed-out.ts'
 
 /** Opens `next` after signing out, or shows why signing out failed. */
 export async function signOut(next: string) {

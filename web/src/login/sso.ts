@@ -1,4 +1,5 @@
 import { api } from '../data/api.ts'
+import { forgetSignOut, hasSignedOut } from './signed-out.ts'
 
 /** Texts for `problem` in the address, by which the service says why single sign-on failed. */
 const problems: Record<string, string> = {
@@ -15,13 +16,7 @@ const problems: Record<string, string> = {
 export const ssoProblem = (problem: string | null | undefined) =>
   problem ? (problems[problem] ?? problems.sso_failed) : undefined
 
-// For this tab only: a new one may sign in at once again.
-const signedOutKey = 'baton.signed-out'
 const redirectedKey = 'baton.sso-redirected'
-
-/** After sign-out, the page does not redirect to the provider, which would sign the user in again. */
-export const noteSignOut = () => sessionStorage.setItem(signedOutKey, '1')
-export const hasSignedOut = () => sessionStorage.getItem(signedOutKey) !== null
 
 /** Opens the provider's page. Afterwards the browser returns to `next`. */
 export async function openProvider(
@@ -29,7 +24,7 @@ export async function openProvider(
   { purpose = 'sign_in', next }: { purpose?: 'sign_in' | 'link' | 'reauth'; next: string },
 ) {
   const { redirect_to } = await api.startSso({ provider_id: provider, purpose, next })
-  sessionStorage.removeItem(signedOutKey)
+  forgetSignOut()
   location.assign(redirect_to)
   // The button stays busy until the page is left.
   await new Promise(() => {})
