@@ -135,6 +135,8 @@ export class TestIssuer {
         const location = `${back}?${this.authorize(new URL(request.url ?? '', this.url).href, this.user)}`
         return response.writeHead(302, { location }).end()
       }
+      case '/favicon.ico':
+        return response.writeHead(204).end()
       case '/end':
         return response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Signed out of Company</h1>')
       case '/token':

@@ -30,7 +30,7 @@ const signIn = createRoute({
   validateSearch: (search): { next?: string | undefined; problem?: string | undefined; local?: true | undefined } => ({
     next: text(search.next),
     problem: text(search.problem),
-    local: 'local' in search ? true : undefined,
+    local: search.local === undefined ? undefined : true,
   }),
   component: lazyRouteComponent(() => import('./login/sign-in-screen.tsx'), 'SignInScreen'),
 })

@@ -44,7 +44,7 @@ export function SignInScreen() {
   if (instance.isLoading) return null
   const hasPassword = !sso.only || local
   const hasOthers = sso.providers.length > 0 || passkeys
-  if (needs_first_account) return <Navigate to="/sign-up" search={{ next }} hash replace />
+  if (needs_first_account && !problem) return <Navigate to="/sign-up" search={{ next }} hash replace />
   return (
     <CenteredPage
       title="Sign in"
