@@ -249,7 +249,7 @@ export class Attack {
   }
 }
 
-/** Operations that need a mail, or a second sign-in method: the attacked service has neither. */
+/** Operations that need a mail, a provider or an authenticator: the attacked service has none of them. */
 const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
   'requestPasswordReset',
   'confirmPasswordReset',
@@ -258,6 +258,14 @@ const needsMore: ReadonlySet<RouteName> = new Set<RouteName>([
   'undoEmailChange',
   'removePassword',
   'exchangeCliLogin',
+  'startSso',
+  'ssoCallback',
+  'ssoBackChannel',
+  'deleteIdentity',
+  'createPasskey',
+  'deletePasskey',
+  'signInWithPasskey',
+  'reauthWithPasskey',
 ])
 
 /** For other callers these would change their membership, address or logins, or tell them of the invited's workspace. */

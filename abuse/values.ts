@@ -59,6 +59,8 @@ const kinds: Record<string, string> = {
   in_reply_to: 'act',
   request_id: 'con',
   program_id: 'grt',
+  identity_id: 'idn',
+  passkey_id: 'psk',
   login_id: 'lgn',
   delivery_id: 'dlv',
   attempt_id: 'att',

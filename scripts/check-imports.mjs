@@ -15,6 +15,7 @@ const trees = [
   {
     folder: 'server/src',
     order: [
+      ['sso-config'],
       ['clock', 'wakeable-sleep', 'single-flight', 'ids', 'crypto', 'log', 'paths', 'config'],
       ['outbound'],
       ['db'],

@@ -17,12 +17,14 @@ import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
+import { passkeys } from './passkeys.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { replays } from './replays.ts'
 import type { RouteName } from './routes.ts'
 import { service } from './service.ts'
 import { sessionChanges } from './session-changes.ts'
+import { sso } from './sso.ts'
 import { teams } from './teams.ts'
 import { usage } from './usage.ts'
 import { views } from './views.ts'
@@ -124,6 +126,7 @@ export { builtInName, type NameKind, nameProblem, normalizeName } from './names.
 export * from './nouns.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
+export type { NewPasskey, Passkey, UsedCredential } from './passkeys.ts'
 export type * from './planning.ts'
 export {
   type NewProject,
@@ -136,6 +139,7 @@ export type { NewReplay, Replay } from './replays.ts'
 export * from './routes.ts'
 export type { Instance } from './service.ts'
 export type { ChangedFile, ChangesSummary, NewChanges, OmittedReason, SessionChanges } from './session-changes.ts'
+export { type SsoProblem, type SsoStart, ssoProblems } from './sso.ts'
 export type {
   GuidanceDraft,
   GuidancePreview,
@@ -160,6 +164,8 @@ export const api = {
   ...service,
   ...docs,
   ...login,
+  ...sso,
+  ...passkeys,
   ...mail,
   ...workspaces,
   ...teams,

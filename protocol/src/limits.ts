@@ -172,6 +172,12 @@ export const accountLimits = {
   resetsPerEmail: 3,
   resetsPerNetwork: 20,
   verificationsPerPerson: 5,
+  /** Starts of single sign-on, and sign-ins with a passkey, from one network in `signInPeriodSeconds`. */
+  ssoStartsPerAddress: 60,
+  passkeySignInsPerAddress: 60,
+  credentialId: 1400,
+  passkeyResponse: 32_768,
+  logoutToken: 32_768,
   testMailsPerPerson: 5,
   invitationMailsPerWorkspace: 50,
   /** In any day. */

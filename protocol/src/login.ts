@@ -29,7 +29,7 @@ export const AppUser = Type.Object(
 
 const Password = text(limits.passwordMin, limits.passwordMax)
 
-const Login = Type.Object(
+export const Login = Type.Object(
   { user: Person, token: Type.String({ description: 'Starts with psn_; send it as Authorization: Bearer' }) },
   { ...closed, title: 'Login' },
 )
@@ -114,14 +114,14 @@ export const login = {
     summary: 'Create an account and sign in',
     body: NewPerson,
     returns: { 201: Login },
-    errors: ['FORBIDDEN', 'CSRF_REFUSED', 'RATE_LIMIT_EXCEEDED'],
+    errors: ['FORBIDDEN', 'SSO_REQUIRED', 'CSRF_REFUSED', 'RATE_LIMIT_EXCEEDED'],
   }),
   signIn: operation(routes.signIn, {
     summary: 'Sign in with e-mail and password',
     // The rules for new passwords do not apply: a password that breaks them is answered like any wrong one.
     body: Type.Object({ email: text(1, limits.email), password: text(0, 5 * limits.passwordMax) }, closed),
     returns: { 200: Login },
-    errors: ['INVALID_CREDENTIALS', 'CSRF_REFUSED', 'RATE_LIMIT_EXCEEDED'],
+    errors: ['INVALID_CREDENTIALS', 'SSO_REQUIRED', 'CSRF_REFUSED', 'RATE_LIMIT_EXCEEDED'],
   }),
   signOut: operation(routes.signOut, {
     summary: 'Sign out',

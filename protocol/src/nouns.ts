@@ -22,6 +22,20 @@ export const nouns: readonly Noun[] = [
     paths: ['/auth'],
   },
   {
+    name: 'single-sign-on',
+    title: 'Single sign-on',
+    line: 'Sign in through an identity provider of the instance, by OpenID Connect.',
+    schema: null,
+    paths: ['/auth/sso', '/auth/identities', '/sso'],
+  },
+  {
+    name: 'passkeys',
+    title: 'Passkeys',
+    line: 'A passkey signs a person in with the lock of their device instead of a password.',
+    schema: 'Passkey',
+    paths: ['/auth/passkeys', '/auth/passkey-sign-in', '/auth/reauth/passkey'],
+  },
+  {
     name: 'logins',
     title: 'Logins',
     line: 'Where a person is signed in: browsers and command line programs.',

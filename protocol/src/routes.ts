@@ -110,6 +110,21 @@ export const routes = {
   getAccount: { method: 'GET', path: '/auth/account', caller: 'person' },
   updateAccount: { method: 'PATCH', path: '/auth/account', caller: 'person' },
 
+  // Single sign-on
+  startSso: { method: 'POST', path: '/auth/sso/:provider_id', caller: 'anyone or person' },
+  ssoCallback: { method: 'GET', path: '/sso/callback/:provider_id', at: 'root', caller: 'anyone or person' },
+  ssoBackChannel: { method: 'POST', path: '/sso/back-channel/:provider_id', at: 'root', caller: 'anyone' },
+  deleteIdentity: { method: 'DELETE', path: '/auth/identities/:identity_id', caller: 'person', recent: true },
+
+  // Passkeys
+  listPasskeys: { method: 'GET', path: '/auth/passkeys', caller: 'person' },
+  createPasskey: { method: 'POST', path: '/auth/passkeys', caller: 'person', recent: true },
+  startPasskey: { method: 'POST', path: '/auth/passkeys/options', caller: 'person', recent: true },
+  deletePasskey: { method: 'DELETE', path: '/auth/passkeys/:passkey_id', caller: 'person', recent: true },
+  signInWithPasskey: { method: 'POST', path: '/auth/passkey-sign-in', caller: 'anyone' },
+  startPasskeySignIn: { method: 'POST', path: '/auth/passkey-sign-in/options', caller: 'anyone' },
+  reauthWithPasskey: { method: 'POST', path: '/auth/reauth/passkey', caller: 'person' },
+
   // Programs connected by a user
   listPrograms: { method: 'GET', path: '/auth/programs', caller: 'person' },
   endProgram: { method: 'DELETE', path: '/auth/programs/:program_id', caller: 'person' },

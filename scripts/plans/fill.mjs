@@ -56,6 +56,12 @@ async function loadPeople(run, { workspaceId, userId, teamId }) {
     `insert into logins select sha256(n::text::bytea), ${id('usr', 'n % 5000 + 1')}, now(), now() from generate_series(1, 20000) n`,
   )
   await run(
+    `insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports, created_at)
+     select ${id('psk', 'n')}, case when n <= 20 then $1 else ${id('usr', 'n % 5000 + 1')} end, 'Laptop', 'credential ' || n, '', 0,
+       '{}', now() from generate_series(1, 20000) n`,
+    [userId],
+  )
+  await run(
     `with made as (
        insert into users (id, user_kind, agent_kind, display_name, created_at)
        select ${id('usr', '10000 + n')}, 'application', 'personal', 'Helper ' || n, now() from generate_series(1, 5000) n

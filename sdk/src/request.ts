@@ -7,6 +7,7 @@ export const takesForm: ReadonlySet<RouteName> = new Set<CallName>([
   'revokeToken',
   'linearToken',
   'linearRevoke',
+  'ssoBackChannel',
 ])
 export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getHome',
@@ -23,6 +24,7 @@ export const returnsOtherThanJson: ReadonlySet<RouteName> = new Set<CallName>([
   'getAppIcon',
   'authorize',
   'linearAuthorize',
+  'ssoCallback',
   'exportAuditEntries',
 ])
 export interface UntypedInput {

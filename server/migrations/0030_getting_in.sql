@@ -17,6 +17,7 @@ alter table logins add column expires_at timestamptz(3); -- of SSO logins; the o
 create index logins_newest on logins (user_id, created_at desc);
 create index logins_expiry on logins (expires_at) where expires_at is not null;
 create index logins_identity on logins (identity_id) where identity_id is not null;
+create index logins_sid on logins (provider_id, sid) where sid is not null;
 
 create table sso_identities (
   id          text primary key,
@@ -47,7 +48,7 @@ create index passkeys_user on passkeys (user_id, id);
 create table passkey_challenges (
   challenge_hash bytea primary key,
   user_id        text references users on delete cascade,
-  purpose        text not null, -- register, sign_in, reauth
+  purpose        text not null, -- register, use
   expires_at     timestamptz(3) not null
 );
 create index passkey_challenges_expiry on passkey_challenges (expires_at);
@@ -62,7 +63,7 @@ create table sso_attempts (
   login_hash  bytea, -- of the login that started a link or a confirmation
   nonce       text not null,
   verifier    text not null, -- sealed
-  next        text not null,
+  next        text not null, -- sealed
   created_at  timestamptz(3) not null,
   expires_at  timestamptz(3) not null
 );

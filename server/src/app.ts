@@ -24,9 +24,13 @@ import { mailRoutes } from './mail/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { packageRoutes } from './packages.ts'
+import { passkeyRoutes } from './passkeys/routes.ts'
 import { planningRoutes } from './planning/routes.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { type Lifecycle, serviceOperations, serviceRoutes } from './service.ts'
+import { recordBreakGlass } from './sso/break-glass.ts'
+import { Issuers } from './sso/issuers.ts'
+import { ssoRoutes } from './sso/routes.ts'
 import { viewRoutes } from './views/routes.ts'
 import type { WebFiles } from './web/files.ts'
 import { webPage } from './web/web.ts'
@@ -42,11 +46,14 @@ export async function createApp(
   requestTimeoutMs?: number,
 ): Promise<{ http: FastifyInstance; door: Door }> {
   const live = new Live(ctx.db, ctx.clock, ctx.log)
+  const issuers = new Issuers(ctx)
   const door: Door = new Door(ctx, api, [
-    ...serviceRoutes(ctx, metrics, lifecycle, web),
+    ...serviceRoutes(ctx, metrics, lifecycle, web, issuers),
     ...docsRoutes,
     ...packageRoutes,
-    ...loginRoutes,
+    ...loginRoutes(recordBreakGlass(ctx.keys)),
+    ...ssoRoutes(issuers),
+    ...passkeyRoutes,
     ...mailRoutes,
     ...workspaceRoutes,
     ...auditRoutes,

@@ -38,6 +38,7 @@ test(
       demo: true,
       signup: 'open',
       trustProxy: [],
+      sso: { only: false, breakGlass: null, providers: [] },
       model: null,
       mail: null,
     })

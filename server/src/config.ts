@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { readProviders, type SsoConfig, SsoProblem } from './sso-config.ts'
 
 export interface Config {
   host: string
@@ -28,6 +29,7 @@ export interface Config {
   demo: boolean
   signup: 'open' | 'invite'
   trustProxy: string[]
+  sso: SsoConfig
   model: { url: string; name: string; key: string | null } | null
   /** Null: no mail is queued or sent. */
   mail: MailConfig | null
@@ -131,6 +133,7 @@ export function readConfig(env: Env): Config {
     demo,
     signup: read(env, 'BATON_SIGNUP', local ? 'open' : 'invite', oneOf({ open: 'open', invite: 'invite' })),
     trustProxy: read(env, 'BATON_TRUST_PROXY', [], listOf(addressOrRange)),
+    sso: sso(env),
     model: model(env),
     mail: mail(env),
   }
@@ -256,6 +259,23 @@ function model(env: Env): Config['model'] {
   const key = read(env, 'BATON_MODEL_KEY', null, modelKey)
   if (key && !endpoint) throw new ConfigError('BATON_MODEL_KEY requires BATON_MODEL_URL and BATON_MODEL')
   return endpoint && name ? { url: endpoint, name, key } : null
+}
+
+function sso(env: Env): SsoConfig {
+  const providers = read(env, 'BATON_SSO_FILE', [], (path) => {
+    try {
+      return readProviders(path, isLoopback)
+    } catch (error) {
+      throw error instanceof SsoProblem ? new BadValue(error.message) : error
+    }
+  })
+  const only = read(env, 'BATON_SSO_ONLY', false, oneOf({ 0: false, 1: true }))
+  if (only && providers.length === 0) throw new ConfigError('BATON_SSO_ONLY=1 requires a provider in BATON_SSO_FILE')
+  const breakGlass = read(env, 'BATON_BREAK_GLASS', null, (text) => {
+    if (!/^[\x21-\x7e]+@[\x21-\x7e]+$/.test(text)) throw new BadValue('must be an e-mail address')
+    return text.toLowerCase()
+  })
+  return { only, breakGlass, providers }
 }
 
 function mail(env: Env): Config['mail'] {

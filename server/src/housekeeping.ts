@@ -13,7 +13,9 @@ import { sweepLinks } from './login/links.ts'
 import { sweepLogins } from './login/logins.ts'
 import { sweepMails } from './mail/queue.ts'
 import { sweepOAuth } from './oauth/sweep.ts'
+import { sweepPasskeyChallenges } from './passkeys/challenges.ts'
 import { sweepRelayed } from './relay/relay.ts'
+import { sweepSso } from './sso/attempts.ts'
 import { sweepInvitations } from './workspaces/invitations.ts'
 
 const everyMs = 10 * 60 * 1000
@@ -29,6 +31,8 @@ const chores: Record<string, (db: Db, now: Date) => Promise<unknown>> = {
   events: sweepEvents,
   deliveries: sweepDeliveries,
   oauth: sweepOAuth,
+  'single sign-on': sweepSso,
+  'passkey challenges': sweepPasskeyChallenges,
   mails: sweepMails,
   'A2A messages': sweepMessages,
   listeners: sweepListeners,

@@ -1,4 +1,5 @@
 import type { Operation, RouteName, routes } from '@baton/protocol'
+import { addIdentity, addPasskey } from '../src/login/methods.ts'
 import type { TestApp } from './harness.ts'
 import { programOf } from './oauth.ts'
 
@@ -12,6 +13,13 @@ const manifest = {
   distribution: 'private',
   oauth: { redirect_uris: ['https://robots.example.com/callback'], scopes: ['read'] },
   webhook: { url: 'https://robots.example.com/hook' },
+}
+
+const usedCredential = {
+  id: 'eA',
+  rawId: 'eA',
+  type: 'public-key',
+  response: { clientDataJSON: 'e30', authenticatorData: 'eA', signature: 'eA' },
 }
 
 /** A body that each write would accept, or null where it takes none. A new write does not compile without one. */
@@ -33,6 +41,23 @@ export const accepted: Record<WriteName, Record<string, unknown> | null> = {
   endOtherLogins: null,
   createCliLogin: { challenge: 'x'.repeat(43), name: 'baton', port: 4000 },
   exchangeCliLogin: { code: 'x', verifier: 'x'.repeat(43) },
+  startSso: { purpose: 'sign_in', next: '/issues' },
+  ssoBackChannel: null,
+  deleteIdentity: null,
+  createPasskey: {
+    name: 'Laptop',
+    credential: {
+      id: 'eA',
+      rawId: 'eA',
+      type: 'public-key',
+      response: { clientDataJSON: 'e30', attestationObject: 'oA' },
+    },
+  },
+  startPasskey: null,
+  deletePasskey: null,
+  signInWithPasskey: { credential: usedCredential },
+  startPasskeySignIn: null,
+  reauthWithPasskey: { credential: usedCredential },
   endProgram: null,
   updateAccount: { display_name: 'Ada Lovelace', time_zone: 'Europe/Zurich' },
   createWorkspace: { name: 'Acme' },
@@ -262,6 +287,8 @@ export async function makeScene(app: TestApp) {
     session_id: session.id,
     request_id: consent.searchParams.get('request') ?? '',
     program_id: programs.data[0].id,
+    provider_id: 'nobody',
+    ...(await signInMethodsOf(app, owner.user.id)),
     login_id: logins.data[0].id,
     replay_id: replay.id,
     delivery_id: deliveries.data[0].id,
@@ -269,6 +296,17 @@ export async function makeScene(app: TestApp) {
     agent_id: personal.id,
   }
   return { ...workspace, ids, robot }
+}
+
+/** An identity and a passkey, as if a provider and an authenticator had confirmed them. */
+async function signInMethodsOf({ ctx, clock }: TestApp, userId: string) {
+  const now = clock.now()
+  const identity = { userId, providerId: 'company', issuer: 'https://id.example.com', subject: userId, email: null }
+  const passkey = { userId, name: 'Laptop', publicKey: Buffer.from('key'), counter: 0, transports: [] }
+  return {
+    identity_id: await addIdentity(ctx.db, now, identity),
+    passkey_id: await addPasskey(ctx.db, now, { ...passkey, credentialId: userId }),
+  }
 }
 
 export const pathOf = ({ route }: Operation, ids: Record<string, string>) =>

@@ -27,7 +27,11 @@ const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search) => ({ next: text(search.next) }),
+  validateSearch: (search): { next?: string | undefined; problem?: string | undefined; local?: true | undefined } => ({
+    next: text(search.next),
+    problem: text(search.problem),
+    local: search.local === undefined ? undefined : true,
+  }),
   component: lazyRouteComponent(() => import('./login/sign-in-screen.tsx'), 'SignInScreen'),
 })
 const signUp = createRoute({

@@ -12,7 +12,7 @@ import { loginCookie } from './cookie.ts'
 import { isValid, recentMs } from './logins.ts'
 import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
-import { needsSso } from './sso-only.ts'
+import { isAllowed, needsSso } from './sso-only.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
 
 /** Finds the caller: a person by login, or the holder of an OAuth token. */
@@ -69,7 +69,7 @@ async function resolveLogin(
     from logins l
     join users u on u.id = l.user_id
     left join memberships m on m.user_id = u.id and m.workspace_id = ${workspaceId}
-    where l.token_hash = ${tokenHash} and ${isValid(now)}`)
+    where l.token_hash = ${tokenHash} and ${isValid(now)} and ${isAllowed(config)}`)
   if (!found) throw new ApiError('UNAUTHORIZED')
 
   const { last_used_at, ...person } = found
@@ -101,7 +101,7 @@ export async function stillAdmitted(ctx: Context, callers: readonly Actor[]): Pr
  * The members whose login and membership are still valid, and whose role is still the same. This does not renew the
  * login: a renewal needs a new cookie, and the response, a stream, has already started.
  */
-async function withValidLogin({ db, clock }: Context, callers: readonly Member[]): Promise<Member[]> {
+async function withValidLogin({ db, clock, config }: Context, callers: readonly Member[]): Promise<Member[]> {
   const hashes = callers.map(({ tokenHash }) => tokenHash.toString('hex'))
   const places = callers.map(({ workspaceId }) => workspaceId)
   const roles = callers.map(({ role }) => role)
@@ -111,7 +111,7 @@ async function withValidLogin({ db, clock }: Context, callers: readonly Member[]
       with ordinality as asked (hash, workspace_id, role, place)
     join logins l on l.token_hash = decode(asked.hash, 'hex')
     join memberships m on m.user_id = l.user_id and m.workspace_id = asked.workspace_id
-    where m.role = asked.role and ${isValid(clock.now())}`)
+    where m.role = asked.role and ${isValid(clock.now())} and ${isAllowed(config)}`)
   return found.map(({ place }) => callers[place - 1] as Member)
 }
 

@@ -13,10 +13,11 @@ import { type Device, endLogin, endOtherLogins } from './logins.ts'
 import { refuseOtherOrigin } from './origin.ts'
 import { changePassword, reauthenticate, removePassword, setPassword } from './password-changes.ts'
 import { confirmReset, requestReset } from './reset.ts'
-import { signIn } from './sign-in.ts'
+import { type OnBreakGlass, signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
 
-export const loginRoutes = [
+/** `onBreakGlass` runs in the transaction of a sign-in of the break-glass account. */
+export const loginRoutes = (onBreakGlass: OnBreakGlass) => [
   // Both refuse a page at another address: with its cookie it could not write afterwards.
   route(api.signUp, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
@@ -25,7 +26,7 @@ export const loginRoutes = [
 
   route(api.signIn, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
-    return withCookie(ctx.config, await signIn(ctx, deviceOf(address, headers), body))
+    return withCookie(ctx.config, await signIn(ctx, deviceOf(address, headers), body, onBreakGlass))
   }),
 
   route(api.signOut, async ({ ctx, caller }) => {

@@ -11,6 +11,7 @@ import { rememberNetwork } from './known-networks.ts'
 import { isReserved } from './links.ts'
 import { type Device, startLogin } from './logins.ts'
 import { hashPassword } from './passwords.ts'
+import { refuseInSsoOnly } from './sso-only.ts'
 import { queueVerification } from './verification.ts'
 
 /** An arbitrary number: only one process at a time decides who is first. */
@@ -23,6 +24,7 @@ const perAddress: Allowance = { limit: limits.signUpsPerAddress, periodMs }
 
 export async function signUp(ctx: Context, from: Device, { email, password, name, invitation_token }: NewPerson) {
   const { config, clock, db } = ctx
+  refuseInSsoOnly(config)
   // Hashing is expensive, so it comes after the checks.
   if (config.signup === 'invite') await refuseUninvited(db, lowerCase(email), clock.now())
   if (!config.local) await takeOne(db, `sign-up address ${networkOf(from.address)}`, perAddress, clock.now())

@@ -9,6 +9,9 @@ export const actionLabels: Record<AuditAction, string> = {
   'member.removed': 'Removed a member',
   'invitation.created': 'Invited a person',
   'invitation.withdrawn': 'Revoked an invitation',
+  'login.break_glass': 'Signed in with the break-glass account',
+  'identity.linked': 'Added a single sign-on identity',
+  'identity.unlinked': 'Removed a single sign-on identity',
   'team.created': 'Created a team',
   'team.updated': 'Updated a team',
   'team.deleted': 'Deleted a team',
@@ -65,6 +68,8 @@ const sentences: Partial<Record<AuditAction, Sentence>> = {
   'member.removed': (member) => `removed ${member}`,
   'invitation.created': (email, { role }) => `invited ${email} as ${role}`,
   'invitation.withdrawn': (email) => `revoked the invitation for ${email}`,
+  'identity.linked': (_, { provider }) => `added an identity of ${provider}`,
+  'identity.unlinked': (_, { provider }) => `removed an identity of ${provider}`,
   'team.created': (team) => `created the team ${team}`,
   'team.deleted': (team, { issues, moved_to }, names) =>
     `deleted the team ${team}` +

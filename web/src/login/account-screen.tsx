@@ -6,6 +6,8 @@ import { chooseTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { Profile } from './profile.tsx'
 import { DevicesSection } from './sections/devices.tsx'
 import { EmailSection } from './sections/email.tsx'
+import { IdentitiesSection } from './sections/identities.tsx'
+import { PasskeysSection } from './sections/passkeys.tsx'
 import { PasswordSection } from './sections/password.tsx'
 import { ProgramsSection } from './sections/programs.tsx'
 
@@ -38,6 +40,8 @@ export function AccountScreen() {
       />
       <EmailSection />
       <PasswordSection />
+      <PasskeysSection />
+      <IdentitiesSection />
       <DevicesSection />
       <ProgramsSection />
     </Page>

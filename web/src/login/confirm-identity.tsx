@@ -1,19 +1,24 @@
-import { type ComponentType, useState } from 'react'
+import { Fingerprint } from 'lucide-react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { api } from '../data/api.ts'
+import { accountQuery } from '../data/account.ts'
+import { api, queries } from '../data/api.ts'
+import { instanceQuery } from '../data/instance.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Field, Input } from '../ui/field.tsx'
 import { useForm } from '../ui/form.ts'
 import { sentence } from '../ui/sentence.ts'
 import { Notice } from '../ui/states.tsx'
+import { ProviderButton } from './other-ways.tsx'
+import { confirmWithPasskey } from './passkey.ts'
 
 interface WayProps {
   onConfirmed: () => void
 }
 
 /** How a user can confirm, by the names of the sign-in methods, in the order of the dialog. */
-const ways: Record<string, ComponentType<WayProps>> = { password: PasswordWay }
+const ways: Record<string, ComponentType<WayProps>> = { password: PasswordWay, passkey: PasskeyWay, sso: SsoWay }
 
 let asked: Promise<boolean> | null = null
 
@@ -82,5 +87,46 @@ function PasswordWay({ onConfirmed }: WayProps) {
         Confirm
       </Button>
     </form>
+  )
+}
+
+function PasskeyWay({ onConfirmed }: WayProps) {
+  const form = useForm(async () => {
+    await confirmWithPasskey()
+    onConfirmed()
+  })
+  return (
+    <div className="space-y-2">
+      <Button icon={Fingerprint} className="w-full" busy={form.busy} onClick={() => void form.submit()}>
+        Use a passkey
+      </Button>
+      {form.problem && <Notice tone="bad">{form.problem}</Notice>}
+    </div>
+  )
+}
+
+/** Leaves the page, so the user repeats the change afterwards. */
+function SsoWay(_: WayProps) {
+  const [providers, setProviders] = useState<{ id: string; name: string }[]>([])
+  useEffect(() => {
+    void Promise.all([queries.ensureQueryData(instanceQuery), queries.ensureQueryData(accountQuery)]).then(
+      ([{ sso }, { identities }]) =>
+        setProviders(sso.providers.filter(({ id }) => identities.some(({ provider_id }) => provider_id === id))),
+    )
+  }, [])
+  if (providers.length === 0) return null
+  return (
+    <div className="space-y-2">
+      {providers.map(({ id, name }) => (
+        <ProviderButton
+          key={id}
+          id={id}
+          name={name}
+          purpose="reauth"
+          next={() => location.pathname + location.search}
+        />
+      ))}
+      <p className="text-xs text-ink-3">You return to this page. Then repeat the change.</p>
+    </div>
   )
 }

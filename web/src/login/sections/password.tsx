@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { accountQuery, rereadAccount } from '../../data/account.ts'
 import { api } from '../../data/api.ts'
+import { instanceQuery } from '../../data/instance.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -16,6 +17,9 @@ import { showToast } from '../../ui/toast.tsx'
 
 export function PasswordSection() {
   const account = useQuery(accountQuery)
+  const { data: instance } = useQuery(instanceQuery)
+  // Only the break-glass account keeps a password there; it is changed with a link of the operator.
+  if (!instance || instance.sso.only) return null
   return (
     <Section
       title="Password"
