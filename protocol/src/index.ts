@@ -14,8 +14,10 @@ import { listening } from './listening.ts'
 import { live } from './live.ts'
 import { login } from './login.ts'
 import { mcp } from './mcp.ts'
+import { notifications } from './notifications.ts'
 import { oauth } from './oauth.ts'
 import type { Operation } from './operation.ts'
+import { personalTokens } from './personal-tokens.ts'
 import { planning } from './planning.ts'
 import { projects } from './projects.ts'
 import { replays } from './replays.ts'
@@ -99,7 +101,7 @@ export {
 } from './deliveries.ts'
 export * from './errors.ts'
 export { type EventType, eventSchemas, receivableTypes } from './events.ts'
-export type { InboxEntry, InboxKind } from './inbox.ts'
+export { type InboxEntry, type InboxKind, type InboxThread, type InboxThreadChange, inboxKinds, type ThreadState } from './inbox.ts'
 export type { Coverage, Installation } from './installations.ts'
 export {
   type Issue,
@@ -120,8 +122,10 @@ export type { LiveChange } from './live.ts'
 export type { Account, AccountChange, NewPerson, Person } from './login.ts'
 export { builtInName, type NameKind, nameProblem, normalizeName } from './names.ts'
 export * from './nouns.ts'
+export type { NewNotificationSettings, NotificationSettings, NotificationWay } from './notifications.ts'
 export type { AuthorizeQuery, Consent, ConsentRequest, InstallApproval, Program, TokenResponse } from './oauth.ts'
 export * from './operation.ts'
+export { type MemberToken, type NewPersonalToken, type PersonalToken, personalTokenPattern } from './personal-tokens.ts'
 export type * from './planning.ts'
 export {
   type NewProject,
@@ -158,6 +162,7 @@ export const api = {
   ...service,
   ...docs,
   ...login,
+  ...personalTokens,
   ...workspaces,
   ...teams,
   ...issues,
@@ -180,6 +185,7 @@ export const api = {
   ...mcp,
   ...linear,
   ...inbox,
+  ...notifications,
   ...live,
   ...audit,
 } satisfies { [Name in RouteName]: Operation }

@@ -19,6 +19,11 @@ export const limits = {
   /** Workspaces that one person creates. */
   workspacesPerPerson: 20,
   personalAgentsPerPerson: 20,
+  /** Personal tokens of one person in one workspace that have not expired. */
+  personalTokens: 50,
+  personalTokenDays: 365,
+  personalTokenDefaultDays: 90,
+  snoozeDays: 90,
   instructions: 10_000,
   viewQuery: 2000,
   viewValue: 200,
