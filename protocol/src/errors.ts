@@ -1,4 +1,4 @@
-import { limits } from './limits.ts'
+import { accountLimits, limits } from './limits.ts'
 
 /** All error codes of the API, with HTTP status and message. */
 export const errors = {
@@ -22,10 +22,15 @@ export const errors = {
     status: 403,
     message: 'A page can sign in, and write with the login cookie, only at the address of the instance.',
   },
+  REAUTH_REQUIRED: {
+    status: 403,
+    message: 'Confirm your identity first: use one of the sign-in methods in details.methods, then repeat the request.',
+  },
   SESSION_ONLY_ROUTE: {
     status: 403,
     message: "This route requires a person's login. OAuth and app tokens cannot use it.",
   },
+  SSO_REQUIRED: { status: 403, message: 'This instance allows single sign-on only. Sign in with a provider.' },
   WORKSPACE_ACCESS_DENIED: { status: 403, message: 'You are not a member of the workspace in X-Workspace-ID.' },
 
   RESOURCE_NOT_FOUND: { status: 404, message: 'Not found, or you do not have access to it.' },
@@ -57,6 +62,12 @@ export const errors = {
     message: 'This Idempotency-Key was already used with another body. Use a new key for a new activity.',
   },
   LAST_OWNER: { status: 409, message: 'A workspace needs an owner. Make another member owner first.' },
+  LAST_SIGN_IN_METHOD: { status: 409, message: 'This is your only sign-in method. Add another one first.' },
+  MAIL_NOT_CONFIGURED: { status: 409, message: 'This instance sends no mail. Ask its operator to configure it.' },
+  PASSKEY_LIMIT_REACHED: {
+    status: 409,
+    message: `You already have ${accountLimits.passkeysPerPerson} passkeys, the maximum. Remove one first.`,
+  },
   PERSONAL_AGENT_LIMIT_REACHED: {
     status: 409,
     message: `You already have ${limits.personalAgentsPerPerson} personal agents, the maximum. Delete one first.`,
@@ -76,6 +87,10 @@ export const errors = {
   SESSION_ENDED: {
     status: 409,
     message: 'The agent session has ended or is stopping. See details.end_reason.',
+  },
+  TOKEN_LIMIT_REACHED: {
+    status: 409,
+    message: `You already have ${accountLimits.personalTokensPerPerson} personal tokens in this workspace, the maximum. Revoke one first.`,
   },
   VIEW_LIMIT_REACHED: {
     status: 409,

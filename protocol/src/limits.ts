@@ -157,3 +157,24 @@ export const programLimits = {
   /** Reads of agent cards by one workspace. */
   a2aReadsPerMinute: 30,
 } as const
+
+/** Limits of accounts, apart from the others so that browsers do not load them. */
+export const accountLimits = {
+  /** How long a login is recent after a sign-in method was used in it. */
+  recentLoginMinutes: 15,
+  passkeysPerPerson: 20,
+  personalTokensPerPerson: 50,
+  resetLinkMinutes: 60,
+  verificationHours: 24,
+  undoDays: 7,
+  /** Password reset is blocked for this time after a change of e-mail was undone. */
+  resetBlockedHours: 24,
+  cliCodeSeconds: 60,
+  /** User-Agent of a login. */
+  loginClient: 200,
+  linkToken: 2000,
+  /** In any hour. */
+  resetsPerEmail: 3,
+  resetsPerNetwork: 20,
+  verificationsPerPerson: 5,
+} as const

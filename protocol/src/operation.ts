@@ -64,6 +64,7 @@ export function errorsOf({ route, query, body, errors: own = [], errorFormat }: 
   if (route.caller === 'person' || route.caller === 'member' || route.caller === 'manager') {
     codes.add('SESSION_ONLY_ROUTE')
   }
+  if (route.recent) codes.add('REAUTH_REQUIRED')
   if ('scope' in route && route.scope) codes.add('INSUFFICIENT_SCOPE').add('TEAM_ACCESS_DENIED')
   if ('programScope' in route) codes.add('INSUFFICIENT_SCOPE')
   if (pathParams(route.path).length > 0) codes.add('RESOURCE_NOT_FOUND')

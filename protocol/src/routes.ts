@@ -49,6 +49,8 @@ export type Route = {
   stream?: true
   /** A GET that changes data, so it is protected against CSRF (login.csrf-no-origin-refused). */
   writes?: true
+  /** A sign-in method was used in this very login within the last 15 minutes (reauth.required). */
+  recent?: true
   /** The MCP server: needs no X-Workspace-ID with a token, and a 401 names the OAuth metadata. */
   mcp?: true
   /**

@@ -84,16 +84,20 @@ create table sso_logouts (
 );
 create index sso_logouts_expiry on sso_logouts (expires_at);
 
--- Links by mail: at most one of each kind is valid for a user. The hash of an operator's link is kept once it was used.
+-- Links by mail: the newest of each kind is valid for a user, and of `undo` the newest to each address. `operator` is the
+-- time of the user's last change of password or e-mail: operator's links of earlier are invalid.
 create table account_links (
   token_hash bytea primary key,
-  user_id    text references users on delete cascade,
+  user_id    text not null references users on delete cascade,
   kind       text not null, -- reset, verify, change, undo, operator
-  email      text not null, -- the address that the link is about
+  email      text not null, -- the address that the link is about; of `undo` the one that it restores
+  verified_at timestamptz(3), -- of `undo`: when that address was verified
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null
 );
-create unique index account_links_newest on account_links (user_id, kind) where user_id is not null;
+create unique index account_links_newest on account_links (user_id, kind) where kind <> 'undo';
+create unique index account_links_undo on account_links (email, user_id) where kind = 'undo';
+create index account_links_user on account_links (user_id);
 create index account_links_expiry on account_links (expires_at);
 
 -- Codes of `baton login --browser`, consumed by one DELETE.

@@ -262,7 +262,18 @@ function waitedFor(work: Promise<void>): Promise<void> {
 /** The caller of a person's login, outside any workspace. */
 function callerOf({ user, token }: TestPerson): Person {
   const { id, display_name: name, email } = user
-  return { kind: 'person', id, name, email, tokenHash: sha256(token), scopes: null, workspaceId: null, role: null }
+  const login = { loginMethod: null, recent: false }
+  return {
+    kind: 'person',
+    id,
+    name,
+    email,
+    tokenHash: sha256(token),
+    scopes: null,
+    workspaceId: null,
+    role: null,
+    ...login,
+  }
 }
 
 export function within(person: TestPerson, workspaceId: string): TestPerson {

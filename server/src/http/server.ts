@@ -37,6 +37,8 @@ export interface Credentials {
   workspaceId: string | undefined
   /** Only a token of Linear's API counts. */
   linear: boolean
+  /** The route needs a recent login, so a refusal names the sign-in methods of the person. */
+  recent: boolean
   /** The request changes something. */
   writes: boolean
   origin: string | undefined
@@ -304,11 +306,15 @@ function refuseOtherFormat({ bodyFormat, body }: Operation, request: FastifyRequ
   }
 }
 
-const credentials = (route: Pick<Route, 'stream' | 'writes' | 'linear'>, request: FastifyRequest): Credentials => ({
+const credentials = (
+  route: Pick<Route, 'stream' | 'writes' | 'linear' | 'recent'>,
+  request: FastifyRequest,
+): Credentials => ({
   authorization: request.headers.authorization,
   cookie: request.cookies.baton_session,
   workspaceId: header(request, 'x-workspace-id') ?? (route.stream && workspaceInQuery(request)),
   linear: Boolean(route.linear),
+  recent: Boolean(route.recent),
   writes: Boolean(route.writes) || !['GET', 'HEAD'].includes(request.method),
   origin: request.headers.origin,
   fetchSite: header(request, 'sec-fetch-site'),

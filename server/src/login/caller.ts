@@ -1,18 +1,18 @@
-import { limits, type Role } from '@baton/protocol'
-import { days, plus } from '../clock.ts'
+import type { Role } from '@baton/protocol'
+import { plus } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Context } from '../context.ts'
 import { sha256 } from '../crypto.ts'
-import { sql } from '../db/sql.ts'
-import type { Actor, Member } from '../http/caller.ts'
+import { none, sql } from '../db/sql.ts'
+import type { Actor, LoginMethod, Member, SignInMethod } from '../http/caller.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Counted } from '../http/rate-window.ts'
 import type { Credentials, ResolveCaller } from '../http/server.ts'
 import { loginCookie } from './cookie.ts'
+import { isValid, recentMs } from './logins.ts'
+import { methodNames } from './methods.ts'
 import { isOwnOrigin, otherOrigin } from './origin.ts'
 import { lastUseGrainMs, resolveToken, withValidToken } from './tokens.ts'
-
-export const loginLifetimeMs = days(limits.loginLifetimeDays)
 
 /** Finds the caller: a person by login, or the holder of an OAuth token. */
 export async function resolveCaller(
@@ -40,6 +40,17 @@ async function resolveLinearToken(
   return resolveToken(ctx, token, undefined, counted, 'linear')
 }
 
+interface FoundLogin {
+  id: string
+  name: string
+  email: string
+  role: Role | null
+  last_used_at: string
+  loginMethod: LoginMethod | null
+  recent: boolean
+  signInMethods?: SignInMethod[]
+}
+
 /** One query finds the login, the person and the role in the requested workspace. */
 async function resolveLogin(
   { db, clock, config }: Context,
@@ -50,12 +61,14 @@ async function resolveLogin(
   const now = clock.now()
   const tokenHash = sha256(token)
   const workspaceId = credentials.workspaceId ?? null
-  const found = await db.row<{ id: string; name: string; email: string; role: Role | null; last_used_at: string }>(sql`
-    select u.id, u.display_name as name, u.email, m.role, l.last_used_at
+  const found = await db.row<FoundLogin>(sql`
+    select u.id, u.display_name as name, u.email, m.role, l.last_used_at, l.method as "loginMethod",
+      coalesce(l.proved_at > ${plus(now, -recentMs)}, false) as recent
+      ${credentials.recent ? sql`, ${methodNames} as "signInMethods"` : none}
     from logins l
     join users u on u.id = l.user_id
     left join memberships m on m.user_id = u.id and m.workspace_id = ${workspaceId}
-    where l.token_hash = ${tokenHash} and l.last_used_at >= ${plus(now, -loginLifetimeMs)}`)
+    where l.token_hash = ${tokenHash} and ${isValid(now)}`)
   if (!found) throw new ApiError('UNAUTHORIZED')
 
   const { last_used_at, ...person } = found
@@ -94,7 +107,7 @@ async function withValidLogin({ db, clock }: Context, callers: readonly Member[]
       with ordinality as asked (hash, workspace_id, role, place)
     join logins l on l.token_hash = decode(asked.hash, 'hex')
     join memberships m on m.user_id = l.user_id and m.workspace_id = asked.workspace_id
-    where m.role = asked.role and l.last_used_at >= ${plus(clock.now(), -loginLifetimeMs)}`)
+    where m.role = asked.role and ${isValid(clock.now())}`)
   return found.map(({ place }) => callers[place - 1] as Member)
 }
 

@@ -4,9 +4,9 @@ import type { Context } from '../context.ts'
 import { none, sql } from '../db/sql.ts'
 import type { App, Person } from '../http/caller.ts'
 import { notFound } from '../http/errors.ts'
-import { Reply, route } from '../http/route.ts'
+import { type Headers, Reply, route } from '../http/route.ts'
 import { loginCookie, noCookie } from './cookie.ts'
-import { endLogin } from './logins.ts'
+import { type Device, endLogin } from './logins.ts'
 import { refuseOtherOrigin } from './origin.ts'
 import { changePassword, signIn } from './sign-in.ts'
 import { person, signUp } from './sign-up.ts'
@@ -15,12 +15,12 @@ export const loginRoutes = [
   // Both refuse a page at another address: with its cookie it could not write afterwards.
   route(api.signUp, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
-    return withCookie(ctx.config, await signUp(ctx, address, body))
+    return withCookie(ctx.config, await signUp(ctx, deviceOf(address, headers), body))
   }),
 
   route(api.signIn, async ({ ctx, address, body, headers }) => {
     refuseOtherOrigin(headers.origin, ctx.config)
-    return withCookie(ctx.config, await signIn(ctx, address, body))
+    return withCookie(ctx.config, await signIn(ctx, deviceOf(address, headers), body))
   }),
 
   route(api.signOut, async ({ ctx, caller }) => {
@@ -32,6 +32,12 @@ export const loginRoutes = [
 
   route(api.getMe, ({ ctx, caller }) => (caller.kind === 'app' ? appIdentity(caller) : personIdentity(ctx, caller))),
 ]
+
+/** What the request tells about the device that it comes from. */
+export const deviceOf = (address: string, headers: Headers): Device => ({
+  address,
+  userAgent: headers['user-agent'] === undefined ? null : String(headers['user-agent']),
+})
 
 const personIdentity = async ({ db }: Context, caller: Person) => ({
   user: person(caller),

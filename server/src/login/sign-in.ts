@@ -6,9 +6,9 @@ import type { Person } from '../http/caller.ts'
 import { ApiError, invalid } from '../http/errors.ts'
 import { type Allowance, giveBackOne, networkOf, takeOne } from '../http/rate-limit.ts'
 import { transact } from '../unit-of-work.ts'
-import { endGrantsOf } from './grants.ts'
+import { endEverythingOf } from './end.ts'
 import { forgetOtherNetworks, knowsNetwork, rememberNetwork } from './known-networks.ts'
-import { endOtherLogins, startLogin } from './logins.ts'
+import { type Device, startLogin } from './logins.ts'
 import { hashPassword, passwordMatches } from './passwords.ts'
 import { lowerCase, person } from './sign-up.ts'
 
@@ -35,7 +35,8 @@ const countersOf = (address: string, email: string): Counter[] => [
   { key: `sign-in e-mail ${emailHash(email)} ${networkOf(address)}`, allowance: perEmail },
 ]
 
-export async function signIn(ctx: Context, address: string, typed: { email: string; password: string }) {
+export async function signIn(ctx: Context, from: Device, typed: { email: string; password: string }) {
+  const { address } = from
   const email = lowerCase(typed.email)
   const user = await ctx.db.row<{ id: string; name: string; email: string; hash: string; known: boolean }>(sql`
     select u.id, u.display_name as name, u.email, u.password_hash as hash, ${knowsNetwork(ctx, address)} as known
@@ -44,7 +45,10 @@ export async function signIn(ctx: Context, address: string, typed: { email: stri
   // Against guesses from many networks. The owner's own networks are neither counted nor refused.
   if (!user?.known) counters.push({ key: `sign-in e-mail ${emailHash(email)} elsewhere`, allowance: elsewhere })
   const matches = await limitingGuesses(ctx, counters, () => passwordMatches(user?.hash, typed.password))
-  const token = user && matches && (await startLogin(ctx.db, user.id, user.hash, ctx.clock.now()))
+  const token =
+    user &&
+    matches &&
+    (await startLogin(ctx.db, { userId: user.id, method: 'password', passwordHash: user.hash, from }, ctx.clock.now()))
   if (!token) throw new ApiError('INVALID_CREDENTIALS')
   await rememberNetwork(ctx, user.id, address)
   return { user: person(user), token }
@@ -70,8 +74,7 @@ export async function changePassword(
     const changed = await tx.run(sql`
       update users set password_hash = ${fresh} where id = ${caller.id} and password_hash = ${user.hash}`)
     if (changed === 0) throw refusal
-    await endOtherLogins(tx, caller.id, caller.tokenHash)
-    await endGrantsOf(tx, now, caller.id)
+    await endEverythingOf(tx, now, caller.id, { keepLogin: caller.tokenHash })
     await forgetOtherNetworks(tx, ctx, caller.id, address)
   })
 }

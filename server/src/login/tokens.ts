@@ -62,7 +62,16 @@ export async function resolveToken(
   await noteUse(db, found, now)
   // oauth.public-client-workspace: the token is pinned to one workspace and need not name it.
   const role = workspaceAsked && workspaceAsked !== workspaceId ? null : person.role
-  const caller = { kind: 'person' as const, ...person, role, tokenHash, workspaceId, scopes: found.grantScopes }
+  const login = { loginMethod: null, recent: false }
+  const caller = {
+    kind: 'person' as const,
+    ...person,
+    role,
+    tokenHash,
+    workspaceId,
+    scopes: found.grantScopes,
+    ...login,
+  }
   return { caller, headers: headers() }
 }
 
