@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, nullable, paging, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { inboxLimits } from './limits.ts'
 import { operation } from './operation.ts'
 import { routes } from './routes.ts'
 import { Moment } from './tracker.ts'
@@ -87,7 +87,7 @@ export const inbox = {
     returns: { 200: list(InboxThread) },
   }),
   updateInboxThread: operation(routes.updateInboxThread, {
-    summary: `Mark a thread as read or unread, archive it, or snooze it for up to ${limits.snoozeDays} days`,
+    summary: `Mark a thread as read or unread, archive it, or snooze it for up to ${inboxLimits.snoozeDays} days`,
     body: InboxThreadChange,
     returns: { 200: InboxThread },
   }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { closed, id, list, Name, nullable, Page, Timestamp } from './common.ts'
-import { limits } from './limits.ts'
+import { accountLimits, limits } from './limits.ts'
 import { operation } from './operation.ts'
 import { personScopes, routes } from './routes.ts'
 import { Ref, Time } from './tracker.ts'
@@ -61,7 +61,7 @@ export const personalTokens = {
     returns: { 200: list(PersonalToken) },
   }),
   createPersonalToken: operation(routes.createPersonalToken, {
-    summary: `Create a personal token, which acts as you in this workspace; at most ${limits.personalTokens}, each for 1 to ${limits.personalTokenDays} days`,
+    summary: `Create a personal token, which acts as you in this workspace; at most ${accountLimits.personalTokensPerPerson}, each for 1 to ${accountLimits.personalTokenDays} days`,
     body: NewPersonalToken,
     returns: {
       201: Type.Object({ personal_token: PersonalToken, token: Type.String({ pattern: personalTokenPattern }) }, closed),

@@ -200,18 +200,6 @@ export const people = {
     'user.id': 'Id of that person',
     'user.name': ['Name of that person', 'Ada Lovelace'],
   },
-  MemberToken: {
-    id: 'Id of the token, not its secret',
-    name: ['What it is for', 'Release script'],
-    scopes: ['What the token may do', ['read', 'issues:create']],
-    team_ids: ['The only teams that it can access; null for all teams and personal items', null],
-    expires_at: 'When it stops working',
-    last_used_at: 'When it was last used, accurate to the minute; null if never',
-    created_at: 'When it was created',
-    user: 'The person as whom it acts',
-    'user.id': 'Id of that person',
-    'user.name': ['Name of that person', 'Ada Lovelace'],
-  },
   createPersonalToken: {
     personal_token: 'The token’s record',
     token: ['The token, shown once', `svc_pat_${'x'.repeat(43)}0Ab3xZ`],
